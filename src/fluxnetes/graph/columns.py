@@ -1,0 +1,447 @@
+"""The resource graph, kept as columns.
+
+A cluster is a graph of *vertices*: the cluster itself, its racks, nodes, sockets, cores, memory.
+An *edge* says that one vertex holds another, in one *subsystem*: `containment` is the tree that
+everybody thinks of, `power` or `network` may cross it. One vertex can stand in several subsystems.
+
+A vertex is a row number. What is known of it lies in columns, one NumPy array an attribute, so
+that a question about a million vertices is a few array operations and costs 60 bytes a vertex.
+Strings are interned; a name is stored only where it is not basename + id, a path only where a
+reader gave one. Rows are never reused: a removed vertex keeps its row and loses its edges.
+
+A reader fills a `Patch` (new vertices, new edges) and the graph applies it; loading a graph is
+applying a patch to an empty one, growing is applying a patch to a full one. Whoever caches
+something computed from the shape of the graph compares `ResourceGraph.version`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fluxnetes.graph.topology import Topology, build_topology
+
+CONTAINMENT = "containment"
+
+BUILTIN_TYPES = (
+    "cluster",
+    "core",
+    "socket",
+    "gpu",
+    "node",
+    "rack",
+    "slot",
+    "xor_slot",
+    "ssd",
+    "storage_node",
+)
+
+Ints = NDArray[np.int64]
+
+
+class GraphError(ValueError):
+    """A resource graph, or a change to one, cannot be made sense of."""
+
+
+class Interner:
+    """Names and their numbers, in the order in which they first appeared."""
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self.names: list[str] = []
+        self._numbers: dict[str, int] = {}
+        for name in names:
+            self.number(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._numbers
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def number(self, name: str) -> int:
+        """The number of `name`, given out now if it is new."""
+        found = self._numbers.get(name)
+        if found is None:
+            found = self._numbers[name] = len(self.names)
+            self.names.append(name)
+        return found
+
+    def get(self, name: str, default: int = -1) -> int:
+        return self._numbers.get(name, default)
+
+
+_COLUMNS: dict[str, Any] = {
+    "type_id": np.int32,
+    "basename_id": np.int32,
+    "unit_id": np.int32,
+    "id": np.int64,
+    "rank": np.int64,
+    "size": np.int64,
+    "uniq_id": np.int64,
+    "up": np.bool_,
+    "divisible": np.bool_,
+}
+_EDGE_COLUMNS = ("edge_source", "edge_target", "edge_subsystem")
+
+
+class Patch:
+    """Vertices and edges to be added to a graph.
+
+    `patch.vertex(...)` and `patch.vertices(...)` return the row numbers that the new vertices will
+    have once `graph.apply(patch)` was called; edges may name those and rows that exist already.
+    """
+
+    def __init__(self, graph: ResourceGraph) -> None:
+        self.graph = graph
+        self.first = graph.vertex_count
+        self.count = 0
+        self._chunks: dict[str, list[NDArray[Any]]] = {name: [] for name in _COLUMNS}
+        self._rows: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
+        self._edges: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = []
+        self._edge_rows: tuple[list[int], list[int], list[int]] = ([], [], [])
+        self.names: dict[int, str] = {}
+        self.properties: dict[int, dict[str, str]] = {}
+        self.paths: dict[str, dict[int, str]] = {}
+
+    def vertex(
+        self,
+        type: str,
+        *,
+        basename: str | None = None,
+        id: int = -1,
+        name: str | None = None,
+        rank: int = -1,
+        size: int = 1,
+        unit: str = "",
+        uniq_id: int | None = None,
+        up: bool = True,
+        divisible: bool = False,
+        properties: Mapping[str, str] | None = None,
+        paths: Mapping[str, str] | None = None,
+    ) -> int:
+        """Add one vertex; `basename` defaults to the type, `name` to basename + id."""
+        graph = self.graph
+        row = self.first + self.count
+        self.count += 1
+        base = type if basename is None else basename
+        rows = self._rows
+        rows["type_id"].append(graph.types.number(type))
+        rows["basename_id"].append(graph.basenames.number(base))
+        rows["unit_id"].append(graph.units.number(unit))
+        rows["id"].append(id)
+        rows["rank"].append(rank)
+        rows["size"].append(size)
+        rows["uniq_id"].append(row if uniq_id is None else uniq_id)
+        rows["up"].append(up)
+        rows["divisible"].append(divisible)
+        if name is not None and name != derived_name(base, id):
+            self.names[row] = name
+        if properties:
+            self.properties[row] = dict(properties)
+        for subsystem, path in (paths or {}).items():
+            self.paths.setdefault(subsystem, {})[row] = path
+        return row
+
+    def vertices(
+        self,
+        type: str,
+        ids: ArrayLike,
+        *,
+        basename: str | None = None,
+        ranks: ArrayLike = -1,
+        sizes: ArrayLike = 1,
+        unit: str = "",
+        uniq_ids: ArrayLike | None = None,
+        divisible: bool = False,
+    ) -> Ints:
+        """Add many vertices of one type; every argument that is one value serves them all."""
+        self._flush()
+        graph = self.graph
+        id_column = np.atleast_1d(np.asarray(ids, dtype=np.int64))
+        count = len(id_column)
+        rows: Ints = np.arange(self.first + self.count, self.first + self.count + count)
+        self.count += count
+        base = type if basename is None else basename
+        values: dict[str, ArrayLike] = {
+            "type_id": graph.types.number(type),
+            "basename_id": graph.basenames.number(base),
+            "unit_id": graph.units.number(unit),
+            "id": id_column,
+            "rank": ranks,
+            "size": sizes,
+            "uniq_id": rows if uniq_ids is None else uniq_ids,
+            "up": True,
+            "divisible": divisible,
+        }
+        for column, value in values.items():
+            full = np.broadcast_to(np.asarray(value, dtype=_COLUMNS[column]), (count,))
+            self._chunks[column].append(full)
+        return rows
+
+    def edge(self, source: int, target: int, subsystem: str = CONTAINMENT) -> None:
+        sources, targets, subsystems = self._edge_rows
+        sources.append(source)
+        targets.append(target)
+        subsystems.append(self.graph.subsystems.number(subsystem))
+
+    def edges(self, sources: ArrayLike, targets: ArrayLike, subsystem: str = CONTAINMENT) -> None:
+        """Add many edges of one subsystem; `sources` may be one row that holds all targets."""
+        self._flush_edges()
+        target_rows = np.atleast_1d(np.asarray(targets, dtype=np.int64))
+        source_rows = np.broadcast_to(np.asarray(sources, dtype=np.int64), target_rows.shape)
+        number = np.full(len(target_rows), self.graph.subsystems.number(subsystem), dtype=np.int64)
+        self._edges.append((source_rows, target_rows, number))
+
+    def _flush(self) -> None:
+        if self._rows["id"]:
+            for column, values in self._rows.items():
+                self._chunks[column].append(np.asarray(values, dtype=_COLUMNS[column]))
+                values.clear()
+
+    def _flush_edges(self) -> None:
+        if self._edge_rows[0]:
+            source, target, subsystem = (np.asarray(v, dtype=np.int64) for v in self._edge_rows)
+            self._edges.append((source, target, subsystem))
+            for values in self._edge_rows:
+                values.clear()
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The new rows, one array a column."""
+        self._flush()
+        return {name: _concatenate(chunks, _COLUMNS[name]) for name, chunks in self._chunks.items()}
+
+    def edge_columns(self) -> dict[str, NDArray[Any]]:
+        self._flush_edges()
+        return {
+            name: _concatenate([chunk[i] for chunk in self._edges], np.int64)
+            for i, name in enumerate(_EDGE_COLUMNS)
+        }
+
+
+def _concatenate(chunks: list[NDArray[Any]], dtype: Any) -> NDArray[Any]:
+    return np.concatenate(chunks) if chunks else np.empty(0, dtype=dtype)
+
+
+def derived_name(basename: str, id: int) -> str:
+    """The name of a vertex that was given none."""
+    return f"{basename}{id}"
+
+
+class ResourceGraph:
+    """Vertices, their attributes and the edges between them. See the module's docstring."""
+
+    def __init__(self) -> None:
+        self.types = Interner(BUILTIN_TYPES)
+        self.basenames = Interner()
+        self.units = Interner([""])
+        self.subsystems = Interner([CONTAINMENT])
+        self.version = 0
+        """Counts the changes of shape (apply, remove); whoever caches shape compares it."""
+        self.type_id: NDArray[np.int32] = np.empty(0, np.int32)
+        self.basename_id: NDArray[np.int32] = np.empty(0, np.int32)
+        self.unit_id: NDArray[np.int32] = np.empty(0, np.int32)
+        self.id: Ints = np.empty(0, np.int64)
+        self.rank: Ints = np.empty(0, np.int64)
+        self.size: Ints = np.empty(0, np.int64)
+        self.uniq_id: Ints = np.empty(0, np.int64)
+        self.up: NDArray[np.bool_] = np.empty(0, np.bool_)
+        self.divisible: NDArray[np.bool_] = np.empty(0, np.bool_)
+        self.edge_source: Ints = np.empty(0, np.int64)
+        self.edge_target: Ints = np.empty(0, np.int64)
+        self.edge_subsystem: Ints = np.empty(0, np.int64)
+        self._names: dict[int, str] = {}
+        self._properties: dict[int, dict[str, str]] = {}
+        self._paths: dict[int, dict[int, str]] = {}
+        self._topologies: dict[str, Topology] = {}
+        self._child_names: dict[tuple[int, str], dict[str, list[int]]] = {}
+        self._paths_given: dict[int, dict[str, list[int]]] | None = None
+
+    # -- shape ---------------------------------------------------------------------------------
+
+    @property
+    def vertex_count(self) -> int:
+        return len(self.id)
+
+    @property
+    def edge_count(self) -> int:
+        return len(self.edge_source)
+
+    def apply(self, patch: Patch) -> None:
+        """Add a patch's vertices and edges."""
+        if patch.graph is not self or patch.first != self.vertex_count:
+            raise GraphError("the patch was made for another graph or an earlier state of this one")
+        for column, values in patch.columns().items():
+            self._extend(column, values)
+        for column, values in patch.edge_columns().items():
+            self._extend(column, values)
+        self._names.update(patch.names)
+        self._properties.update(patch.properties)
+        for subsystem, paths in patch.paths.items():
+            self._paths.setdefault(self.subsystems.number(subsystem), {}).update(paths)
+        self._reshaped()
+
+    def _extend(self, column: str, values: NDArray[Any]) -> None:
+        old = getattr(self, column)
+        setattr(self, column, np.concatenate((old, values)) if len(old) else values.copy())
+
+    def remove(self, vertices: ArrayLike) -> None:
+        """Take vertices out: their rows stay, all edges from and to them go."""
+        gone = np.zeros(self.vertex_count, dtype=np.bool_)
+        gone[np.asarray(vertices, dtype=np.int64)] = True
+        keep = ~(gone[self.edge_source] | gone[self.edge_target])
+        for column in _EDGE_COLUMNS:
+            setattr(self, column, getattr(self, column)[keep])
+        for paths in self._paths.values():
+            for vertex in np.flatnonzero(gone).tolist():
+                paths.pop(vertex, None)
+        self._reshaped()
+
+    def _reshaped(self) -> None:
+        self.version += 1
+        self._topologies.clear()
+        self._child_names.clear()
+        self._paths_given = None
+
+    def topology(self, subsystem: str = CONTAINMENT) -> Topology:
+        """The tree of one subsystem in depth-first order (cached until the shape changes)."""
+        found = self._topologies.get(subsystem)
+        if found is None:
+            found = self._topologies[subsystem] = self._build_topology(subsystem)
+        return found
+
+    def _build_topology(self, subsystem: str) -> Topology:
+        number = self.subsystems.get(subsystem)
+        mine = self.edge_subsystem == number
+        sources, targets = self.edge_source[mine], self.edge_target[mine]
+        root = self._root(number, sources, targets)
+        return build_topology(self.vertex_count, root, sources, targets)
+
+    def _root(self, number: int, sources: Ints, targets: Ints) -> int:
+        given = [v for v, path in self._paths.get(number, {}).items() if path.count("/") == 1]
+        if len(given) > 1:
+            names = ", ".join(self.name(v) for v in given[:3])
+            raise GraphError(f"subsystem {self.subsystems.names[number]!r} has two roots: {names}")
+        if given:
+            return given[0]
+        if len(sources) == 0:
+            if number == 0 and self.vertex_count == 1:
+                return 0
+            raise GraphError(f"no edge of the graph is in subsystem {number}")
+        is_target = np.zeros(self.vertex_count, dtype=np.bool_)
+        is_target[targets] = True
+        roots = np.unique(sources[~is_target[sources]])
+        if len(roots) != 1:
+            found = ", ".join(self.name(v) for v in roots[:3].tolist()) or "none (a cycle)"
+            name = self.subsystems.names[number]
+            raise GraphError(f"subsystem {name!r} needs exactly one root, found {found}")
+        return int(roots[0])
+
+    # -- one vertex ----------------------------------------------------------------------------
+
+    def type_name(self, vertex: int) -> str:
+        return self.types.names[self.type_id[vertex]]
+
+    def basename(self, vertex: int) -> str:
+        return self.basenames.names[self.basename_id[vertex]]
+
+    def unit(self, vertex: int) -> str:
+        return self.units.names[self.unit_id[vertex]]
+
+    def name(self, vertex: int) -> str:
+        given = self._names.get(vertex)
+        if given is not None:
+            return given
+        return derived_name(self.basenames.names[self.basename_id[vertex]], int(self.id[vertex]))
+
+    def path(self, vertex: int, subsystem: str = CONTAINMENT) -> str | None:
+        """The path of a vertex in a subsystem, or None where it is not part of it."""
+        number = self.subsystems.get(subsystem)
+        given = self._paths.get(number, {}).get(vertex)
+        if given is not None:
+            return given
+        try:
+            tree = self.topology(subsystem)
+        except GraphError:
+            return None
+        parts: list[str] = []
+        at = int(tree.position[vertex])
+        if at < 0:
+            return None
+        given_paths = self._paths.get(number, {})
+        while at >= 0:
+            row = int(tree.vertex[at])
+            if row in given_paths:
+                return "/".join([given_paths[row], *reversed(parts)])
+            parts.append(self.name(row))
+            at = int(tree.parent[at])
+        return "/" + "/".join(reversed(parts))
+
+    def paths(self, vertex: int) -> dict[str, str]:
+        """The paths of a vertex in every subsystem that it stands in."""
+        found = ((s, self.path(vertex, s)) for s in self.subsystems.names)
+        return {subsystem: path for subsystem, path in found if path is not None}
+
+    def find_path(self, path: str) -> list[int]:
+        """The vertices at a path, of whatever subsystem; none if there is no such path."""
+        if self._paths_given is None:
+            self._paths_given = {}
+            for number, paths in self._paths.items():
+                index = self._paths_given.setdefault(number, {})
+                for vertex, its in paths.items():
+                    index.setdefault(its, []).append(vertex)
+        for number, subsystem in enumerate(self.subsystems.names):
+            found = self._paths_given.get(number, {}).get(path)
+            found = found or self._walk_path(path, subsystem)
+            if found:
+                return list(found)
+        return []
+
+    def _walk_path(self, path: str, subsystem: str) -> list[int]:
+        if not path.startswith("/"):
+            return []
+        try:
+            tree = self.topology(subsystem)
+        except GraphError:
+            return []
+        first, *rest = path[1:].split("/")
+        root = int(tree.vertex[0])
+        if self.path(root, subsystem) != "/" + first:
+            return []
+        found = [root]
+        for part in rest:
+            found = [v for parent in found for v in self._children_named(parent, part, subsystem)]
+        return found
+
+    def _children_named(self, parent: int, name: str, subsystem: str) -> list[int]:
+        index = self._child_names.get((parent, subsystem))
+        if index is None:
+            index = self._child_names[parent, subsystem] = {}
+            tree = self.topology(subsystem)
+            for vertex in tree.vertex[tree.children(int(tree.position[parent]))].tolist():
+                index.setdefault(self.name(vertex), []).append(vertex)
+        return index.get(name, [])
+
+    # -- what changes while jobs run -----------------------------------------------------------
+
+    def properties(self, vertex: int) -> dict[str, str]:
+        """The properties of a vertex, sorted by key."""
+        return dict(sorted(self._properties.get(vertex, {}).items()))
+
+    def has_property(self, vertex: int, key: str) -> bool:
+        return key in self._properties.get(vertex, {})
+
+    def vertices_with_properties(self) -> Mapping[int, dict[str, str]]:
+        return self._properties
+
+    def set_property(self, vertex: int, key: str, value: str) -> None:
+        self._properties.setdefault(vertex, {})[key] = value
+
+    def remove_property(self, vertex: int, key: str) -> None:
+        self._properties.get(vertex, {}).pop(key, None)
+
+    def set_status(self, vertex: int, up: bool) -> None:
+        """Mark one vertex up or down; what it holds is unreachable while it is down."""
+        self.up[vertex] = up
