@@ -158,22 +158,45 @@ class Patch:
         divisible: bool = False,
     ) -> Ints:
         """Add many vertices of one type; every argument that is one value serves them all."""
-        self._flush()
         graph = self.graph
-        id_column = np.atleast_1d(np.asarray(ids, dtype=np.int64))
-        count = len(id_column)
+        return self.table(
+            type_ids=graph.types.number(type),
+            basename_ids=graph.basenames.number(type if basename is None else basename),
+            unit_ids=graph.units.number(unit),
+            ids=np.atleast_1d(np.asarray(ids, dtype=np.int64)),
+            ranks=ranks,
+            sizes=sizes,
+            uniq_ids=uniq_ids,
+            divisible=divisible,
+        )
+
+    def table(
+        self,
+        *,
+        type_ids: ArrayLike,
+        basename_ids: ArrayLike,
+        ids: Ints,
+        unit_ids: ArrayLike = 0,
+        ranks: ArrayLike = -1,
+        sizes: ArrayLike = 1,
+        uniq_ids: ArrayLike | None = None,
+        up: ArrayLike = True,
+        divisible: ArrayLike = False,
+    ) -> Ints:
+        """Add many vertices of any types, by columns; interned strings are given as numbers."""
+        self._flush()
+        count = len(ids)
         rows: Ints = np.arange(self.first + self.count, self.first + self.count + count)
         self.count += count
-        base = type if basename is None else basename
         values: dict[str, ArrayLike] = {
-            "type_id": graph.types.number(type),
-            "basename_id": graph.basenames.number(base),
-            "unit_id": graph.units.number(unit),
-            "id": id_column,
+            "type_id": type_ids,
+            "basename_id": basename_ids,
+            "unit_id": unit_ids,
+            "id": ids,
             "rank": ranks,
             "size": sizes,
             "uniq_id": rows if uniq_ids is None else uniq_ids,
-            "up": True,
+            "up": up,
             "divisible": divisible,
         }
         for column, value in values.items():
@@ -189,11 +212,17 @@ class Patch:
 
     def edges(self, sources: ArrayLike, targets: ArrayLike, subsystem: str = CONTAINMENT) -> None:
         """Add many edges of one subsystem; `sources` may be one row that holds all targets."""
+        self.edge_table(sources, targets, self.graph.subsystems.number(subsystem))
+
+    def edge_table(self, sources: ArrayLike, targets: ArrayLike, subsystem_ids: ArrayLike) -> None:
+        """Add many edges, by columns; subsystems are given as numbers."""
         self._flush_edges()
         target_rows = np.atleast_1d(np.asarray(targets, dtype=np.int64))
-        source_rows = np.broadcast_to(np.asarray(sources, dtype=np.int64), target_rows.shape)
-        number = np.full(len(target_rows), self.graph.subsystems.number(subsystem), dtype=np.int64)
-        self._edges.append((source_rows, target_rows, number))
+        source_rows, numbers = (
+            np.broadcast_to(np.asarray(values, dtype=np.int64), target_rows.shape)
+            for values in (sources, subsystem_ids)
+        )
+        self._edges.append((source_rows, target_rows, numbers))
 
     def _flush(self) -> None:
         if self._rows["id"]:
@@ -258,6 +287,7 @@ class ResourceGraph:
         self._topologies: dict[str, Topology] = {}
         self._child_names: dict[tuple[int, str], dict[str, list[int]]] = {}
         self._paths_given: dict[int, dict[str, list[int]]] | None = None
+        self._by_rank: tuple[Ints, Ints] | None = None
 
     # -- shape ---------------------------------------------------------------------------------
 
@@ -304,6 +334,7 @@ class ResourceGraph:
         self._topologies.clear()
         self._child_names.clear()
         self._paths_given = None
+        self._by_rank = None
 
     def topology(self, subsystem: str = CONTAINMENT) -> Topology:
         """The tree of one subsystem in depth-first order (cached until the shape changes)."""
@@ -338,6 +369,14 @@ class ResourceGraph:
             name = self.subsystems.names[number]
             raise GraphError(f"subsystem {name!r} needs exactly one root, found {found}")
         return int(roots[0])
+
+    def vertices_of_rank(self, rank: int) -> Ints:
+        """The rows that carry an execution target's rank, in order; removed ones included."""
+        if self._by_rank is None:
+            order = np.argsort(self.rank, kind="stable")
+            self._by_rank = order, self.rank[order]
+        order, ranks = self._by_rank
+        return order[np.searchsorted(ranks, rank) : np.searchsorted(ranks, rank, side="right")]
 
     # -- one vertex ----------------------------------------------------------------------------
 

@@ -1,0 +1,51 @@
+"""The INFO blocks that stand under each result, to the byte as the reference writes them."""
+
+from __future__ import annotations
+
+from fluxnetes.match.answers import Answer, Outcome
+
+RULE = "INFO: =============================\n"
+
+_RESOURCES = {
+    Outcome.ALLOCATED: "ALLOCATED",
+    Outcome.RESERVED: "RESERVED",
+    Outcome.MATCHED: "MATCHED",
+}
+
+
+def block(*lines: str) -> str:
+    """INFO lines between two rules."""
+    return RULE + "".join(f"INFO: {line}\n" for line in lines) + RULE
+
+
+def schedule_block(answer: Answer) -> str:
+    """Where a request stands after a match that was to place it."""
+    if not answer:
+        lines = ["No matching resources found"]
+        if answer.outcome is Outcome.UNSATISFIABLE:
+            lines.append("Unsatisfiable request")
+        return block(*lines, f"JOBID={answer.jobid}")
+    return block(
+        f"JOBID={answer.jobid}",
+        f"RESOURCES={_RESOURCES[answer.outcome]}",
+        f"SCHEDULED AT={answer.at if answer.at else 'Now'}",
+    )
+
+
+def satisfiability_block(answer: Answer) -> str:
+    return block("Satisfiable request" if answer else "Unsatisfiable request")
+
+
+def count_block(what: str, preorder: int, postorder: int) -> str:
+    """How many vertices a cancel saw: `what` is CANCEL or PARTIAL CANCEL."""
+    return block(
+        f'{what} PREORDER COUNT="{preorder}"',
+        f'{what} POSTORDER COUNT="{postorder}"',
+    )
+
+
+def elapsed_lines(seconds: float) -> str:
+    """What `-e` adds. This matcher works on columns: it visits no vertex, so the counts are 0."""
+    return (
+        f"INFO: ELAPSE={seconds:.6f}\nINFO: PREORDER VISIT COUNT=0\nINFO: POSTORDER VISIT COUNT=0"
+    )

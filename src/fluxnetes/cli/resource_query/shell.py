@@ -1,0 +1,42 @@
+"""Lines in, commands out: the loop of a session, the same for a person and for a script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from fluxnetes.cli.resource_query.commands import find_command, nearest_command
+from fluxnetes.cli.resource_query.session import CommandError, Session
+
+
+def run_lines(session: Session, lines: Iterable[str]) -> None:
+    """Carry out each line, until `quit` or the end of input."""
+    for line in lines:
+        run_line(session, line)
+        if session.ended:
+            return
+
+
+def run_line(session: Session, line: str) -> None:
+    """Carry out one command; what is wrong with it is said, and the session goes on.
+
+    Every error that the graph and the matcher raise about what they were given is a ValueError.
+    """
+    words = line.split()
+    if not words or words[0].startswith("#"):
+        return
+    try:
+        _dispatch(session, words[0], words[1:])
+    except (CommandError, ValueError) as error:
+        session.complain(f"ERROR: {error}")
+    session.flush()
+
+
+def _dispatch(session: Session, word: str, args: list[str]) -> None:
+    command = find_command(word)
+    if command is None:
+        near = nearest_command(word)
+        hint = f"did you mean {near!r}?" if near else "`help` shows all commands"
+        raise CommandError(f"unknown command {word!r}; {hint}")
+    if not command.least <= len(args) <= command.most:
+        raise CommandError(f"malformed command: usage: {command.example}")
+    command.run(session, args)

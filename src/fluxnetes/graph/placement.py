@@ -1,0 +1,42 @@
+"""A placement: which vertices a job was given, and how they are shown.
+
+A placement is a part of the graph: the vertices that a job holds exclusively and, above them up to
+the root, the ones that it shares. Its rows are in the order in which a depth-first walk leaves
+the vertices (children before parents), which is the order of every output format.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Columns of the vertices given to one job (or found by one query), children first."""
+
+    vertex: Ints
+    """Row in the graph."""
+    parent: Ints
+    """Row of the vertex that holds it in the matched subsystem; -1 for the root."""
+    depth: Ints
+    """0 for the root."""
+    needs: Ints
+    """How much of the vertex is taken: its whole size, or a part of a divisible pool."""
+    exclusive: NDArray[np.bool_]
+    """Held alone; a vertex that is not is shared with other jobs."""
+    start: int = 0
+    end: int = 0
+    queue: str | None = None
+    subsystem: str = "containment"
+    labels: dict[int, str] = field(default_factory=dict)
+    """Labels that the request gave to vertices that are not slots, by row."""
+    usage: dict[int, dict[str, str]] | None = None
+    """What a query asked to be told of each vertex's aggregates, by row."""
+
+    def __len__(self) -> int:
+        return len(self.vertex)

@@ -1,0 +1,344 @@
+"""A JGF document, decoded into columns.
+
+JGF (JSON Graph Format) is how Fluxion writes graphs and allocations: a list of nodes, each with an
+id of its own in the document and `metadata` that describes one vertex, and a list of edges between
+those ids. A whole machine is tens of megabytes of it, so the nodes are cut apart first without
+looking inside (`msgspec.Raw`), then decoded a few thousand at a time into columns; the decoded
+objects of one chunk are gone before the next one is made.
+
+Nothing here knows a resource graph: rows are positions in the document. What is wrong with a
+document is told as a `GraphError` that names the node and the key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from fluxnetes.graph.columns import CONTAINMENT, GraphError, Interner, Ints
+from fluxnetes.notation.idset import IdsetError, decode_idset
+
+SHORTHAND_WRITER = "fluxion:jgf_shorthand"
+"""The `writer` of documents that leave out what an exclusive vertex holds."""
+
+_CHUNK = 4096
+_DECODE_ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
+_Int = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+_Size = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+_Status = Annotated[int, msgspec.Meta(ge=0, le=1)]
+
+
+# -- the JSON, as msgspec reads it -----------------------------------------------------------------
+
+
+class _Metadata(msgspec.Struct, frozen=True, gc=False):
+    type: str
+    paths: dict[str, str]
+    basename: str | None = None
+    name: str | None = None
+    id: _Int | None = None
+    uniq_id: _Int | None = None
+    rank: _Int = -1
+    status: _Status = 0
+    exclusive: bool = False
+    unit: str = ""
+    size: _Size = 1
+    divisible: bool = False
+    """Ours: the vertex is a pool of which a part can be given."""
+    properties: dict[str, str] | None = None
+
+
+class _Node(msgspec.Struct, frozen=True, gc=False):
+    id: str
+    metadata: _Metadata
+
+
+class _EdgeMetadata(msgspec.Struct, frozen=True, gc=False):
+    subsystem: str = CONTAINMENT
+
+
+_PLAIN_EDGE = _EdgeMetadata()
+
+
+class _Edge(msgspec.Struct, frozen=True, gc=False):
+    source: str
+    target: str
+    metadata: _EdgeMetadata = _PLAIN_EDGE
+
+
+class _Graph(msgspec.Struct, frozen=True):
+    nodes: msgspec.Raw
+    edges: msgspec.Raw
+
+
+class _Document(msgspec.Struct, frozen=True):
+    graph: _Graph
+    free_ranks: str | int | None = None
+    writer: object = None
+
+
+# -- the columns -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class JgfVertices:
+    """The nodes of a document; `names`, `properties` and `paths` by row, only where there are."""
+
+    keys: list[str]
+    """The id of each node in the document."""
+    types: Interner
+    type_id: Ints
+    basenames: Interner
+    basename_id: Ints
+    id: Ints
+    rank: Ints
+    size: Ints
+    uniq_id: Ints
+    up: NDArray[np.bool_]
+    exclusive: NDArray[np.bool_]
+    divisible: NDArray[np.bool_]
+    names: dict[int, str]
+    """Names that are not basename + id."""
+    properties: dict[int, dict[str, str]]
+    paths: dict[str, dict[int, str]]
+    """By subsystem, then by row."""
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def all_names(self) -> list[str]:
+        """The name of every vertex, given or derived."""
+        basenames = self.basenames.names
+        names = [
+            f"{basenames[basename]}{id}"
+            for basename, id in zip(self.basename_id.tolist(), self.id.tolist(), strict=True)
+        ]
+        for row, name in self.names.items():
+            names[row] = name
+        return names
+
+
+@dataclass(frozen=True, slots=True)
+class JgfEdges:
+    """The edges of a document, between rows of its vertices."""
+
+    source: Ints
+    target: Ints
+    subsystems: Interner
+    subsystem_id: Ints
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+
+@dataclass(frozen=True, slots=True)
+class JgfDocument:
+    """A document whose vertices are decoded and whose edges wait to be."""
+
+    vertices: JgfVertices
+    row_of_key: dict[str, int]
+    raw_edges: msgspec.Raw
+    free_ranks: frozenset[int] | None
+    """Ranks given back since the document was written; None if it says nothing of them."""
+    shorthand: bool
+
+    def edges(self, rows: Mapping[str, int] | None = None, *, partial: bool = False) -> JgfEdges:
+        """Decode the edges; with `partial`, edges to keys that `rows` does not have are skipped."""
+        return _decode_edges(self.raw_edges, self.row_of_key if rows is None else rows, partial)
+
+
+def read_document(text: bytes | str) -> JgfDocument:
+    """Decode everything but the edges."""
+    try:
+        document = msgspec.json.decode(text, type=_Document)
+    except _DECODE_ERRORS as error:
+        raise GraphError(f"not a JGF document: {error}") from None
+    vertices = _decode_vertices(_split(document.graph.nodes, "nodes"))
+    row_of_key = dict(zip(vertices.keys, count()))
+    if len(row_of_key) != len(vertices):
+        twice = next(k for row, k in enumerate(vertices.keys) if row_of_key[k] != row)
+        raise GraphError(f"JGF node {twice!r}: the id is given to two nodes")
+    return JgfDocument(
+        vertices=vertices,
+        row_of_key=row_of_key,
+        raw_edges=document.graph.edges,
+        free_ranks=_free_ranks(document.free_ranks),
+        shorthand=document.writer == SHORTHAND_WRITER,
+    )
+
+
+def _free_ranks(text: str | int | None) -> frozenset[int] | None:
+    if text is None:
+        return None
+    try:
+        return frozenset(decode_idset(str(text)))
+    except IdsetError as error:
+        raise GraphError(f"JGF key free_ranks: {error}") from None
+
+
+def _split(raw: msgspec.Raw, key: str) -> list[msgspec.Raw]:
+    try:
+        return msgspec.json.decode(raw, type=list[msgspec.Raw])
+    except _DECODE_ERRORS as error:
+        raise GraphError(f"JGF key graph.{key}: {error}") from None
+
+
+_T = TypeVar("_T")
+
+
+def _chunks(raws: Sequence[msgspec.Raw], type: type[_T], what: str) -> Iterator[list[_T]]:
+    """Decode a few thousand at a time."""
+    decode = msgspec.json.Decoder(type).decode
+    for start in range(0, len(raws), _CHUNK):
+        decoded: list[_T] = []
+        try:
+            for raw in raws[start : start + _CHUNK]:
+                decoded.append(decode(raw))
+        except _DECODE_ERRORS as error:
+            at = start + len(decoded)
+            raise GraphError(f"JGF {what} {_key(raws[at], at)}: {error}") from None
+        yield decoded
+
+
+def _key(raw: msgspec.Raw, at: int) -> str:
+    """How to name a node or edge that cannot be decoded: by its id, or else by its position."""
+    try:
+        return repr(msgspec.json.decode(raw)["id"])
+    except (*_DECODE_ERRORS, TypeError, KeyError):
+        return f"number {at}"
+
+
+# -- nodes -----------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Columns:
+    """Columns that grow chunk by chunk."""
+
+    keys: list[str] = field(default_factory=list)
+    types: Interner = field(default_factory=Interner)
+    basenames: Interner = field(default_factory=Interner)
+    chunks: dict[str, list[NDArray[Any]]] = field(default_factory=dict)
+    names: dict[int, str] = field(default_factory=dict)
+    properties: dict[int, dict[str, str]] = field(default_factory=dict)
+    paths: dict[str, dict[int, str]] = field(default_factory=dict)
+
+    def append(self, name: str, values: list[Any], dtype: type[np.generic] = np.int64) -> None:
+        self.chunks.setdefault(name, []).append(np.array(values, dtype=dtype))
+
+    def take(self, name: str, dtype: type[np.generic] = np.int64) -> NDArray[Any]:
+        chunks = self.chunks.pop(name, None)
+        return np.concatenate(chunks) if chunks else np.empty(0, dtype=dtype)
+
+
+def _decode_vertices(raws: list[msgspec.Raw]) -> JgfVertices:
+    columns = _Columns()
+    for nodes in _chunks(raws, _Node, "node"):
+        _add_chunk(columns, nodes)
+    return JgfVertices(
+        keys=columns.keys,
+        types=columns.types,
+        type_id=columns.take("type_id"),
+        basenames=columns.basenames,
+        basename_id=columns.take("basename_id"),
+        id=columns.take("id"),
+        rank=columns.take("rank"),
+        size=columns.take("size"),
+        uniq_id=columns.take("uniq_id"),
+        up=columns.take("up", np.bool_),
+        exclusive=columns.take("exclusive", np.bool_),
+        divisible=columns.take("divisible", np.bool_),
+        names=columns.names,
+        properties=columns.properties,
+        paths=columns.paths,
+    )
+
+
+def _add_chunk(columns: _Columns, nodes: list[_Node]) -> None:
+    first = len(columns.keys)
+    columns.keys.extend([node.id for node in nodes])
+    metas = [node.metadata for node in nodes]
+    type_number, basename_number = columns.types.number, columns.basenames.number
+    basenames = [m.type if m.basename is None else m.basename for m in metas]
+    uniq_ids = [
+        _uniq_id(node.id) if m.uniq_id is None else m.uniq_id
+        for node, m in zip(nodes, metas, strict=True)
+    ]
+    ids = [
+        _default_id(m, uniq_id) if m.id is None else m.id
+        for m, uniq_id in zip(metas, uniq_ids, strict=True)
+    ]
+    columns.append("type_id", [type_number(m.type) for m in metas])
+    columns.append("basename_id", [basename_number(basename) for basename in basenames])
+    columns.append("uniq_id", uniq_ids)
+    columns.append("id", ids)
+    columns.append("rank", [m.rank for m in metas])
+    columns.append("size", [m.size for m in metas])
+    columns.append("up", [m.status == 0 for m in metas], np.bool_)
+    columns.append("exclusive", [m.exclusive for m in metas], np.bool_)
+    columns.append("divisible", [m.divisible for m in metas], np.bool_)
+    for row, (m, basename, id) in enumerate(zip(metas, basenames, ids, strict=True), first):
+        if m.name is not None and m.name != f"{basename}{id}":
+            columns.names[row] = m.name
+        if m.properties:
+            columns.properties[row] = m.properties
+        for subsystem, path in m.paths.items():
+            columns.paths.setdefault(subsystem, {})[row] = path
+
+
+def _uniq_id(key: str) -> int:
+    """The uniq_id of a node that gives none: its id in the document, which must be a number."""
+    digits = key.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 18):
+        raise GraphError(
+            f"JGF node {key[:80]!r}: needs the key metadata.uniq_id, since its id is not a number"
+        )
+    return int(key)
+
+
+def _default_id(metadata: _Metadata, uniq_id: int) -> int:
+    """The id of a node that gives none: its uniq_id, or the number at the end of a host's name."""
+    if metadata.type == "node" and metadata.name is not None:
+        digits = metadata.name[len(metadata.name.rstrip("0123456789")) :]
+        if len(digits) > 18:
+            raise GraphError(
+                f"JGF node named {metadata.name[:80]!r}: needs the key metadata.id, "
+                f"since the number at the end of its name is too large"
+            )
+        if digits:
+            return int(digits)
+    return uniq_id
+
+
+# -- edges -----------------------------------------------------------------------------------------
+
+
+def _decode_edges(raw: msgspec.Raw, rows: Mapping[str, int], partial: bool) -> JgfEdges:
+    subsystems = Interner()
+    sources: list[NDArray[Any]] = []
+    targets: list[NDArray[Any]] = []
+    numbers: list[NDArray[Any]] = []
+    for edges in _chunks(_split(raw, "edges"), _Edge, "edge"):
+        known = [e for e in edges if e.source in rows and e.target in rows] if partial else edges
+        try:
+            sources.append(np.array([rows[edge.source] for edge in known], dtype=np.int64))
+            targets.append(np.array([rows[edge.target] for edge in known], dtype=np.int64))
+        except KeyError as missing:
+            key = missing.args[0]
+            edge = next(edge for edge in edges if key in (edge.source, edge.target))
+            raise GraphError(
+                f"JGF edge {edge.source!r} -> {edge.target!r}: no node has the id {key!r}"
+            ) from None
+        numbers.append(np.array([subsystems.number(e.metadata.subsystem) for e in known], np.int64))
+    return JgfEdges(_join(sources), _join(targets), subsystems, _join(numbers))
+
+
+def _join(chunks: list[NDArray[Any]]) -> Ints:
+    return np.concatenate(chunks) if chunks else np.empty(0, dtype=np.int64)

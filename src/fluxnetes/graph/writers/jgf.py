@@ -1,0 +1,116 @@
+"""Placements as JSON Graph Format: the placed vertices and the edges between them.
+
+What a reader can work out itself is left out: a basename that equals the type, a name that is
+basename and id, a size of one, an edge in the containment subsystem. Nodes come in the order of the
+placement, children first, and the edge to a vertex follows the edges within its subtree.
+
+The shorthand leaves out everything below a vertex that is held alone, because it is implied, and
+says so in `writer`, but only if there was something to leave out: otherwise the graph is complete
+and any reader may take it.
+"""
+
+from __future__ import annotations
+
+from fluxnetes.graph.columns import CONTAINMENT, ResourceGraph, derived_name
+from fluxnetes.graph.placement import Placement
+from fluxnetes.graph.writers.jsontext import JsonObject, json_text
+
+SHORTHAND_WRITER = "fluxion:jgf_shorthand"
+
+
+def write_jgf(graph: ResourceGraph, placement: Placement) -> str:
+    return json_text(graph_object(graph, placement)) + "\n"
+
+
+def write_jgf_shorthand(graph: ResourceGraph, placement: Placement) -> str:
+    return json_text(shorthand_object(graph, placement)) + "\n"
+
+
+def graph_object(
+    graph: ResourceGraph, placement: Placement, implied: frozenset[int] = frozenset()
+) -> JsonObject:
+    """The graph of a placement as a JSON object, without the vertices that are `implied`."""
+    nodes: list[JsonObject] = []
+    edges: list[JsonObject] = []
+    for vertex, parent, needs, exclusive in zip(
+        placement.vertex.tolist(),
+        placement.parent.tolist(),
+        placement.needs.tolist(),
+        placement.exclusive.tolist(),
+        strict=True,
+    ):
+        if vertex in implied:
+            continue
+        metadata = _metadata(graph, vertex, needs, exclusive)
+        _add_remarks(metadata, placement, vertex)
+        nodes.append({"id": str(graph.uniq_id[vertex]), "metadata": metadata})
+        if parent >= 0:
+            edges.append(_edge(graph, parent, vertex, placement.subsystem))
+    return {"graph": {"nodes": nodes, "edges": edges}}
+
+
+def shorthand_object(graph: ResourceGraph, placement: Placement) -> JsonObject:
+    """The graph of a placement without what lies below the vertices that are held alone."""
+    implied = _below_exclusive(placement)
+    shorthand = graph_object(graph, placement, implied)
+    if implied:
+        shorthand["writer"] = SHORTHAND_WRITER
+    return shorthand
+
+
+def _metadata(graph: ResourceGraph, vertex: int, needs: int, exclusive: bool) -> JsonObject:
+    """What the graph knows of one vertex, and how it is held."""
+    type, basename, id = graph.type_name(vertex), graph.basename(vertex), int(graph.id[vertex])
+    name, unit = graph.name(vertex), graph.unit(vertex)
+    metadata: JsonObject = {"type": type}
+    if basename != type:
+        metadata["basename"] = basename
+    if name != derived_name(basename, id):
+        metadata["name"] = name
+    metadata["id"] = id
+    metadata["rank"] = int(graph.rank[vertex])
+    if properties := graph.properties(vertex):
+        metadata["properties"] = properties
+    if unit:
+        metadata["unit"] = unit
+    if exclusive:
+        metadata["exclusive"] = True
+    if needs != 1:
+        metadata["size"] = needs
+    metadata["paths"] = graph.paths(vertex)
+    return metadata
+
+
+def _add_remarks(metadata: JsonObject, placement: Placement, vertex: int) -> None:
+    """Add what the request or the query has to say of a vertex."""
+    if label := placement.labels.get(vertex):
+        metadata["ephemeral"] = {"label": label}
+    if placement.usage and (usage := placement.usage.get(vertex)):
+        metadata["agfilter"] = dict(sorted(usage.items()))
+
+
+def _edge(graph: ResourceGraph, source: int, target: int, subsystem: str) -> JsonObject:
+    ids = graph.uniq_id
+    edge: JsonObject = {"source": str(ids[source]), "target": str(ids[target])}
+    if subsystem != CONTAINMENT:
+        edge["metadata"] = {"subsystem": subsystem}
+    return edge
+
+
+def _below_exclusive(placement: Placement) -> frozenset[int]:
+    """The vertices that a vertex held alone implies, found from the root down."""
+    held: set[int] = set()
+    implied: set[int] = set()
+    rows = zip(
+        placement.vertex.tolist(),
+        placement.parent.tolist(),
+        placement.exclusive.tolist(),
+        strict=True,
+    )
+    for vertex, parent, exclusive in reversed(list(rows)):
+        if parent in held:
+            implied.add(vertex)
+            held.add(vertex)
+        elif exclusive:
+            held.add(vertex)
+    return frozenset(implied)

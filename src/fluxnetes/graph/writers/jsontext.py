@@ -1,0 +1,13 @@
+"""JSON as the reference writes it: on one line, a blank after each comma and colon."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+JsonObject = dict[str, Any]
+
+
+def json_text(value: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=0).decode()

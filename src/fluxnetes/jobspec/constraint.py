@@ -1,0 +1,167 @@
+"""RFC 31 constraints: which nodes a job may use.
+
+A constraint is a small tree of frozen values. Leaves look at one node: its properties, its name,
+its rank. Inner values combine. `{}` matches every node; it is `None` at the top, `And(())` inside.
+
+    {"and": [{"properties": ["gpu", "^old"]}, {"not": [{"hostlist": ["node[0-3]"]}]}]}
+
+Constraints can be hashed: the matcher keeps the nodes that each one allows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeAlias, TypeVar
+
+from fluxnetes.jobspec.errors import JobspecError, child_path, describe
+from fluxnetes.jobspec.fields import sequence, text
+from fluxnetes.notation.hostlist import decode_hostlist
+from fluxnetes.notation.idset import decode_idset
+
+_OPERATORS = ("properties", "hostlist", "ranks", "and", "or", "not")
+_FORBIDDEN = frozenset("!&'\"^`|()")
+_DEEPEST = 64
+
+_Item = TypeVar("_Item", str, int)
+HasProperty: TypeAlias = Callable[[str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Properties:
+    """The node has every property of `require` and none of `forbid`."""
+
+    require: tuple[str, ...] = ()
+    forbid: tuple[str, ...] = ()
+
+    def matches(self, name: str, rank: int, has_property: HasProperty) -> bool:
+        return all(map(has_property, self.require)) and not any(map(has_property, self.forbid))
+
+
+@dataclass(frozen=True, slots=True)
+class Hostlist:
+    """The node is one of these, by name."""
+
+    hosts: frozenset[str]
+
+    def matches(self, name: str, rank: int, has_property: HasProperty) -> bool:
+        return name in self.hosts
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """The node is one of these, by rank."""
+
+    ranks: frozenset[int]
+
+    def matches(self, name: str, rank: int, has_property: HasProperty) -> bool:
+        return rank in self.ranks
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """All hold; so does the empty one."""
+
+    of: tuple[Constraint, ...] = ()
+
+    def matches(self, name: str, rank: int, has_property: HasProperty) -> bool:
+        return all(part.matches(name, rank, has_property) for part in self.of)
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """At least one holds; the empty one does not."""
+
+    of: tuple[Constraint, ...] = ()
+
+    def matches(self, name: str, rank: int, has_property: HasProperty) -> bool:
+        return any(part.matches(name, rank, has_property) for part in self.of)
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """Not all hold: the opposite of `And`, not of `Or`."""
+
+    of: tuple[Constraint, ...] = ()
+
+    def matches(self, name: str, rank: int, has_property: HasProperty) -> bool:
+        return not all(part.matches(name, rank, has_property) for part in self.of)
+
+
+Constraint: TypeAlias = Properties | Hostlist | Ranks | And | Or | Not
+
+
+def parse_constraint(document: object, path: str = "constraints") -> Constraint | None:
+    """The constraint that a decoded document stands for; None for `{}`."""
+    return None if document == {} else _parse(document, path, 1)
+
+
+def _parse(document: object, path: str, depth: int) -> Constraint:
+    if not isinstance(document, dict):
+        allowed = f"a mapping with one of the keys {', '.join(_OPERATORS)}"
+        raise JobspecError(path, describe(document), allowed)
+    if len(document) > 1:
+        raise JobspecError(path, f"{len(document)} operators", "one (combine with and, or, not)")
+    if depth > _DEEPEST:
+        raise JobspecError(path, "another level of constraints", f"at most {_DEEPEST} levels")
+    for operator, operands in document.items():
+        return _parse_operator(operator, operands, path, depth)
+    return And()
+
+
+def _parse_operator(operator: object, operands: object, path: str, depth: int) -> Constraint:
+    if operator not in _OPERATORS:
+        name = operator if isinstance(operator, str) else describe(operator)
+        allowed = f"one of {', '.join(_OPERATORS)}"
+        raise JobspecError(child_path(path, name), "an unknown operator", allowed)
+    path = f"{path}.{operator}"
+    of = "constraints" if operator in ("and", "or", "not") else "text"
+    values = sequence(operands, path, of)
+    match operator:
+        case "properties":
+            return _properties(values, path)
+        case "hostlist":
+            return Hostlist(_notation(decode_hostlist, values, path, "a hostlist (RFC 29)"))
+        case "ranks":
+            return Ranks(_notation(_decode_ranks, values, path, "an idset (RFC 22), ascending"))
+    parts = tuple(_parse(part, f"{path}[{i}]", depth + 1) for i, part in enumerate(values))
+    return And(parts) if operator == "and" else Or(parts) if operator == "or" else Not(parts)
+
+
+def _properties(values: list[object], path: str) -> Properties:
+    require: list[str] = []
+    forbid: list[str] = []
+    for index, value in enumerate(values):
+        allowed = "a property, as text (in quotes if it looks like a number)"
+        if not isinstance(value, str):
+            raise JobspecError(f"{path}[{index}]", describe(value), allowed)
+        name = value.removeprefix("^")
+        if not _FORBIDDEN.isdisjoint(name):
+            allowed = "a property without the characters ! & ' \" ^ ` | ( ) after the first ^"
+            raise JobspecError(f"{path}[{index}]", describe(value), allowed)
+        (require if name == value else forbid).append(name)
+    return Properties(tuple(require), tuple(forbid))
+
+
+def _decode_ranks(written: str) -> list[int]:
+    ranks = decode_idset(written)
+    bounds = [int(number) for number in re.findall(r"[0-9]+", written)]
+    if any(low >= high for low, high in pairwise(bounds)):
+        raise ValueError("its numbers do not ascend")
+    return ranks
+
+
+def _notation(
+    decode: Callable[[str], list[_Item]], values: list[object], path: str, allowed: str
+) -> frozenset[_Item]:
+    items: set[_Item] = set()
+    for index, value in enumerate(values):
+        where = f"{path}[{index}]"
+        written = text(value, where, allowed)
+        try:
+            items.update(decode(written))
+        except ValueError as error:
+            raise JobspecError(where, f"{describe(value)} ({error})", allowed) from None
+    return frozenset(items)

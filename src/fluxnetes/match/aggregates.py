@@ -1,0 +1,78 @@
+"""Aggregates: what a request adds up to, and when the whole graph has that much.
+
+Before a reservation is tried at some time, the root is asked whether the sums allow it: are there
+that many cores and nodes, anywhere, through the window? The times worth trying are those at which
+some job begins or ends, since nothing changes in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluxnetes.jobspec.model import SLOT, Resource
+
+Ints = NDArray[np.int64]
+
+
+def add_up(
+    resources: Sequence[Resource], tracked: frozenset[str], *, flexible: bool = False
+) -> dict[str, int]:
+    """How much of each tracked type a request needs at the least."""
+    sums: dict[str, int] = {}
+    for resource in resources:
+        if resource.type in tracked:
+            sums[resource.type] = sums.get(resource.type, 0) + resource.count.min
+        for type, below in add_up(resource.children, tracked, flexible=flexible).items():
+            needed = resource.count.min * below
+            if flexible and resource.type == SLOT and type in sums:
+                sums[type] = min(sums[type], needed)
+            else:
+                sums[type] = sums.get(type, 0) + needed
+    return sums
+
+
+class Profile:
+    """How much of each type the root has left, over time."""
+
+    def __init__(self, totals: Ints) -> None:
+        self.totals = totals
+        self._spans: dict[int, tuple[int, int, Ints]] = {}
+        self._points: Ints | None = None
+        self._left = np.empty((0, len(totals)), np.int64)
+
+    def add(self, jobid: int, start: int, end: int, counts: Ints) -> None:
+        self._spans[jobid] = (start, end, counts)
+        self._points = None
+
+    def drop(self, jobid: int) -> None:
+        if self._spans.pop(jobid, None) is not None:
+            self._points = None
+
+    def times(self, after: int, duration: int, needs: Ints) -> Ints:
+        """The times from `after` on at which a window has enough of every type."""
+        if (needs > self.totals).any():
+            return np.empty(0, np.int64)
+        points = self._layout()
+        short = (self._left < needs).any(axis=1)
+        shortages = np.concatenate(([0], np.cumsum(short)))
+        until = np.searchsorted(points, points + duration)
+        enough = shortages[until] == shortages[:-1]
+        return points[enough & (points >= after)]
+
+    def _layout(self) -> Ints:
+        """Lay out all spans along time: the points of change, and what is left at each."""
+        if self._points is None:
+            spans = list(self._spans.values())
+            starts = np.array([s for s, _, _ in spans], np.int64)
+            ends = np.array([e for _, e, _ in spans], np.int64)
+            counts = np.array([c for _, _, c in spans], np.int64).reshape(len(spans), -1)
+            self._points = np.unique(np.concatenate((starts, ends)))
+            change = np.zeros((len(self._points), len(self.totals)), np.int64)
+            if spans:
+                np.add.at(change, np.searchsorted(self._points, starts), counts)
+                np.subtract.at(change, np.searchsorted(self._points, ends), counts)
+            self._left = self.totals - np.cumsum(change, axis=0)
+        return self._points

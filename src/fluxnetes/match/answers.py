@@ -1,0 +1,54 @@
+"""What the matcher answers: values, each with a reason that a person can read.
+
+Three ways to say no, never mixed up: *busy* (it fits this cluster, but not now), *unsatisfiable*
+(it can never fit this cluster) and *invalid* (the request makes no sense).
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from fluxnetes.graph.placement import Placement
+
+
+class Operation(enum.Enum):
+    """What is asked of the matcher."""
+
+    ALLOCATE = "allocate"
+    ALLOCATE_WITH_SATISFIABILITY = "allocate_with_satisfiability"
+    ALLOCATE_ORELSE_RESERVE = "allocate_orelse_reserve"
+    SATISFIABILITY = "satisfiability"
+    WITHOUT_ALLOCATING = "without_allocating"
+    WITHOUT_ALLOCATING_FUTURE = "without_allocating_future"
+
+
+class Outcome(enum.Enum):
+    """How a match ended. The first four are a yes."""
+
+    ALLOCATED = "allocated"
+    RESERVED = "reserved"
+    MATCHED = "matched"
+    SATISFIABLE = "satisfiable"
+    BUSY = "busy"
+    UNSATISFIABLE = "unsatisfiable"
+    INVALID = "invalid"
+
+
+_YES = frozenset({Outcome.ALLOCATED, Outcome.RESERVED, Outcome.MATCHED, Outcome.SATISFIABLE})
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to one match. True in a condition when it is a yes."""
+
+    outcome: Outcome
+    jobid: int
+    at: int = 0
+    """When the job may start."""
+    placement: Placement | None = None
+    reason: str = ""
+    """Why not; empty when it is a yes."""
+
+    def __bool__(self) -> bool:
+        return self.outcome in _YES

@@ -1,0 +1,244 @@
+"""The matching engine: one tree, who holds what on it, and where a request fits.
+
+The engine answers "where does this request fit, in this window of time?" and records what a job
+was given. It knows nothing of operations, job ids counted up or text; that is the matcher's.
+
+Everything computed from the shape of the graph (groups, scores, orders) is kept until the shape
+changes; then the engine is built anew and the jobs are entered again.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.graph.placement import Placement
+from fluxnetes.jobspec.constraint import Constraint
+from fluxnetes.jobspec.model import Resource
+from fluxnetes.match.aggregates import Profile
+from fluxnetes.match.allowed import allowed_positions
+from fluxnetes.match.evaluate import Question, States, evaluate
+from fluxnetes.match.filters import PruneFilters, parse_filters
+from fluxnetes.match.groups import Group, build_groups
+from fluxnetes.match.ledger import Holding, Ledger, View
+from fluxnetes.match.place import Held, hold
+from fluxnetes.match.policy import Policy
+from fluxnetes.match.scores import score_tree, unscorable
+from fluxnetes.match.select import Chooser
+from fluxnetes.match.stages import Rules, Stage, compile_stages
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+_PLANS_KEPT = 64
+
+
+@dataclass(slots=True, eq=False)
+class Plan:
+    """A request laid over the tree, with what is known of it now."""
+
+    resources: tuple[Resource, ...]
+    constraint: Constraint | None
+    stage: Stage | None
+    whole: Bools | None
+    """By position, vertices that are taken whole when they are used at all."""
+    allowed: Bools | None = None
+    labels: int = -1
+    """The state of the properties that `allowed` was computed from."""
+    now: States = field(default_factory=dict)
+    clock: int = -1
+
+
+class Engine:
+    """Matching on one subsystem's tree under one policy."""
+
+    def __init__(
+        self,
+        graph: ResourceGraph,
+        *,
+        policy: Policy,
+        subsystem: str,
+        filters: str,
+        flexible: bool = False,
+    ) -> None:
+        self.graph = graph
+        self.policy = policy
+        self.subsystem = subsystem
+        self.flexible = flexible
+        self.version = graph.version
+        self.tree = graph.topology(subsystem)
+        self.ledger = Ledger(graph, self.tree)
+        self.groups = build_groups(graph, self.tree)
+        self.labels = 0
+        """Counts changes of properties."""
+        self.types: NDArray[np.int32] = graph.type_id[self.tree.vertex]
+        self.filters = self._parse_filters(filters)
+        self._root_types = self.filters.of(self.groups.type, graph.types)
+        self.profile = Profile(self._totals())
+        self._barred = self._find_barred()
+        self._rescore()
+        self._plans: OrderedDict[object, Plan] = OrderedDict()
+
+    # -- shape ---------------------------------------------------------------------------------
+
+    def _parse_filters(self, text: str) -> PruneFilters:
+        leaves = self.tree.first_child[1:] == self.tree.first_child[:-1]
+        names = self.graph.types.names
+        return parse_filters(text, (names[t] for t in np.unique(self.types[leaves]).tolist()))
+
+    def _totals(self) -> Ints:
+        sizes = np.bincount(
+            self.types[1:], weights=self.ledger.size[1:], minlength=len(self.graph.types)
+        )
+        return sizes.astype(np.int64)[self._root_types]
+
+    def _find_barred(self) -> Bools | None:
+        barred = unscorable(self.graph, self.tree, self.policy)
+        return barred if barred.any() else None
+
+    def _rescore(self) -> None:
+        scores = score_tree(self.graph, self.tree, self.policy)
+        pending = [self.groups]
+        while pending:
+            group = pending.pop()
+            group.rescore(scores)
+            pending.extend(group.below)
+
+    def relabelled(self) -> None:
+        """Properties changed: constraints are looked at again, and scores that depend on them."""
+        self.labels += 1
+        if self.policy.scoring == "property":
+            self._rescore()
+            self._plans.clear()
+
+    def group_list(self) -> Iterable[Group]:
+        pending = [self.groups]
+        while pending:
+            group = pending.pop()
+            yield group
+            pending.extend(group.below)
+
+    # -- matching ------------------------------------------------------------------------------
+
+    def plan(self, resources: tuple[Resource, ...], constraint: Constraint | None) -> Plan:
+        """The request laid over the tree, from the last times it was asked if possible."""
+        key = (resources, constraint)
+        plan = self._plans.get(key)
+        if plan is None:
+            whole_types = exclusive_types(resources)
+            if self.policy.node_exclusive:
+                whole_types |= {"node"}
+            rules = Rules(whole_types, self.flexible)
+            stage = compile_stages(self.groups, resources, rules)
+            plan = Plan(resources, constraint, stage, self._of_types(whole_types))
+            self._plans[key] = plan
+            if len(self._plans) > _PLANS_KEPT:
+                self._plans.popitem(last=False)
+        else:
+            self._plans.move_to_end(key)
+        if constraint is not None and plan.labels != self.labels:
+            plan.allowed = allowed_positions(self.graph, self.tree, constraint)
+            plan.labels = self.labels
+            plan.now, plan.clock = {}, -1
+        return plan
+
+    def _of_types(self, names: frozenset[str]) -> Bools | None:
+        numbers = [self.graph.types.get(name) for name in sorted(names)]
+        return np.isin(self.types, numbers) if numbers else None
+
+    def select(self, plan: Plan, view: View) -> Held | None:
+        """Where a request fits in a view; None: nowhere.
+
+        Raises NothingHeld if it fits but would hold nothing exclusively.
+        """
+        if plan.stage is None:
+            return None
+        question = Question(view, plan.allowed, self._barred, self.policy)
+        states = self._states(plan, question)
+        selection = Chooser(states, question).choose(plan.stage, plan.resources)
+        if selection is None:
+            return None
+        held = hold(self.tree, self.ledger.size, plan.whole, selection)
+        if held is None:
+            raise NothingHeld
+        return held
+
+    def _states(self, plan: Plan, question: Question) -> States:
+        assert plan.stage is not None  # noqa: S101 - only asked for plans that may match
+        if type(question.view) is not View:
+            states: States = {}
+            evaluate(plan.stage, states, question, None)
+            return states
+        changed = self.ledger.changed_since(plan.clock) if plan.clock >= 0 else None
+        if changed is None or len(changed):
+            evaluate(plan.stage, plan.now, question, changed)
+        plan.clock = self.ledger.clock
+        return plan.now
+
+    # -- recording -----------------------------------------------------------------------------
+
+    def enter(self, jobid: int, held: Held, start: int, end: int, *, reserved: bool) -> None:
+        """Record what a job holds, from now on or from later on."""
+        holding = Holding(held.position, held.needs, held.exclusive, start, end, reserved)
+        self.ledger.add(jobid, holding)
+        counts = self._root_counts(held)
+        if counts is not None:
+            self.profile.add(jobid, start, end, counts)
+
+    def _root_counts(self, held: Held) -> Ints | None:
+        """What a job takes from the sums that the root keeps; None if it is in none of them."""
+        below = held.position > 0
+        types = self.types[held.position[below]]
+        tracked = [self.graph.types.get(name) for name in self.filters.tracked]
+        if not np.isin(types, tracked).any():
+            return None
+        taken = np.where(held.exclusive, held.needs, 0)[below]
+        sums = np.bincount(types, weights=taken, minlength=len(self.graph.types))
+        return sums.astype(np.int64)[self._root_types]
+
+    def leave(self, jobid: int) -> None:
+        """Forget what a job holds."""
+        self.ledger.drop(jobid)
+        self.profile.drop(jobid)
+
+    def placement(self, held: Held, start: int, end: int, queue: str | None) -> Placement:
+        """What a job holds, as rows of the graph in the order of output."""
+        order = np.argsort(self.tree.post[held.position])
+        position = held.position[order]
+        parent = self.tree.parent[position]
+        return Placement(
+            vertex=self.tree.vertex[position],
+            parent=np.where(parent < 0, -1, self.tree.vertex[parent]),
+            depth=self.tree.depth[position],
+            needs=held.needs[order],
+            exclusive=held.exclusive[order],
+            start=start,
+            end=end,
+            queue=queue,
+            subsystem=self.subsystem,
+        )
+
+    def held(self, placement: Placement) -> Held:
+        """The reverse: a placement as positions of this tree."""
+        position = self.tree.position[placement.vertex]
+        order = np.argsort(position)
+        return Held(position[order], placement.needs[order], placement.exclusive[order])
+
+
+class NothingHeld(Exception):  # noqa: N818 - a signal within this layer, not an error
+    """A request matched, but nothing in it is exclusive, so its job would hold nothing."""
+
+
+def exclusive_types(resources: Iterable[Resource]) -> frozenset[str]:
+    """The types of which a request asks for a vertex of its own."""
+    found: frozenset[str] = frozenset()
+    for resource in resources:
+        if resource.exclusive is True:
+            found |= {resource.type}
+        found |= exclusive_types(resource.children)
+    return found

@@ -1,0 +1,300 @@
+"""Which vertices of each stage qualify, and how many slots they can fill.
+
+Evaluation goes bottom up over the stages of a request. For each stage it keeps, as arrays over the
+group's members: whether a member qualifies (`ok`), and how many slots can be filled from its
+children (`slots`); and, as arrays over the parent group's members: how many members below qualify
+(`count`) and what they add up to (`quantity`).
+
+For the view of *now* the arrays are kept from one match to the next, and only the members that
+changed since (the ledger tells which) are looked at again, so a match costs as much as the
+last job was large, not as the graph is. For any other window they are computed afresh.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluxnetes.graph.topology import ragged
+from fluxnetes.jobspec.model import SLOT, Count, Resource
+from fluxnetes.match.ledger import View
+from fluxnetes.match.packing import count_shares, pack
+from fluxnetes.match.policy import Policy
+from fluxnetes.match.scores import MATCH_MET
+from fluxnetes.match.stages import Kind, Stage
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+CONSTRAINED_TYPES = frozenset({"node", "storage_node"})
+
+
+@dataclass(slots=True, eq=False)
+class State:
+    """What is known of one stage in one view."""
+
+    ok: Bools
+    amount: Ints | None
+    """How much of each member counts where that is not the group's size: pools, mixed sizes."""
+    count: Ints
+    quantity: Ints
+    slots: Ints | None
+    best: Ints | None
+    """The score of each member's best slot, where slots of all members compete."""
+
+
+States = dict[int, State]
+"""States by `id(stage)`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a stage is evaluated against."""
+
+    view: View
+    allowed: Bools | None
+    """By position, whether a node satisfies the request's constraint."""
+    barred: Bools | None
+    """By position, vertices that the policy cannot score."""
+    policy: Policy
+
+
+def fit(count: Count, available: Ints) -> Ints:
+    """`Count.fit` of every element."""
+    if count.min == count.max:
+        return np.where(available >= count.min, count.min, 0)
+    if count.operator == "+":
+        most = np.minimum(available, count.max)
+        found = most - (most - count.min) % count.operand
+        return np.where((available >= count.min) & (count.min <= count.max), found, 0)
+    values, where = np.unique(available, return_inverse=True)
+    return np.array([count.fit(int(v)) for v in values], np.int64)[where]
+
+
+def evaluate(stage: Stage, states: States, question: Question, changed: Ints | None) -> None:
+    """Bring the states of a stage and all below it up to date.
+
+    `changed` are the positions to look at again, ancestors included; None: all.
+    """
+    for below in stage.below:
+        evaluate(below, states, question, changed)
+    state = states.get(id(stage))
+    if state is None or changed is None:
+        states[id(stage)] = _evaluate_all(stage, states, question)
+    else:
+        members = stage.group.locate(changed)
+        if len(members):
+            _evaluate_some(stage, state, states, question, members)
+
+
+def _evaluate_all(stage: Stage, states: States, question: Question) -> State:
+    group = stage.group
+    everybody = np.arange(len(group))
+    ok, slots = _qualify(stage, states, question, everybody)
+    best = None
+    if slots is not None and competes(stage, question.policy):
+        best = _best_slots(stage, states, question, everybody, slots)
+    parents = len(group.first) - 1
+    count = np.bincount(group.above[ok], minlength=parents)
+    amount = None
+    if group.size >= 0 and not group.divisible:
+        quantity = count * group.size
+    else:
+        amount = np.where(ok, question.view.free(group.members, stage.depth), 0)
+        sums = np.bincount(group.above, weights=amount, minlength=parents)
+        quantity = sums.astype(np.int64)
+    return State(ok, amount, count, quantity, slots, best)
+
+
+def _evaluate_some(
+    stage: Stage, state: State, states: States, question: Question, members: Ints
+) -> None:
+    group = stage.group
+    ok, slots = _qualify(stage, states, question, members)
+    if state.slots is not None and slots is not None:
+        state.slots[members] = slots
+        if state.best is not None:
+            state.best[members] = _best_slots(stage, states, question, members, slots)
+    if state.amount is not None:
+        amount = np.where(ok, question.view.free(group.members[members], stage.depth), 0)
+        np.add.at(state.quantity, group.above[members], amount - state.amount[members])
+        state.amount[members] = amount
+    turned = np.flatnonzero(ok != state.ok[members])
+    if len(turned):
+        members, ok = members[turned], ok[turned]
+        step = np.where(ok, 1, -1)
+        state.ok[members] = ok
+        above = group.above[members]
+        np.add.at(state.count, above, step)
+        if state.amount is None:
+            np.add.at(state.quantity, above, step * group.size)
+
+
+def _qualify(
+    stage: Stage, states: States, question: Question, members: Ints
+) -> tuple[Bools, Ints | None]:
+    """Whether each of some members qualifies, and the slots below it."""
+    group = stage.group
+    positions = group.members[members] if len(members) < len(group) else group.members
+    view = question.view
+    alone = stage.alone and not group.divisible
+    ok = view.is_alone(positions, stage.depth) if alone else view.is_open(positions, stage.depth)
+    if question.allowed is not None and group.type in CONSTRAINED_TYPES:
+        ok &= question.allowed[positions]
+    if question.barred is not None:
+        ok &= ~question.barred[positions]
+    if stage.contradictory:
+        ok[:] = False
+    slots = None
+    if stage.kind is Kind.SLOT:
+        slots = np.where(ok, _slots(stage, states, question, members), 0)
+    if stage.request is not None:
+        for wanted in stage.request.children:
+            ok &= _supply(stage, states, members, wanted, slots) > 0
+    return ok, slots
+
+
+def _supply(
+    stage: Stage, states: States, members: Ints, wanted: Resource, slots: Ints | None
+) -> Ints:
+    """How many of `wanted` the children of each member serve, 0 if not enough."""
+    if wanted.type == SLOT:
+        return np.zeros(len(members), np.int64) if slots is None else fit(wanted.count, slots)
+    if stage.kind is Kind.SLOT:
+        return np.zeros(len(members), np.int64)  # beside a slot nothing else is looked for
+    return fit(wanted.count, quantity_below(stage, states, members, wanted.type))
+
+
+def quantity_below(stage: Stage, states: States, members: Ints, type: str) -> Ints:
+    total = np.zeros(len(members), np.int64)
+    for below in stage.serving(type):
+        total += states[id(below)].quantity[members]
+    return total
+
+
+def _slots(stage: Stage, states: States, question: Question, members: Ints) -> Ints:
+    """How many slots can be filled below each member: the scarcest part decides."""
+    fewest: Ints | None = None
+    for part in stage.slots[0].children:
+        share = fit(part.count, quantity_below(stage, states, members, part.type))
+        serving = stage.serving(part.type)
+        shares = _shares(serving, states, question.policy.slots_low, members, share)
+        fewest = shares if fewest is None else np.minimum(fewest, shares)
+    return np.zeros(len(members), np.int64) if fewest is None else fewest
+
+
+def _shares(serving: list[Stage], states: States, low: bool, members: Ints, share: Ints) -> Ints:
+    """How many shares the qualified vertices below each member make, vertices kept whole."""
+    found = np.zeros(len(members), np.int64)
+    asked = np.flatnonzero(share)
+    if len(serving) == 1 and serving[0].group.size > 0 and not serving[0].group.divisible:
+        each = -(-share[asked] // serving[0].group.size)
+        found[asked] = states[id(serving[0])].count[members[asked]] // each
+        return found
+    if serving and len(asked):
+        entries = below_members(serving, states, members[asked], low)
+        found[asked] = count_shares(entries, share[asked], len(asked))
+    return found
+
+
+def competes(stage: Stage, policy: Policy) -> bool:
+    """Whether the slots of all members of a stage are ranked against each other by score."""
+    return stage.request is None and policy.scoring == "id" and not policy.first
+
+
+def _best_slots(
+    stage: Stage, states: States, question: Question, members: Ints, slots: Ints
+) -> Ints:
+    """The score of the first slot that would be filled below each member.
+
+    Slots are filled from the best vertices down, so the first is the best one.
+    """
+    best = np.zeros(len(members), np.int64)
+    having = np.flatnonzero(slots)
+    for part in stage.slots[0].children:
+        asked = members[having]
+        share = fit(part.count, quantity_below(stage, states, asked, part.type))
+        entries = below_members(
+            stage.serving(part.type), states, asked, question.policy.slots_low
+        )
+        rows, number, _ = pack(entries, share)
+        rows = rows[number == 0]
+        np.add.at(best, having[entries.parent[rows]], entries.score[rows])
+    return best + MATCH_MET
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """Qualified vertices below some parents, one row each, parent by parent."""
+
+    parent: Ints
+    """Index into the parents asked about."""
+    stage: Ints
+    """Index into the stages asked about."""
+    member: Ints
+    """Index into the stage's group."""
+    position: Ints
+    score: Ints
+    amount: Ints
+    divisible: Bools
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    def take(self, rows: Ints | Bools) -> Entries:
+        return Entries(
+            self.parent[rows],
+            self.stage[rows],
+            self.member[rows],
+            self.position[rows],
+            self.score[rows],
+            self.amount[rows],
+            self.divisible[rows],
+        )
+
+    def ordinal(self) -> Ints:
+        """The number of each row among those of its parent."""
+        firsts = np.searchsorted(self.parent, self.parent)
+        return np.arange(len(self.parent)) - firsts
+
+
+def below_members(stages: list[Stage], states: States, parents: Ints, low: bool) -> Entries:
+    """The qualified members of some stages below each of some members of the stage above.
+
+    Parent by parent, from the most to the least preferred; equals keep depth-first order.
+    """
+    parts = [_below(number, stage, states, parents, low) for number, stage in enumerate(stages)]
+    if len(parts) == 1:
+        return Entries(*parts[0])
+    joined = Entries(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    key = joined.score if low else -joined.score
+    return joined.take(np.lexsort((joined.position, key, joined.parent)))
+
+
+def _below(
+    number: int, stage: Stage, states: States, parents: Ints, low: bool
+) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints, Bools]:
+    group, state = stage.group, states[id(stage)]
+    lengths = group.first[parents + 1] - group.first[parents]
+    member = ragged(group.first[parents], lengths)
+    order = group.order(low)
+    if order is not None:
+        member = order[member]
+    parent = np.repeat(np.arange(len(parents)), lengths)
+    good = state.ok[member]
+    member, parent = member[good], parent[good]
+    if state.amount is None:
+        amount = np.full(len(member), group.size, np.int64)
+    else:
+        amount = state.amount[member]
+    return (
+        parent,
+        np.full(len(member), number, np.int64),
+        member,
+        group.members[member],
+        group.score[member],
+        amount,
+        np.full(len(member), group.divisible, np.bool_),
+    )

@@ -1,0 +1,29 @@
+"""What the matcher remembers of a job: when, what, and whether it still holds it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fluxnetes.graph.placement import Placement
+
+
+@dataclass(slots=True)
+class Job:
+    """A job that was given resources, now or for later."""
+
+    jobid: int
+    at: int
+    end: int
+    reserved: bool
+    placement: Placement
+    cancelled: bool = False
+
+    @property
+    def duration(self) -> int:
+        return self.end - self.at
+
+    @property
+    def state(self) -> str:
+        if self.cancelled:
+            return "CANCELED"
+        return "RESERVED" if self.reserved else "ALLOCATED"

@@ -1,0 +1,290 @@
+"""Who holds what, and when.
+
+Every job holds rows of the tree for a span of time: some exclusively (with an amount), and all
+ancestors of those shared (a *tag*, which says that somebody is below). The ledger keeps
+
+- for *now*: how much of each vertex is held by allocations, and by how many jobs it is tagged, as
+  columns that change with every job, so that "free now" is a comparison over a column;
+- for *later*: the spans themselves, in a table for each depth of the tree, so that "free from t1
+  to t2" reads only the depths that a request asks about;
+- a log of the positions that changed, so that whoever caches something derived from "now" needs to
+  look only at those again.
+
+An allocation blocks its vertices now until it is cancelled, even past its end: a job that overruns
+is still there. Later, only spans count. A vertex of which a part can be taken (a pool) is judged by
+the largest amount held at any instant of the window.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.graph.topology import Topology
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+FOREVER = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What one job holds: ascending positions with amounts, for a span of time."""
+
+    position: Ints
+    needs: Ints
+    exclusive: Bools
+    start: int
+    end: int
+    reserved: bool
+
+
+class SpanTable:
+    """Spans of one depth of the tree, as growing columns; a dead span ends before all time."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.dead = 0
+        self._columns = np.empty((5, 64), np.int64)
+
+    def add(self, position: Ints, needs: Ints, holding: Holding) -> slice:
+        first, last = self.size, self.size + len(position)
+        if last > self._columns.shape[1]:
+            grown = np.empty((5, 2 * last), np.int64)
+            grown[:, :first] = self._columns[:, :first]
+            self._columns = grown
+        for column, value in enumerate(
+            (position, needs, holding.start, holding.end, holding.reserved)
+        ):
+            self._columns[column, first:last] = value
+        self.size = last
+        return slice(first, last)
+
+    def kill(self, rows: slice) -> None:
+        self._columns[2, rows] = FOREVER
+        self._columns[3, rows] = -FOREVER
+        self._columns[4, rows] = 1
+        self.dead += rows.stop - rows.start
+
+    def during(self, start: int, end: int, *, lingering: bool) -> Ints:
+        """The spans that overlap a window, as columns position, needs, start, end.
+
+        `lingering` adds the allocations that should have ended before it but are still there.
+        """
+        live = self._columns[:, : self.size]
+        overlap = live[3] > start
+        if lingering:
+            overlap |= live[4] == 0
+        overlap &= live[2] < end
+        return live[:4, overlap]
+
+
+class View:
+    """What is free through one window of time."""
+
+    lingering = True
+    """Whether this is a view of now, in which a job that overruns is still there."""
+
+    def __init__(self, size: Ints, up: Bools, held: Ints, tags: NDArray[np.int32]) -> None:
+        self.size = size
+        self.up = up
+        self.held = held
+        self.tags = tags
+
+    def is_open(self, positions: Ints, depth: int) -> Bools:
+        """Up, and not held whole by somebody."""
+        found: Bools = self.up[positions] & (self.held[positions] < self.size[positions])
+        return found
+
+    def is_alone(self, positions: Ints, depth: int) -> Bools:
+        """Up, and nobody holds it or anything below it."""
+        found: Bools = self.up[positions] & (self.tags[positions] == 0)
+        return found
+
+    def free(self, positions: Ints, depth: int) -> Ints:
+        """How much is left of each vertex."""
+        return self.size[positions] - self.held[positions]
+
+
+class Everything(View):
+    """The view of satisfiability: the whole graph, all of it up and nothing held."""
+
+    def __init__(self, size: Ints) -> None:
+        self.size = size
+
+    def is_open(self, positions: Ints, depth: int) -> Bools:
+        return np.ones(len(positions), np.bool_)
+
+    def is_alone(self, positions: Ints, depth: int) -> Bools:
+        return np.ones(len(positions), np.bool_)
+
+    def free(self, positions: Ints, depth: int) -> Ints:
+        return self.size[positions]
+
+
+class Window(View):
+    """A window of time read from the spans, depth by depth, as it is asked."""
+
+    def __init__(self, ledger: Ledger, start: int, end: int, *, lingering: bool) -> None:
+        count = len(ledger.size)
+        super().__init__(
+            ledger.size, ledger.up, np.zeros(count, np.int64), np.zeros(count, np.int32)
+        )
+        self.lingering = lingering
+        self._ledger = ledger
+        self._start, self._end = start, end
+        self._read: set[int] = set()
+
+    def _read_depth(self, depth: int) -> None:
+        self._read.add(depth)
+        position, needs, start, end = self._ledger.spans[depth].during(
+            self._start, self._end, lingering=self.lingering
+        )
+        self.tags[position] = 1
+        taken = needs > 0
+        position, needs = position[taken], needs[taken]
+        if depth in self._ledger.pool_depths:
+            self.held += _peaks(position, needs, start[taken], end[taken], self._start, self.held)
+        else:
+            self.held[position] = needs
+
+    def is_open(self, positions: Ints, depth: int) -> Bools:
+        if depth not in self._read:
+            self._read_depth(depth)
+        return super().is_open(positions, depth)
+
+    def is_alone(self, positions: Ints, depth: int) -> Bools:
+        if depth not in self._read:
+            self._read_depth(depth)
+        return super().is_alone(positions, depth)
+
+    def free(self, positions: Ints, depth: int) -> Ints:
+        if depth not in self._read:
+            self._read_depth(depth)
+        return super().free(positions, depth)
+
+
+def _peaks(position: Ints, needs: Ints, start: Ints, end: Ints, at: int, like: Ints) -> Ints:
+    """The largest amount held at one instant from `at` on, by position.
+
+    What is held can only grow where a span begins, so those instants and `at` itself are enough.
+    """
+    peak = np.zeros_like(like)
+    later = np.unique(start[start > at]).tolist()
+    for instant in [at, *later]:
+        here = start <= instant
+        if instant > at:
+            here &= end > instant
+        held = np.bincount(position[here], weights=needs[here], minlength=len(like))
+        np.maximum(peak, held.astype(np.int64), out=peak)
+    return peak
+
+
+class Ledger:
+    """All holdings on one tree."""
+
+    _LOG_LIMIT = 1024
+
+    def __init__(self, graph: ResourceGraph, tree: Topology) -> None:
+        count = len(tree)
+        self.tree = tree
+        self.size: Ints = graph.size[tree.vertex]
+        self.up: Bools = graph.up[tree.vertex]
+        self.held: Ints = np.zeros(count, np.int64)
+        self.tags: NDArray[np.int32] = np.zeros(count, np.int32)
+        self.spans = [SpanTable() for _ in range(int(tree.depth.max()) + 1)]
+        pools = graph.divisible[tree.vertex]
+        self.pool_depths = frozenset(np.unique(tree.depth[pools]).tolist())
+        self.clock = 0
+        """Counts changes of what is free now; see `changed_since`."""
+        self._log: list[Ints] = []
+        self._holdings: dict[int, Holding] = {}
+        self._rows: dict[int, list[tuple[int, slice]]] = {}
+        self._promised: dict[int, tuple[int, int]] = {}
+
+    # -- changes -------------------------------------------------------------------------------
+
+    def add(self, jobid: int, holding: Holding) -> None:
+        self._holdings[jobid] = holding
+        needs = np.where(holding.exclusive, holding.needs, 0)
+        self._add_spans(jobid, holding, needs)
+        if holding.reserved:
+            self._promised[jobid] = (holding.start, holding.end)
+        else:
+            self.held[holding.position] += needs
+            self.tags[holding.position] += 1
+            self._changed(holding.position)
+
+    def drop(self, jobid: int) -> Holding:
+        holding = self._holdings.pop(jobid)
+        for depth, rows in self._rows.pop(jobid):
+            self.spans[depth].kill(rows)
+        if self._promised.pop(jobid, None) is None:
+            self.held[holding.position] -= np.where(holding.exclusive, holding.needs, 0)
+            self.tags[holding.position] -= 1
+            self._changed(holding.position)
+        self._compact()
+        return holding
+
+    def mark(self, position: int, up: bool) -> None:
+        """A vertex went up or down."""
+        self.up[position] = up
+        ancestors = [position]
+        while ancestors[-1] > 0:
+            ancestors.append(int(self.tree.parent[ancestors[-1]]))
+        self._changed(np.array(ancestors[::-1]))
+
+    def _add_spans(self, jobid: int, holding: Holding, needs: Ints) -> None:
+        depth = self.tree.depth[holding.position]
+        rows = self._rows[jobid] = []
+        for level in range(int(depth.max()) + 1):
+            here = depth == level
+            table = self.spans[level]
+            rows.append((level, table.add(holding.position[here], needs[here], holding)))
+
+    def _compact(self) -> None:
+        """Lay the tables anew once more spans are dead than alive."""
+        if sum(t.dead for t in self.spans) * 2 <= sum(t.size for t in self.spans) + 4096:
+            return
+        self.spans = [SpanTable() for _ in self.spans]
+        for jobid, holding in self._holdings.items():
+            self._add_spans(jobid, holding, np.where(holding.exclusive, holding.needs, 0))
+
+    def _changed(self, positions: Ints) -> None:
+        self.clock += 1
+        self._log.append(positions)
+        if len(self._log) > self._LOG_LIMIT:
+            del self._log[: self._LOG_LIMIT // 2]
+
+    def changed_since(self, clock: int) -> Ints | None:
+        """Ascending positions that changed since then (ancestors included); None: too long ago."""
+        behind = self.clock - clock
+        if behind > len(self._log):
+            return None
+        recent = self._log[len(self._log) - behind :]
+        if len(recent) == 1:
+            return recent[0]
+        return np.unique(np.concatenate(recent)) if recent else np.empty(0, np.int64)
+
+    # -- views ---------------------------------------------------------------------------------
+
+    def now(self) -> View:
+        """What is free at this moment, whatever was promised for later."""
+        return View(self.size, self.up, self.held, self.tags)
+
+    def during(self, start: int, end: int) -> View:
+        """What is free from now (`start`) on until `end`, promises honoured."""
+        if any(s < end and e > start for s, e in self._promised.values()):
+            return Window(self, start, end, lingering=True)
+        return self.now()
+
+    def later(self, start: int, end: int) -> View:
+        """What will be free through a window that begins after now."""
+        return Window(self, start, end, lingering=False)
+
+    def everything(self) -> View:
+        return Everything(self.size)

@@ -1,0 +1,91 @@
+"""From the vertices that a request names to everything that its job holds.
+
+The job holds what was selected exclusively, all below a vertex of an *exclusive type* (the policy
+or the request may make a type exclusive: whoever uses a node then has the whole node), and shares
+everything above what it holds. What was selected to be shared but has nothing held below it
+is not part of the job.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluxnetes.graph.topology import Topology, ragged
+from fluxnetes.match.select import Selection
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """All that a job holds, by ascending position."""
+
+    position: Ints
+    needs: Ints
+    exclusive: Bools
+
+
+def hold(tree: Topology, size: Ints, whole: Bools | None, selection: Selection) -> Held | None:
+    """Close a selection upwards and downwards; None if nothing in it is held exclusively.
+
+    `whole` says by position which vertices are of an exclusive type.
+    """
+    position, needs = _add_up(selection.position[selection.exclusive], selection.needs[selection.exclusive])
+    if whole is not None:
+        position, needs = _add_whole(tree, size, whole, selection.position, position, needs)
+    if not len(position):
+        return None
+    above = ancestors(tree, position)
+    shared = above[~np.isin(above, position, assume_unique=True)]
+    joined = np.concatenate((position, shared))
+    order = np.argsort(joined)
+    exclusive = order < len(position)
+    all_needs = np.concatenate((needs, size[shared]))
+    return Held(joined[order], all_needs[order], exclusive)
+
+
+def ancestors(tree: Topology, positions: Ints) -> Ints:
+    """All ancestors of some positions, ascending."""
+    found = []
+    level = positions
+    while True:
+        level = np.unique(tree.parent[level])
+        if level[0] == -1:
+            level = level[1:]
+        if not len(level):
+            break
+        found.append(level)
+    return np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
+
+
+def _add_up(position: Ints, needs: Ints) -> tuple[Ints, Ints]:
+    """Sort, and join the rows of a pool that serves several slots."""
+    order = np.argsort(position, kind="stable")
+    position, needs = position[order], needs[order]
+    new = np.ones(len(position), np.bool_)
+    new[1:] = position[1:] != position[:-1]
+    if new.all():
+        return position, needs
+    starts = np.flatnonzero(new)
+    return position[starts], np.add.reduceat(needs, starts)
+
+
+def _add_whole(
+    tree: Topology, size: Ints, whole: Bools, selected: Ints, position: Ints, needs: Ints
+) -> tuple[Ints, Ints]:
+    """Add the subtrees of used vertices of an exclusive type, all of them and all of each."""
+    used = np.unique(np.concatenate((selected, ancestors(tree, np.unique(selected)))))
+    roots = used[whole[used]]
+    if not len(roots):
+        return position, needs
+    outermost = roots >= np.concatenate(([0], np.maximum.accumulate(tree.end[roots])[:-1]))
+    roots = roots[outermost]
+    covered = ragged(roots, tree.end[roots] - roots)
+    rest = ~np.isin(position, covered, assume_unique=True)
+    joined = np.concatenate((covered, position[rest]))
+    order = np.argsort(joined)
+    return joined[order], np.concatenate((size[covered], needs[rest]))[order]

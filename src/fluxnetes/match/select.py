@@ -1,0 +1,302 @@
+"""Choosing: from all vertices that qualify to the ones a job gets.
+
+At every level of a request the best k candidates are taken, in the policy's order, and the same is
+done below each of them. Candidates for the request's top level come from the whole graph; below
+that they are the direct children of what was chosen above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluxnetes.jobspec.model import SLOT, Resource
+from fluxnetes.match.evaluate import (
+    Entries,
+    Question,
+    States,
+    below_members,
+    fit,
+    quantity_below,
+)
+from fluxnetes.match.packing import pack
+from fluxnetes.match.scores import MATCH_MET
+from fluxnetes.match.stages import Kind, Stage
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The vertices that a request itself names; a pool may stand in several rows."""
+
+    position: Ints
+    needs: Ints
+    exclusive: Bools
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """Slots filled below some members: one row for each vertex used."""
+
+    parent: Ints
+    """Index into the members asked about."""
+    slot: Ints
+    """The number of the slot among its parent's."""
+    stage: Ints
+    """Index of the vertex's stage in `stages`."""
+    member: Ints
+    needs: Ints
+    score: Ints
+    stages: list[Stage]
+    places: Ints
+    """The positions of the members asked about."""
+
+    def slots(self) -> tuple[Ints, Ints, Ints, Ints]:
+        """The slots themselves: the slot of each row; and place, number, score of each slot."""
+        width = int(self.slot.max()) + 1 if len(self.slot) else 1
+        which, row, of_row = np.unique(
+            self.parent * width + self.slot, return_index=True, return_inverse=True
+        )
+        score = np.full(len(which), MATCH_MET, np.int64)
+        np.add.at(score, of_row, self.score)
+        return of_row, self.places[self.parent[row]], self.slot[row], score
+
+
+class Chooser:
+    """One traversal's choice."""
+
+    def __init__(self, states: States, question: Question) -> None:
+        self.states = states
+        self.policy = question.policy
+        self._positions: list[Ints] = []
+        self._needs: list[Ints] = []
+        self._exclusive: list[Bools] = []
+        self._scores_seen: Ints = np.empty(0, np.int64)
+
+    def choose(self, root: Stage, resources: tuple[Resource, ...]) -> Selection | None:
+        """The best vertices for a whole request; None if there are not enough."""
+        for wanted in resources:
+            if not self._choose_top(root, wanted):
+                return None
+        return Selection(
+            np.concatenate(self._positions),
+            np.concatenate(self._needs),
+            np.concatenate(self._exclusive),
+        )
+
+    # -- the top level -------------------------------------------------------------------------
+
+    def candidates(self, root: Stage, type: str) -> list[tuple[Stage, Bools]]:
+        """The stages whose members compete for the request's top level, and which may."""
+        return list(self._reach(root, None, type))
+
+    def _reach(self, stage: Stage, gate: Bools | None, type: str) -> Iterator[tuple[Stage, Bools]]:
+        ok = self.states[id(stage)].ok
+        if gate is not None:
+            ok = ok & gate[stage.group.above]
+        if stage.kind is Kind.PASS:
+            passed = None if ok.all() else ok
+            for below in stage.below:
+                yield from self._reach(below, passed, type)
+        elif stage.request is None:
+            if type == SLOT:
+                yield stage, ok
+        elif stage.request.type == type:
+            yield stage, ok
+
+    def _choose_top(self, root: Stage, wanted: Resource) -> bool:
+        candidates = self.candidates(root, wanted.type)
+        if wanted.type == SLOT:
+            return self._choose_top_slots(candidates, wanted)
+        total = sum(self._total(stage, ok) for stage, ok in candidates)
+        count = wanted.count.fit(total)
+        if count == 0:
+            return False
+        stages = [stage for stage, _ in candidates]
+        entries = self._rank(
+            [
+                self._leading(number, stage, ok, count)
+                for number, (stage, ok) in enumerate(candidates)
+            ]
+        )
+        self._take(stages, entries, np.array([count]))
+        return True
+
+    def _total(self, stage: Stage, ok: Bools) -> int:
+        amount = self.states[id(stage)].amount
+        if amount is None:
+            return int(np.count_nonzero(ok)) * stage.group.size
+        return int(amount[ok].sum())
+
+    def _leading(self, number: int, stage: Stage, ok: Bools, count: int) -> Entries:
+        """As many of a stage's best members as could be needed."""
+        group, amount = stage.group, self.states[id(stage)].amount
+        if self.policy.scoring == "interval":
+            member = np.flatnonzero(ok)
+        else:
+            ranking = group.ranking(self.policy.low)
+            member = ranking[ok[ranking]][:count]
+        rows = len(member)
+        return Entries(
+            np.zeros(rows, np.int64),
+            np.full(rows, number),
+            member,
+            group.members[member],
+            group.score[member],
+            np.full(rows, group.size) if amount is None else amount[member],
+            np.full(rows, group.divisible),
+        )
+
+    def _rank(self, parts: list[Entries]) -> Entries:
+        if len(parts) == 1 and self.policy.scoring != "interval":
+            return parts[0]
+        columns = (
+            np.concatenate([getattr(p, name) for p in parts]) for name in Entries.__slots__
+        )
+        joined = Entries(*columns)
+        return joined.take(np.lexsort((joined.position, self._key(joined.score))))
+
+    def _key(self, score: Ints) -> Ints:
+        """What to sort by, ascending, so that the most preferred comes first."""
+        if self.policy.scoring != "interval":
+            return score if self.policy.low else -score
+        # Scores next to each other form an interval; higher intervals come first, and within
+        # one all are equal.
+        self._scores_seen = np.unique(np.concatenate((self._scores_seen, score)))
+        seen = self._scores_seen
+        breaks = np.concatenate(([0], np.cumsum(np.diff(seen) > 1)))
+        return -breaks[np.searchsorted(seen, score)]
+
+    def _choose_top_slots(self, candidates: list[tuple[Stage, Bools]], wanted: Resource) -> bool:
+        slots = []
+        for stage, ok in candidates:
+            made = self.states[id(stage)].slots
+            assert made is not None  # noqa: S101 - every slot stage counts its slots
+            slots.append(np.where(ok, made, 0))
+        count = wanted.count.fit(int(sum(s.sum() for s in slots)))
+        if count == 0:
+            return False
+        fillings = []
+        for (stage, _), made in zip(candidates, slots, strict=True):
+            members = self._leading_members(stage, made, count)
+            fillings.append(self._fill(stage, members, np.minimum(made[members], count)))
+        self._take_best_slots(fillings, count)
+        return True
+
+    def _leading_members(self, stage: Stage, slots: Ints, count: int) -> Ints:
+        """Members among whose slots the best `count` of all must be.
+
+        If a member's best slot is not among the best `count` first slots, none of its slots is
+        among the best `count` slots.
+        """
+        members = np.flatnonzero(slots)
+        best = self.states[id(stage)].best
+        if best is None or len(members) <= count:
+            return members
+        key = best[members] if self.policy.low else -best[members]
+        if count == 1:
+            return members[[int(np.argmin(key))]]
+        worst = np.partition(key, count - 1)[count - 1]
+        better = key < worst
+        ties = np.flatnonzero(key == worst)[: count - int(np.count_nonzero(better))]
+        better[ties] = True
+        return members[better]
+
+    def _take_best_slots(self, fillings: list[Filling], count: int) -> None:
+        slots = [filling.slots() for filling in fillings]
+        place, number, score = (np.concatenate([s[i] for s in slots]) for i in (1, 2, 3))
+        best = np.lexsort((number, place, self._key(score)))[:count]
+        chosen = np.zeros(len(score), np.bool_)
+        chosen[best] = True
+        offset = 0
+        for filling, (of_row, its_place, _, _) in zip(fillings, slots, strict=True):
+            self._take_filling(filling, chosen[offset + of_row])
+            offset += len(its_place)
+
+    # -- below what was chosen -----------------------------------------------------------------
+
+    def _descend(self, stage: Stage, members: Ints, needs: Ints) -> None:
+        """Take members of a stage, and below each what the request has below it."""
+        group = stage.group
+        self._positions.append(group.members[members])
+        self._needs.append(needs)
+        self._exclusive.append(np.full(len(members), stage.exclusive or group.divisible))
+        for wanted in stage.request.children if stage.request is not None else ():
+            if wanted.type == SLOT:
+                self._choose_slots(stage, members, wanted)
+            else:
+                self._choose_below(stage, members, wanted)
+
+    def _choose_below(self, stage: Stage, members: Ints, wanted: Resource) -> None:
+        serving = stage.serving(wanted.type)
+        count = fit(wanted.count, quantity_below(stage, self.states, members, wanted.type))
+        entries = below_members(serving, self.states, members, self.policy.low)
+        self._take(serving, entries, count)
+
+    def _take(self, stages: list[Stage], entries: Entries, count: Ints) -> None:
+        """Take each parent's entries, in order, until its count is reached."""
+        sums = np.cumsum(entries.amount) - entries.amount
+        firsts = np.searchsorted(entries.parent, entries.parent)
+        before = sums - sums[firsts]
+        left = count[entries.parent] - before
+        taken = left > 0
+        needs = np.where(entries.divisible, np.minimum(entries.amount, left), entries.amount)
+        for number, stage in enumerate(stages):
+            mine = taken & (entries.stage == number)
+            if mine.any():
+                self._descend(stage, entries.member[mine], needs[mine])
+
+    def _choose_slots(self, stage: Stage, members: Ints, wanted: Resource) -> None:
+        made = self.states[id(stage)].slots
+        assert made is not None  # noqa: S101 - every slot stage counts its slots
+        count = fit(wanted.count, made[members])
+        if self.policy.scoring != "property":
+            # Slots are filled from the best vertices down, so the first ones are the best.
+            filling = self._fill(stage, members, count)
+            self._take_filling(filling, np.ones(len(filling.slot), np.bool_))
+            return
+        filling = self._fill(stage, members, made[members])
+        of_row, place, number, score = filling.slots()
+        order = np.lexsort((number, self._key(score), place))
+        ordinal = np.empty(len(order), np.int64)
+        ordinal[order] = np.arange(len(order)) - np.searchsorted(place[order], place[order])
+        enough = dict(zip(filling.places.tolist(), count.tolist(), strict=True))
+        chosen = ordinal < np.array([enough[p] for p in place.tolist()])
+        self._take_filling(filling, chosen[of_row])
+
+    def _fill(self, stage: Stage, members: Ints, slots: Ints) -> Filling:
+        """Fill `slots[i]` slots below member i."""
+        stages: list[Stage] = []
+        columns: list[tuple[Ints, ...]] = []
+        for part in stage.slots[0].children:
+            serving = stage.serving(part.type)
+            share = fit(part.count, quantity_below(stage, self.states, members, part.type))
+            entries = below_members(serving, self.states, members, self.policy.slots_low)
+            rows, number, needs = pack(entries, share)
+            used = number < slots[entries.parent[rows]]
+            rows, number, needs = rows[used], number[used], needs[used]
+            stage_number = entries.stage[rows] + len(stages)
+            columns.append(
+                (
+                    entries.parent[rows],
+                    number,
+                    stage_number,
+                    entries.member[rows],
+                    needs,
+                    entries.score[rows],
+                )
+            )
+            stages.extend(serving)
+        joined = (np.concatenate(c) for c in zip(*columns, strict=True))
+        return Filling(*joined, stages=stages, places=stage.group.members[members])
+
+    def _take_filling(self, filling: Filling, chosen: Bools) -> None:
+        for number, stage in enumerate(filling.stages):
+            mine = chosen & (filling.stage == number)
+            if mine.any():
+                self._descend(stage, filling.member[mine], filling.needs[mine])

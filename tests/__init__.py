@@ -1,0 +1,1 @@
+"""Tests, and the slow oracle that the fast matcher is compared with."""

@@ -1,0 +1,394 @@
+"""Hypothesis strategies: small graphs, jobspecs that make sense for them, streams of operations.
+
+Everything drawn is a frozen value whose `repr` is Python, so that a failing example can be read,
+pasted and run again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from hypothesis import strategies as st
+
+from fluxnetes.graph.columns import Patch, ResourceGraph
+from fluxnetes.jobspec.constraint import And, Constraint, Hostlist, Not, Or, Properties, Ranks
+from fluxnetes.jobspec.model import SLOT, UINT_MAX, XOR_SLOT, Count, Jobspec, Resource
+from fluxnetes.match.answers import Operation
+
+POLICIES = (
+    "first",
+    "firstnodex",
+    "high",
+    "low",
+    "hinode",
+    "lonode",
+    "hinodex",
+    "lonodex",
+    "locality",
+    "variation",
+)
+STATIC_POLICIES = tuple(policy for policy in POLICIES if not policy.startswith("first"))
+PRUNE_FILTERS = ("ALL:core,ALL:node", "ALL:core", "ALL:core,ALL:node,ALL:memory", "ALL:socket")
+
+# -- graphs ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class V:
+    """A vertex of a graph to be built, with all below it."""
+
+    type: str
+    id: int
+    below: tuple[V, ...] = ()
+    size: int = 1
+    divisible: bool = False
+    rank: int = -1
+    uniq: int | None = None
+    properties: tuple[tuple[str, str], ...] = ()
+
+    def all(self) -> Iterator[V]:
+        yield self
+        for vertex in self.below:
+            yield from vertex.all()
+
+
+def build(root: V) -> ResourceGraph:
+    """The graph that a description stands for; rows in depth-first order."""
+    graph = ResourceGraph()
+    patch = Patch(graph)
+    _build(patch, root)
+    graph.apply(patch)
+    return graph
+
+
+def _build(patch: Patch, vertex: V) -> int:
+    row = patch.vertex(
+        vertex.type,
+        id=vertex.id,
+        size=vertex.size,
+        rank=vertex.rank,
+        uniq_id=vertex.uniq,
+        divisible=vertex.divisible,
+        properties=dict(vertex.properties),
+    )
+    for child in vertex.below:
+        patch.edge(row, _build(patch, child))
+    return row
+
+
+@dataclass(frozen=True)
+class Blueprint:
+    """The shape that all branches of a graph follow."""
+
+    levels: tuple[str, ...]
+    """From the root down, without the leaves."""
+    leaves: dict[str, tuple[str, ...]]
+    """The leaf types that a vertex of each level holds."""
+    pools: frozenset[str]
+    """The leaf types that are divisible."""
+
+    def inside(self, level: str) -> tuple[str, ...]:
+        """The types of a level's direct children."""
+        place = self.levels.index(level)
+        return self.levels[place + 1 : place + 2] + self.leaves.get(level, ())
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A graph's description together with the shape it follows."""
+
+    root: V
+    blueprint: Blueprint = field(repr=False)
+
+
+LEAVES = ("core", "gpu", "memory", "ssd")
+POOLS = ("cpu", "ram")
+
+
+@st.composite
+def blueprints(draw: st.DrawFn, pools: bool = False) -> Blueprint:
+    middle = draw(
+        st.sampled_from(
+            [("node",), ("rack", "node"), ("node", "socket"), ("rack", "node", "socket")]
+        )
+    )
+    levels = ("cluster", *middle)
+    kinds = POOLS if pools else LEAVES
+    last = draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=3, unique=True))
+    leaves = {levels[-1]: tuple(last)}
+    if len(levels) > 2 and draw(st.booleans()):
+        others = [kind for kind in ("gpu", "memory", "ssd") if kind not in last]
+        if others:
+            leaves[levels[-2]] = (draw(st.sampled_from(others)),)
+    return Blueprint(levels, leaves, frozenset(POOLS))
+
+
+@st.composite
+def clusters(draw: st.DrawFn, pools: bool | None = None) -> Cluster:
+    """A small cluster; its branches may differ, its ids may be out of order."""
+    with_pools = draw(st.booleans()) if pools is None else pools
+    blueprint = draw(blueprints(with_pools))
+    ids = draw(st.sampled_from(["local", "global", "scrambled"]))
+    grower = _Grower(draw, blueprint, ids)
+    root = grower.vertex("cluster", 0)
+    if draw(st.integers(0, 3)) == 0:
+        root = _scramble_uniq_ids(draw, root)
+    return Cluster(root, blueprint)
+
+
+class _Grower:
+    """Draws the vertices of one graph, level by level."""
+
+    def __init__(self, draw: st.DrawFn, blueprint: Blueprint, ids: str) -> None:
+        self.draw = draw
+        self.blueprint = blueprint
+        self.ids = ids
+        self.met: dict[str, int] = {}
+        self.uneven = draw(st.booleans())
+        self.usual: dict[tuple[str, str], int] = {}
+
+    def vertex(self, type: str, id: int) -> V:
+        if type not in self.blueprint.levels:
+            return self._leaf(type, id)
+        rank = self._next("rank") if type == "node" else -1
+        properties = self._properties() if type == "node" else ()
+        below: list[V] = []
+        for inside in self.blueprint.inside(type):
+            numbers = self._ids(inside, self._count(type, inside))
+            below += [self.vertex(inside, number) for number in numbers]
+        return V(type, id, tuple(below), rank=rank, properties=properties)
+
+    def _leaf(self, type: str, id: int) -> V:
+        divisible = type in self.blueprint.pools
+        if divisible:
+            return V(type, id, size=self.draw(st.integers(1, 8)), divisible=True)
+        size = self.draw(st.integers(1, 4)) if type in ("memory", "ssd") else 1
+        return V(type, id, size=size)
+
+    def _next(self, counter: str) -> int:
+        self.met[counter] = self.met.get(counter, -1) + 1
+        return self.met[counter]
+
+    def _properties(self) -> tuple[tuple[str, str], ...]:
+        chosen = self.draw(st.sets(st.sampled_from(["fast", "big", "perf_class"]), max_size=2))
+        return tuple((key, str(self.draw(st.integers(0, 3)))) for key in sorted(chosen))
+
+    def _count(self, parent: str, type: str) -> int:
+        most = 2 if type in self.blueprint.levels[2:] or type in self.blueprint.pools else 4
+        if (parent, type) not in self.usual:
+            self.usual[parent, type] = self.draw(st.sampled_from([most, 2, 3, 1]))
+        usual = min(self.usual[parent, type], most)
+        if self.uneven and self.draw(st.integers(0, 3)) == 0:
+            return self.draw(st.integers(0, most))
+        return usual
+
+    def _ids(self, type: str, count: int) -> list[int]:
+        if self.ids == "global" and type in self.blueprint.levels:
+            return [self._next(type) for _ in range(count)]
+        if self.ids == "scrambled":
+            return self.draw(st.permutations(range(count)))
+        return list(range(count))
+
+
+def _scramble_uniq_ids(draw: st.DrawFn, root: V) -> V:
+    numbers = iter(draw(st.permutations(range(len(list(root.all()))))))
+
+    def renumber(vertex: V) -> V:
+        mine = next(numbers)
+        below = tuple(renumber(child) for child in vertex.below)
+        return V(
+            vertex.type,
+            vertex.id,
+            below,
+            vertex.size,
+            vertex.divisible,
+            vertex.rank,
+            mine,
+            vertex.properties,
+        )
+
+    return renumber(root)
+
+
+# -- jobspecs --------------------------------------------------------------------------------------
+
+
+@st.composite
+def counts(draw: st.DrawFn, most: int = 3) -> Count:
+    """Mostly a small number; sometimes a range."""
+    least = draw(st.sampled_from([1, 1, 1, 2, 2, most]))
+    shape = draw(st.sampled_from(["number"] * 6 + ["+", "*", "^", "open"]))
+    if shape == "number":
+        return Count(least, least)
+    if shape == "open":
+        return Count(least, UINT_MAX)
+    if shape == "+":
+        return Count(least, least + draw(st.integers(0, 6)), "+", draw(st.integers(1, 3)))
+    if shape == "*":
+        return Count(least, least + draw(st.integers(0, 8)), "*", 2)
+    return Count(2, 20, "^", 2)
+
+
+class _Asker:
+    """Draws the resources of one request for graphs of one shape."""
+
+    def __init__(self, draw: st.DrawFn, blueprint: Blueprint, flexible: bool) -> None:
+        self.draw = draw
+        self.blueprint = blueprint
+        self.flexible = flexible
+
+    def request(self) -> tuple[Resource, ...]:
+        levels = self.blueprint.levels
+        place = self.draw(st.integers(1, len(levels)))
+        headless = self.draw(st.integers(0, place))
+        above = levels[headless:place]
+        request = self._innermost(levels[place - 1])
+        for level in reversed(above):
+            exclusive = self.draw(st.sampled_from([None] * 6 + [True, False]))
+            count = Count(1, 1) if level == "cluster" else self.draw(counts(2))
+            request = (Resource(level, count, request, exclusive),)
+        return request
+
+    def _innermost(self, level: str) -> tuple[Resource, ...]:
+        """What is asked of a vertex of a level: slots mostly, or something exclusive."""
+        kind = self.draw(st.sampled_from(["slot"] * 9 + ["exclusive"] * 2 + ["shared"]))
+        if kind == "slot":
+            return self._slots(level)
+        exclusive = True if kind == "exclusive" else None
+        return tuple(self._inside(level, exclusive))
+
+    def _slots(self, level: str) -> tuple[Resource, ...]:
+        if not self.flexible:
+            return (self._slot(level, SLOT),)
+        type = self.draw(st.sampled_from([SLOT, XOR_SLOT]))
+        alternatives = self.draw(st.integers(1, 3))
+        return tuple(self._slot(level, type) for _ in range(alternatives))
+
+    def _slot(self, level: str, type: str) -> Resource:
+        inside = self._inside(level, None)
+        return Resource(type, self.draw(counts(3)), tuple(inside), label="task")
+
+    def _inside(self, level: str, exclusive: bool | None) -> list[Resource]:
+        """Some of the direct children of a level, each with what is asked of it in turn."""
+        kinds = self.blueprint.inside(level)
+        chosen = self.draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=2, unique=True))
+        return [self._part(kind, exclusive) for kind in chosen]
+
+    def _part(self, type: str, exclusive: bool | None) -> Resource:
+        if type in self.blueprint.levels:
+            below = self._inside(type, None) if self.draw(st.booleans()) else []
+            return Resource(type, self.draw(counts(2)), tuple(below), exclusive)
+        return Resource(type, self.draw(counts(4)), (), exclusive)
+
+
+@st.composite
+def constraints(draw: st.DrawFn, deep: bool = True) -> Constraint:
+    """A constraint over the properties, names and ranks that `clusters` gives to nodes."""
+    kind = draw(st.sampled_from(["properties", "ranks", "hostlist"] + ["join"] * deep))
+    if kind == "properties":
+        require = draw(st.lists(st.sampled_from(["fast", "big"]), max_size=1))
+        forbid = draw(st.lists(st.sampled_from(["fast", "big"]), max_size=1))
+        return Properties(tuple(require), tuple(forbid))
+    few = draw(st.frozensets(st.integers(0, 5), max_size=4))
+    if kind == "ranks":
+        return Ranks(few)
+    if kind == "hostlist":
+        return Hostlist(frozenset(f"node{number}" for number in few))
+    parts = tuple(draw(st.lists(constraints(deep=False), min_size=1, max_size=2)))
+    joined: list[Constraint] = [And(parts), Or(parts), Not(parts)]
+    return draw(st.sampled_from(joined))
+
+
+@st.composite
+def jobspecs(draw: st.DrawFn, blueprint: Blueprint, flexible: bool = False) -> Jobspec:
+    """A request that fits the shape of a graph, if not always its size."""
+    resources = _Asker(draw, blueprint, flexible).request()
+    duration = draw(st.sampled_from([1.0, 2.0, 3.0, 4.5, 5.0, 10.0, 10.0, 10.0, 0.0]))
+    constraint = draw(constraints()) if draw(st.integers(0, 6)) == 6 else None
+    return Jobspec(resources, duration=duration, constraint=constraint)
+
+
+# -- streams ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Match:
+    operation: Operation
+    jobspec: Jobspec
+
+
+@dataclass(frozen=True)
+class Cancel:
+    """End the n-th live job (modulo how many there are)."""
+
+    nth: int
+
+
+@dataclass(frozen=True)
+class PartialCancel:
+    """Give back those exclusive rows of the n-th live job whose place has a bit set."""
+
+    nth: int
+    bits: int
+
+
+@dataclass(frozen=True)
+class SetStatus:
+    """Mark the n-th vertex below the root up or down."""
+
+    nth: int
+    up: bool
+
+
+@dataclass(frozen=True)
+class Advance:
+    """Let time pass; jobs whose walltime ends keep running until they are cancelled."""
+
+    seconds: int
+
+
+@dataclass(frozen=True)
+class Grow:
+    """Attach a branch below the n-th vertex of its parent's type."""
+
+    nth: int
+    branch: V
+
+
+@dataclass(frozen=True)
+class Shrink:
+    """Remove the n-th vertex below the root, with all that hangs on it."""
+
+    nth: int
+
+
+Step = Match | Cancel | PartialCancel | SetStatus | Advance | Grow | Shrink
+
+OPERATIONS = (
+    *[Operation.ALLOCATE] * 4,
+    *[Operation.ALLOCATE_ORELSE_RESERVE] * 4,
+    *[Operation.ALLOCATE_WITH_SATISFIABILITY] * 2,
+    Operation.SATISFIABILITY,
+    Operation.WITHOUT_ALLOCATING,
+    Operation.WITHOUT_ALLOCATING_FUTURE,
+)
+
+
+def steps(requests: list[Jobspec]) -> st.SearchStrategy[Step]:
+    """One operation that leaves the shape of the graph as it is; requests come back often."""
+    small = st.integers(0, 40)
+    match = st.builds(Match, st.sampled_from(OPERATIONS), st.sampled_from(requests))
+    cancel = st.builds(Cancel, small)
+    advance = st.builds(Advance, st.sampled_from([1, 2, 5]))
+    status = st.builds(SetStatus, small, st.sampled_from([True, True, False]))
+    return st.one_of(match, match, match, match, match, cancel, advance, status)
+
+
+@st.composite
+def streams(
+    draw: st.DrawFn, blueprint: Blueprint, flexible: bool = False, most: int = 20
+) -> list[Step]:
+    """Operations on a graph of one shape, with a few requests asked again and again."""
+    requests = draw(st.lists(jobspecs(blueprint, flexible), min_size=1, max_size=4))
+    return draw(st.lists(steps(requests), min_size=8, max_size=most))

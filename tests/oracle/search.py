@@ -1,0 +1,538 @@
+"""One depth-first search for one request in one window.
+
+The search walks down from the root with the list of resources still to be found at this level.
+At each vertex it decides what the vertex is to the request (`kind_of`): the resource asked for,
+the place of a slot, something to be passed through because nothing has matched yet, or nothing.
+A vertex that is pruned (down, against the constraint, taken) hides all below it.
+
+What a vertex finds below it are *groups*: a matched child is a group of one; a slot is a group of
+all the vertices in it. A matched vertex takes as many groups as it needs of each type, best score
+first, and marks them; a vertex that is passed through hands its groups up. What is left at the
+root is chosen last. Nothing is ever tried twice: a choice is never taken back.
+
+Two limits of the reference are kept, because answers depend on them. A slot is filled only from
+the direct children of the vertex where it is placed. And where a slot was found one level below
+the matched vertex, the level in between is not marked, so nothing of it is emitted.
+
+A *share* is what one slot takes of one type. It takes whole vertices until it has enough and
+wastes the rest of the last one; of a divisible pool it takes exactly its count, never from two.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from fluxnetes.jobspec.model import SLOT, XOR_SLOT, Count, Resource
+from tests.oracle.calendar import Calendar
+from tests.oracle.policies import Policy
+from tests.oracle.tree import Vertex
+
+MAX_XOR_VARIANTS = 1000
+
+
+class Mode(enum.Enum):
+    """What a search is for."""
+
+    NOW = "now"
+    LATER = "later"
+    EVER = "ever"
+
+
+class Terrain(Protocol):
+    """What the search asks about vertices, beyond time."""
+
+    def is_up(self, vertex: Vertex) -> bool: ...
+
+    def properties(self, vertex: Vertex) -> Mapping[str, str]: ...
+
+    def satisfies_constraint(self, vertex: Vertex) -> bool: ...
+
+    def by_weight(self, vertex: Vertex) -> Iterable[Vertex]:
+        """The children, in the order in which the first-match policies try them."""
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A vertex as part of a group: how much of it, and whether alone."""
+
+    vertex: Vertex
+    needs: int
+    exclusive: bool
+
+
+@dataclass(frozen=True)
+class Group:
+    """Vertices that are taken together or not at all."""
+
+    score: int
+    count: int
+    edges: tuple[Edge, ...]
+
+
+@dataclass
+class Findings:
+    """What was found below one vertex."""
+
+    groups: dict[str, list[Group]] = field(default_factory=dict)
+    chosen: dict[str, list[Group]] = field(default_factory=dict)
+
+    def add(self, type: str, group: Group) -> None:
+        self.groups.setdefault(type, []).append(group)
+
+    def merge(self, other: Findings) -> None:
+        for type, groups in other.groups.items():
+            self.groups.setdefault(type, []).extend(groups)
+
+    def total(self, type: str) -> int:
+        return sum(group.count for group in self.groups.get(type, ()))
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A vertex that the search selected."""
+
+    needs: int
+    exclusive: bool
+
+
+class Kind(enum.Enum):
+    """What a vertex is to the resources looked for."""
+
+    RESOURCE = "resource"
+    SLOT = "slot"
+    PASSED = "passed"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True)
+class Test:
+    """The outcome of looking at a vertex's type: what it is, and what to look for below it."""
+
+    kind: Kind
+    below: tuple[Resource, ...] = ()
+    slots: int = 0
+
+
+NOTHING = Test(Kind.NOTHING)
+
+
+@dataclass
+class Search:
+    """A search under way; `run` starts it, and `marks` is its result."""
+
+    calendar: Calendar
+    terrain: Terrain
+    policy: Policy
+    flexible: bool
+    start: int
+    end: int
+    mode: Mode
+    marks: dict[Vertex, Mark] = field(default_factory=dict)
+
+    def run(self, root: Vertex, resources: tuple[Resource, ...]) -> bool:
+        """Look for `resources`; with the flexible traverser, for each of their variants in turn."""
+        variants = xor_variants(resources) if self.flexible else [resources]
+        return any(self._run_variant(root, variant) for variant in variants)
+
+    def _run_variant(self, root: Vertex, resources: tuple[Resource, ...]) -> bool:
+        self.marks = {}
+        top = Findings()
+        exclusive = asks_exclusively(root, resources)
+        found = self._visit(root, resources, True, exclusive, top)
+        if found is None:
+            return False
+        top.add(root.type, Group(found.score, found.count, ()))
+        for resource in resources:
+            count = resource.count.fit(top.total(resource.type))
+            if count == 0:
+                return False
+            ordered = self.policy.order_on_top(top.groups[resource.type], lambda g: g.score)
+            top.chosen[resource.type] = take(ordered, count)
+        self._mark(top)
+        self._mark_way_down(top)
+        needs = next((r.count.fit(found.count) for r in resources if r.type == root.type), 1)
+        self.marks[root] = Mark(needs, exclusive)
+        return needs > 0
+
+    # -- one vertex ----------------------------------------------------------------------------
+
+    def _visit(
+        self,
+        vertex: Vertex,
+        resources: tuple[Resource, ...],
+        pristine: bool,
+        exclusive: bool,
+        to_parent: Findings,
+    ) -> Group | None:
+        """Search at and below one vertex; the group that it is itself, or None."""
+        test = self._test(vertex, resources, pristine)
+        exclusive = exclusive or asks_exclusively(vertex, resources)
+        if test.kind is Kind.NOTHING or self._is_pruned(vertex, resources, exclusive):
+            return None
+        findings = Findings()
+        if test.kind is Kind.SLOT:
+            self._fill_slots(vertex, test, findings)
+        else:
+            passed = test.kind is Kind.PASSED
+            self._explore(vertex, test.below, pristine and passed, exclusive, findings)
+        if not self._choose_children(vertex, resources, findings):
+            return None
+        if findings.chosen:
+            self._mark(findings)
+        else:
+            to_parent.merge(findings)
+        available = self.calendar.available(vertex, self.start, self.end)
+        score = self.policy.score(vertex, self.terrain.properties(vertex))
+        return Group(score, available, (Edge(vertex, available, exclusive),))
+
+    def _test(self, vertex: Vertex, resources: tuple[Resource, ...], pristine: bool) -> Test:
+        test = flexible_test if self.flexible else simple_test
+        found = test(vertex, resources)
+        if found is None:
+            return Test(Kind.PASSED, resources) if pristine else NOTHING
+        return found
+
+    def _is_pruned(self, vertex: Vertex, resources: Sequence[Resource], exclusive: bool) -> bool:
+        if self.mode is not Mode.EVER and not self.terrain.is_up(vertex):
+            return True
+        if not self.terrain.satisfies_constraint(vertex):
+            return True
+        if self.calendar.available(vertex, self.start, self.end) == 0:
+            return True
+        mine = (resource for resource in resources if resource.type == vertex.type)
+        return any(not self._may_take(vertex, resource, exclusive) for resource in mine)
+
+    def _may_take(self, vertex: Vertex, resource: Resource, exclusive: bool) -> bool:
+        if not exclusive:
+            return True
+        if resource.exclusive is False:  # it contradicts what was asked for above it
+            return False
+        if vertex.divisible and not resource.exclusive:
+            return True
+        if self.mode is Mode.NOW and self.calendar.is_allocated(vertex):
+            return False
+        return self.calendar.is_alone(vertex, self.start, self.end)
+
+    def _choose_children(
+        self, vertex: Vertex, resources: Sequence[Resource], findings: Findings
+    ) -> bool:
+        """Take what the matching resource asks of the levels below; False if it is not there."""
+        for resource in resources:
+            if resource.type != vertex.type:
+                continue
+            for child in resource.children:
+                count = child.count.fit(findings.total(child.type))
+                if count == 0:
+                    return False
+                ordered = self.policy.order(findings.groups[child.type], lambda g: g.score)
+                findings.chosen[child.type] = take(ordered, count)
+        return True
+
+    # -- marking -------------------------------------------------------------------------------
+
+    def _mark(self, findings: Findings) -> None:
+        for edge in chosen_edges(findings):
+            before = self.marks.get(edge.vertex)
+            if edge.vertex.divisible and before is not None:
+                edge = Edge(edge.vertex, before.needs + edge.needs, edge.exclusive)
+            self.marks[edge.vertex] = Mark(edge.needs, edge.exclusive)
+
+    def _mark_way_down(self, top: Findings) -> None:
+        """Mark the levels between the root and what was chosen, which were only passed through."""
+        for edge in chosen_edges(top):
+            for above in edge.vertex.ancestors():
+                if above.parent is None or above in self.marks:
+                    break
+                if above.type in top.groups and above.type not in top.chosen:
+                    self.marks[above] = Mark(above.size, False)
+
+    # -- children ------------------------------------------------------------------------------
+
+    def _explore(
+        self,
+        vertex: Vertex,
+        resources: tuple[Resource, ...],
+        pristine: bool,
+        exclusive: bool,
+        findings: Findings,
+        slots: int = 1,
+    ) -> None:
+        """Search all children, or as many as the first-match policies need to look at."""
+        progress = {r.type: Progress(r.count.largest) for r in resources}
+        for child in self._order_of_visits(vertex):
+            if self.policy.stops_early and has_enough(progress, child.type, slots):
+                continue
+            group = self._visit(child, resources, pristine, exclusive, findings)
+            if group is None:
+                continue
+            findings.add(child.type, group)
+            for type, tally in progress.items():
+                tally.see(findings.total(type), child.divisible and child.type == type)
+            if self.policy.stops_early and all(t.shares_enough(slots) for t in progress.values()):
+                return
+
+    def _order_of_visits(self, vertex: Vertex) -> Iterator[Vertex]:
+        return iter(self.terrain.by_weight(vertex) if self.policy.stops_early else vertex.children)
+
+    # -- slots ---------------------------------------------------------------------------------
+
+    def _fill_slots(self, vertex: Vertex, test: Test, findings: Findings) -> None:
+        inside = Findings()
+        looked_for = test.below if not self.flexible else union_of_slots(test.below)
+        self._explore(vertex, looked_for, False, True, inside, test.slots)
+        for type, groups in inside.groups.items():
+            inside.groups[type] = self.policy.order_in_slot(groups, lambda g: g.score)
+        if self.flexible:
+            slots = pack_alternatives(test.below, test.slots, inside)
+        else:
+            slots = pack(test.below, inside)
+        for slot in slots:
+            findings.add(SLOT, slot)
+
+
+# -- what a vertex is to a request -----------------------------------------------------------------
+
+
+def asks_exclusively(vertex: Vertex, resources: Iterable[Resource]) -> bool:
+    return any(r.type == vertex.type and r.exclusive for r in resources)
+
+
+def slot_fits(vertex: Vertex, slot: Resource) -> bool:
+    """Has the vertex a child of every type that the slot holds?"""
+    return all(vertex.holds(inside.type) for inside in slot.children)
+
+
+def simple_test(vertex: Vertex, resources: tuple[Resource, ...]) -> Test | None:
+    """The simple traverser's test; None if the vertex is neither a match nor a slot's place."""
+    concerned = [r for r in resources if r.type in (vertex.type, SLOT)]
+    if len(concerned) > 1:  # siblings that ask for the same thing: not understood
+        return NOTHING
+    if not concerned:
+        return None
+    resource = concerned[0]
+    slots = [resource] if resource.type == SLOT else slots_of(resource.children)
+    if slots and slot_fits(vertex, slots[-1]):
+        return Test(Kind.SLOT, slots[-1].children, slots[-1].count.largest)
+    if resource.type == vertex.type:
+        return Test(Kind.RESOURCE, resource.children)
+    return None
+
+
+def flexible_test(vertex: Vertex, resources: tuple[Resource, ...]) -> Test | None:
+    """The flexible traverser's test: sibling slots are alternatives, tried together."""
+    matching = [r for r in resources if r.type == vertex.type]
+    if len(matching) > 1 or (matching and slots_of(resources)):
+        return NOTHING
+    level = resources if slots_of(resources) else matching[0].children if matching else ()
+    slots = slots_of(level)
+    if slots:
+        if any(slot_fits(vertex, slot) for slot in level):
+            return Test(Kind.SLOT, level, slots[-1].count.largest)
+        return None
+    return Test(Kind.RESOURCE, matching[0].children) if matching else None
+
+
+def slots_of(resources: Iterable[Resource]) -> list[Resource]:
+    return [r for r in resources if r.type == SLOT]
+
+
+def xor_variants(resources: tuple[Resource, ...]) -> list[tuple[Resource, ...]]:
+    """All ways to read a request in which one of each level's xor_slots stands for all."""
+    variants: list[tuple[Resource, ...]] = [()]
+    choices: list[Resource] = []
+    for resource in resources:
+        inner = xor_variants(resource.children)
+        if resource.type == XOR_SLOT:
+            choices += [replace(resource, SLOT, children) for children in inner]
+        else:
+            variants = [
+                (*variant, replace(resource, resource.type, children))
+                for variant in variants
+                for children in inner
+            ]
+    if choices:
+        variants = [(*variant, choice) for variant in variants for choice in choices]
+    if len(variants) > MAX_XOR_VARIANTS or len(choices) > MAX_XOR_VARIANTS:
+        raise OverflowError(f"more than {MAX_XOR_VARIANTS} variants of a request with xor_slots")
+    return variants
+
+
+def replace(resource: Resource, type: str, children: tuple[Resource, ...]) -> Resource:
+    return Resource(type, resource.count, children, resource.exclusive, resource.label)
+
+
+# -- counting --------------------------------------------------------------------------------------
+
+
+@dataclass
+class Progress:
+    """How many shares of one type the first-match policies have seen so far.
+
+    What one child brings is one bundle and completes at most one share; the excess is wasted. A
+    divisible pool brings as many shares as it can serve.
+    """
+
+    per_share: int
+    seen: int = 0
+    towards_next: int = 0
+    shares: int = 0
+
+    def see(self, total: int, divisible: bool) -> None:
+        more, self.seen = total - self.seen, total
+        if self.per_share == 0 or more == 0:
+            return
+        if divisible:
+            self.shares += more // self.per_share
+            return
+        self.towards_next += more
+        if self.towards_next >= self.per_share:
+            self.shares += 1
+            self.towards_next = 0
+
+    def shares_enough(self, slots: int) -> bool:
+        return self.per_share == 0 or self.shares >= slots
+
+
+def has_enough(progress: Mapping[str, Progress], type: str, slots: int) -> bool:
+    return type in progress and progress[type].shares_enough(slots)
+
+
+def take(ordered: Sequence[Group], count: int) -> list[Group]:
+    """The first groups that add up to `count`."""
+    taken: list[Group] = []
+    for group in ordered:
+        if sum(g.count for g in taken) >= count:
+            break
+        taken.append(group)
+    return taken
+
+
+def chosen_edges(findings: Findings) -> Iterator[Edge]:
+    for groups in findings.chosen.values():
+        for group in groups:
+            yield from group.edges
+
+
+# -- packing slots ---------------------------------------------------------------------------------
+
+
+def shares(groups: Sequence[Group], count: int) -> list[Group]:
+    """Cut the candidates of one type, in order, into shares of `count`."""
+    cut: list[Group] = []
+    bundle: list[Group] = []
+    for group in groups:
+        (edge,) = group.edges
+        if edge.vertex.divisible:
+            part = Group(group.score, count, (Edge(edge.vertex, count, True),))
+            cut += [part] * (group.count // count)
+            continue
+        bundle.append(group)
+        if sum(g.count for g in bundle) >= count:
+            cut.append(bundled(bundle))
+            bundle = []
+    return cut
+
+
+def bundled(groups: Sequence[Group]) -> Group:
+    edges = (edge for group in groups for edge in group.edges)
+    return Group(
+        score=sum(group.score for group in groups),
+        count=1,
+        edges=tuple(Edge(edge.vertex, edge.needs, True) for edge in edges),
+    )
+
+
+def as_slot(parts: Sequence[Group]) -> Group:
+    slot = bundled(parts)
+    return Group(slot.score + 1, 1, slot.edges)
+
+
+def pack(shape: Sequence[Resource], inside: Findings) -> list[Group]:
+    """All slots of one shape that the candidates can fill."""
+    columns: list[list[Group]] = []
+    for part in shape:
+        count = part.count.fit(inside.total(part.type))
+        columns.append(shares(inside.groups.get(part.type, []), count) if count else [])
+    return [as_slot(parts) for parts in zip(*columns, strict=False)]
+
+
+# -- slots that are alternatives (the flexible traverser) ------------------------------------------
+
+
+def union_of_slots(slots: Iterable[Resource]) -> tuple[Resource, ...]:
+    """One resource of every type in the slots, the one with the largest minimum."""
+    largest: dict[str, Resource] = {}
+    for slot in slots:
+        for part in slot.children:
+            known = largest.get(part.type)
+            if known is None or known.count.min < part.count.min:
+                largest[part.type] = part
+    return tuple(largest.values())
+
+
+def pack_alternatives(slots: Sequence[Resource], most: int, inside: Findings) -> list[Group]:
+    """Fill as many slots as possible, choosing a shape for each; none if a share falls short."""
+    types = {part.type for slot in slots for part in slot.children}
+    plan = plan_of_shapes(slots, most, {type: inside.total(type) for type in types})
+    left = {type: list(groups) for type, groups in inside.groups.items()}
+    packed: list[Group] = []
+    for shape in plan:
+        parts: list[Group] = []
+        for part in shape.children:
+            count = part.count.fit(inside.total(part.type))
+            share = next_share(left.get(part.type, []), count)
+            if share is None:
+                return []
+            parts.append(share)
+        packed.append(as_slot(parts))
+    return packed
+
+
+def next_share(left: list[Group], count: int) -> Group | None:
+    taken: list[Group] = []
+    while sum(g.count for g in taken) < count:
+        if not left:
+            return None
+        taken.append(left.pop(0))
+    return bundled(taken)
+
+
+def plan_of_shapes(
+    slots: Sequence[Resource], most: int, counts: Mapping[str, int]
+) -> list[Resource]:
+    """The longest sequence of shapes that the counts allow; the first of equals."""
+    if len(slots) == 1:
+        fitting = [fits(part.count, counts[part.type]) for part in slots[0].children]
+        return list(slots) * min([most, *fitting])
+    return longest(tuple(slots), tuple(sorted(counts.items())), {})
+
+
+def fits(count: Count, available: int) -> int:
+    each = count.fit(available)
+    return available // each if each else 0
+
+
+Counts = tuple[tuple[str, int], ...]
+
+
+def longest(
+    slots: tuple[Resource, ...], counts: Counts, known: dict[Counts, list[Resource]]
+) -> list[Resource]:
+    if counts in known:
+        return known[counts]
+    best: list[Resource] = []
+    for slot in slots:
+        left = dict(counts)
+        each = {part.type: part.count.fit(left[part.type]) for part in slot.children}
+        if not all(each.values()):
+            continue
+        for part in slot.children:
+            left[part.type] -= each[part.type]
+        rest = longest(slots, tuple(sorted(left.items())), known)
+        if len(rest) + 1 > len(best):
+            best = [slot, *rest]
+    known[counts] = best
+    return best
