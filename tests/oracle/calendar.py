@@ -31,8 +31,26 @@ class Job:
     reserved: bool
     rows: dict[int, Row]
 
-    def overlaps(self, start: int, end: int) -> bool:
-        return self.start < end and start < self.end
+
+@dataclass(frozen=True)
+class Window:
+    """A half-open span of time that a search looks at.
+
+    Where it begins now, a job that outlives its walltime is still there; seen from later, jobs
+    end when they should.
+    """
+
+    start: int
+    end: int
+    begins_now: bool = False
+
+    def end_of(self, job: Job) -> int:
+        if self.begins_now and not job.reserved:
+            return max(job.end, self.start + 1)
+        return job.end
+
+    def sees(self, job: Job) -> bool:
+        return job.start < self.end and self.start < self.end_of(job)
 
 
 class Calendar:
@@ -45,24 +63,18 @@ class Calendar:
         """The jobs that hold something on or below a vertex."""
         return [job for job in self.jobs.values() if vertex.row in job.rows]
 
-    def available(self, vertex: Vertex, start: int, end: int) -> int:
+    def available(self, vertex: Vertex, window: Window) -> int:
         """What is left of a vertex through a whole window: its size minus the peak of use."""
         held = [
-            job
-            for job in self.on(vertex)
-            if job.rows[vertex.row].exclusive and job.overlaps(start, end)
+            job for job in self.on(vertex) if job.rows[vertex.row].exclusive and window.sees(job)
         ]
-        instants = {start} | {job.start for job in held if job.start > start}
+        instants = {window.start} | {job.start for job in held if job.start > window.start}
         used = (
-            sum(job.rows[vertex.row].needs for job in held if job.start <= t < job.end)
+            sum(job.rows[vertex.row].needs for job in held if job.start <= t < window.end_of(job))
             for t in instants
         )
-        return vertex.size - max(used, default=0)
+        return vertex.size - max(used)
 
-    def is_alone(self, vertex: Vertex, start: int, end: int) -> bool:
+    def is_alone(self, vertex: Vertex, window: Window) -> bool:
         """Does no job hold anything on or below the vertex in the window?"""
-        return not any(job.overlaps(start, end) for job in self.on(vertex))
-
-    def is_allocated(self, vertex: Vertex) -> bool:
-        """Does a job hold the vertex itself, be its walltime over or not? (Not a reservation.)"""
-        return any(not job.reserved and job.rows[vertex.row].exclusive for job in self.on(vertex))
+        return not any(window.sees(job) for job in self.on(vertex))

@@ -14,11 +14,11 @@ from fluxnetes.graph.columns import CONTAINMENT, ResourceGraph
 from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.jobspec.model import SLOT, XOR_SLOT, Jobspec, Resource
 from fluxnetes.match.answers import Operation, Outcome
-from tests.oracle.calendar import Calendar, Job, Row
+from tests.oracle.calendar import Calendar, Job, Row, Window
 from tests.oracle.emission import Emission, exclusive_types
 from tests.oracle.filters import UNWEIGHTED, Filters
 from tests.oracle.policies import read_policy
-from tests.oracle.search import Mode, Search
+from tests.oracle.search import Search
 from tests.oracle.tree import Tree, Vertex
 
 GRAPH_END = 3_153_600_000
@@ -169,11 +169,11 @@ class Oracle:
         if request.operation in _LOOKS_AHEAD:
             times += self._later_times(request.now)
         for at in times:
-            mode = Mode.NOW if at == request.now else Mode.LATER
-            rows = self._search(request, at, mode)
+            window = Window(at, at + request.duration, begins_now=at == request.now)
+            rows = self._search(request, window)
             if rows is not None:
-                end = min(at + request.duration, GRAPH_END)
-                return Job(jobid, at, end, mode is Mode.LATER, rows)
+                end = min(window.end, GRAPH_END)
+                return Job(jobid, at, end, at > request.now, rows)
         return None
 
     def _later_times(self, now: int) -> list[int]:
@@ -183,11 +183,13 @@ class Oracle:
         return sorted({t for job in seen for t in (job.start, job.end) if t > now})
 
     def _could_ever(self, request: Request) -> bool:
-        at = END_OF_TIME - request.duration - 1
-        return self._search(request, at, Mode.EVER) is not None
+        window = Window(END_OF_TIME - request.duration, END_OF_TIME)
+        return self._search(request, window, heeds_status=False) is not None
 
-    def _search(self, request: Request, at: int, mode: Mode) -> dict[int, Row] | None:
-        """The rows that the request gets in a window that begins at `at`; None if it cannot."""
+    def _search(
+        self, request: Request, window: Window, heeds_status: bool = True
+    ) -> dict[int, Row] | None:
+        """The rows that the request gets in a window; None if it does not fit."""
         root = self.tree.root
         resources = request.jobspec.resources
         search = Search(
@@ -195,9 +197,8 @@ class Oracle:
             terrain=Terrain(self.graph, request.jobspec.constraint, self.weights),
             policy=self._policy,
             flexible=self.traverser == "flexible",
-            start=at,
-            end=at + request.duration,
-            mode=mode,
+            window=window,
+            heeds_status=heeds_status,
         )
         if not search.run(root, resources):
             return None
@@ -256,10 +257,11 @@ class Oracle:
         ignores_status = request.operation is Operation.ALLOCATE_WITH_SATISFIABILITY
         now_only = request.operation in (Operation.ALLOCATE, Operation.WITHOUT_ALLOCATING)
         at = request.now if now_only else GRAPH_END - 1
+        window = Window(at, at + request.duration, begins_now=now_only)
         return sum(
             terrain.satisfies_constraint(node)
             and (ignores_status or terrain.is_up(node))
-            and self.calendar.available(node, at, at + request.duration) > 0
+            and self.calendar.available(node, window) > 0
             for node in self._nodes()
         )
 

@@ -26,19 +26,11 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from fluxnetes.jobspec.model import SLOT, XOR_SLOT, Count, Resource
-from tests.oracle.calendar import Calendar
+from tests.oracle.calendar import Calendar, Window
 from tests.oracle.policies import Policy
 from tests.oracle.tree import Vertex
 
 MAX_XOR_VARIANTS = 1000
-
-
-class Mode(enum.Enum):
-    """What a search is for."""
-
-    NOW = "now"
-    LATER = "later"
-    EVER = "ever"
 
 
 class Terrain(Protocol):
@@ -127,9 +119,8 @@ class Search:
     terrain: Terrain
     policy: Policy
     flexible: bool
-    start: int
-    end: int
-    mode: Mode
+    window: Window
+    heeds_status: bool
     marks: dict[Vertex, Mark] = field(default_factory=dict)
 
     def run(self, root: Vertex, resources: tuple[Resource, ...]) -> bool:
@@ -184,7 +175,7 @@ class Search:
             self._mark(findings)
         else:
             to_parent.merge(findings)
-        available = self.calendar.available(vertex, self.start, self.end)
+        available = self.calendar.available(vertex, self.window)
         score = self.policy.score(vertex, self.terrain.properties(vertex))
         return Group(score, available, (Edge(vertex, available, exclusive),))
 
@@ -196,11 +187,11 @@ class Search:
         return found
 
     def _is_pruned(self, vertex: Vertex, resources: Sequence[Resource], exclusive: bool) -> bool:
-        if self.mode is not Mode.EVER and not self.terrain.is_up(vertex):
+        if self.heeds_status and not self.terrain.is_up(vertex):
             return True
         if not self.terrain.satisfies_constraint(vertex):
             return True
-        if self.calendar.available(vertex, self.start, self.end) == 0:
+        if self.calendar.available(vertex, self.window) == 0:
             return True
         mine = (resource for resource in resources if resource.type == vertex.type)
         return any(not self._may_take(vertex, resource, exclusive) for resource in mine)
@@ -212,9 +203,7 @@ class Search:
             return False
         if vertex.divisible and not resource.exclusive:
             return True
-        if self.mode is Mode.NOW and self.calendar.is_allocated(vertex):
-            return False
-        return self.calendar.is_alone(vertex, self.start, self.end)
+        return self.calendar.is_alone(vertex, self.window)
 
     def _choose_children(
         self, vertex: Vertex, resources: Sequence[Resource], findings: Findings

@@ -24,6 +24,7 @@ from fluxnetes.match.aggregates import Profile
 from fluxnetes.match.allowed import allowed_positions
 from fluxnetes.match.evaluate import Question, States, evaluate
 from fluxnetes.match.filters import PruneFilters, parse_filters
+from fluxnetes.match.first import Walk, Weights
 from fluxnetes.match.groups import Group, build_groups
 from fluxnetes.match.ledger import Holding, Ledger, View
 from fluxnetes.match.place import Held, hold
@@ -83,6 +84,7 @@ class Engine:
         self._barred = self._find_barred()
         self._rescore()
         self._plans: OrderedDict[object, Plan] = OrderedDict()
+        self.weights = Weights(graph, self.tree, self.filters) if policy.first else None
 
     # -- shape ---------------------------------------------------------------------------------
 
@@ -160,7 +162,8 @@ class Engine:
             return None
         question = Question(view, plan.allowed, self._barred, self.policy)
         states = self._states(plan, question)
-        selection = Chooser(states, question).choose(plan.stage, plan.resources)
+        walk = Walk(self.weights, states) if self.weights is not None else None
+        selection = Chooser(states, question, walk).choose(plan.stage, plan.resources)
         if selection is None:
             return None
         held = hold(self.tree, self.ledger.size, plan.whole, selection)
@@ -182,13 +185,24 @@ class Engine:
 
     # -- recording -----------------------------------------------------------------------------
 
-    def enter(self, jobid: int, held: Held, start: int, end: int, *, reserved: bool) -> None:
-        """Record what a job holds, from now on or from later on."""
+    def enter(
+        self,
+        jobid: int,
+        held: Held,
+        start: int,
+        end: int,
+        *,
+        reserved: bool,
+        adopted: bool = False,
+    ) -> None:
+        """Record what a job holds, from now on or from later on; `adopted`: we did not place it."""
         holding = Holding(held.position, held.needs, held.exclusive, start, end, reserved)
         self.ledger.add(jobid, holding)
         counts = self._root_counts(held)
         if counts is not None:
             self.profile.add(jobid, start, end, counts)
+        if self.weights is not None:
+            self.weights.enter(held, in_use=not reserved, forget=adopted)
 
     def _root_counts(self, held: Held) -> Ints | None:
         """What a job takes from the sums that the root keeps; None if it is in none of them."""
@@ -203,8 +217,11 @@ class Engine:
 
     def leave(self, jobid: int) -> None:
         """Forget what a job holds."""
-        self.ledger.drop(jobid)
+        holding = self.ledger.drop(jobid)
         self.profile.drop(jobid)
+        if self.weights is not None:
+            held = Held(holding.position, holding.needs, holding.exclusive)
+            self.weights.leave(held, in_use=not holding.reserved)
 
     def placement(self, held: Held, start: int, end: int, queue: str | None) -> Placement:
         """What a job holds, as rows of the graph in the order of output."""

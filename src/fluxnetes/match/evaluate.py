@@ -37,7 +37,8 @@ class State:
 
     ok: Bools
     amount: Ints | None
-    """How much of each member counts where that is not the group's size: pools, mixed sizes."""
+    """What each member counts for where that is not its group's size: the free part of a pool,
+    the slots of a vertex that is not itself asked for, all there is below one that is passed."""
     count: Ints
     quantity: Ints
     slots: Ints | None
@@ -98,11 +99,10 @@ def _evaluate_all(stage: Stage, states: States, question: Question) -> State:
         best = _best_slots(stage, states, question, everybody, slots)
     parents = len(group.first) - 1
     count = np.bincount(group.above[ok], minlength=parents)
-    amount = None
-    if group.size >= 0 and not group.divisible:
+    amount = _amounts(stage, states, question, everybody, ok, slots)
+    if amount is None:
         quantity = count * group.size
     else:
-        amount = np.where(ok, question.view.free(group.members, stage.depth), 0)
         sums = np.bincount(group.above, weights=amount, minlength=parents)
         quantity = sums.astype(np.int64)
     return State(ok, amount, count, quantity, slots, best)
@@ -118,7 +118,8 @@ def _evaluate_some(
         if state.best is not None:
             state.best[members] = _best_slots(stage, states, question, members, slots)
     if state.amount is not None:
-        amount = np.where(ok, question.view.free(group.members[members], stage.depth), 0)
+        amount = _amounts(stage, states, question, members, ok, slots)
+        assert amount is not None  # noqa: S101 - decided by the stage, not by the members
         np.add.at(state.quantity, group.above[members], amount - state.amount[members])
         state.amount[members] = amount
     turned = np.flatnonzero(ok != state.ok[members])
@@ -130,6 +131,28 @@ def _evaluate_some(
         np.add.at(state.count, above, step)
         if state.amount is None:
             np.add.at(state.quantity, above, step * group.size)
+
+
+def _amounts(
+    stage: Stage,
+    states: States,
+    question: Question,
+    members: Ints,
+    ok: Bools,
+    slots: Ints | None,
+) -> Ints | None:
+    """What each member counts for, where that is not simply its group's size."""
+    group = stage.group
+    if stage.request is None:
+        if slots is not None:
+            return slots
+        below = np.zeros(len(members), np.int64)
+        for child in stage.below:
+            below += states[id(child)].quantity[members]
+        return np.where(ok, below, 0)
+    if group.size >= 0 and not group.divisible:
+        return None
+    return np.where(ok, question.view.free(group.members[members], stage.depth), 0)
 
 
 def _qualify(

@@ -14,10 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluxnetes.graph.topology import Topology, ragged
-from fluxnetes.match.select import Selection
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The vertices that a request itself names; a pool may stand in several rows."""
+
+    position: Ints
+    needs: Ints
+    exclusive: Bools
 
 
 @dataclass(frozen=True, slots=True)

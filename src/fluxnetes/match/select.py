@@ -22,21 +22,14 @@ from fluxnetes.match.evaluate import (
     fit,
     quantity_below,
 )
+from fluxnetes.match.first import Walk
 from fluxnetes.match.packing import pack
+from fluxnetes.match.place import Selection
 from fluxnetes.match.scores import MATCH_MET
 from fluxnetes.match.stages import Kind, Stage
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """The vertices that a request itself names; a pool may stand in several rows."""
-
-    position: Ints
-    needs: Ints
-    exclusive: Bools
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +63,19 @@ class Filling:
 class Chooser:
     """One traversal's choice."""
 
-    def __init__(self, states: States, question: Question) -> None:
+    def __init__(self, states: States, question: Question, walk: Walk | None = None) -> None:
         self.states = states
+        self.walk = walk
         self.policy = question.policy
         self._positions: list[Ints] = []
         self._needs: list[Ints] = []
         self._exclusive: list[Bools] = []
         self._scores_seen: Ints = np.empty(0, np.int64)
+        self._met: dict[int, Ints] | None = None
 
     def choose(self, root: Stage, resources: tuple[Resource, ...]) -> Selection | None:
         """The best vertices for a whole request; None if there are not enough."""
+        self._met = self.walk.meet(root, resources) if self.walk is not None else None
         for wanted in resources:
             if not self._choose_top(root, wanted):
                 return None
@@ -91,9 +87,20 @@ class Chooser:
 
     # -- the top level -------------------------------------------------------------------------
 
-    def candidates(self, root: Stage, type: str) -> list[tuple[Stage, Bools]]:
+    def _candidates(self, root: Stage, type: str) -> list[tuple[Stage, Bools]]:
         """The stages whose members compete for the request's top level, and which may."""
-        return list(self._reach(root, None, type))
+        reached = list(self._reach(root, None, type))
+        if self._met is None:
+            return reached
+        return [(stage, self._only_met(stage, ok)) for stage, ok in reached]
+
+    def _only_met(self, stage: Stage, ok: Bools) -> Bools:
+        assert self._met is not None  # noqa: S101 - only asked after a walk
+        met = np.zeros(len(ok), np.bool_)
+        members = self._met.get(id(stage))
+        if members is not None:
+            met[members] = ok[members]
+        return met
 
     def _reach(self, stage: Stage, gate: Bools | None, type: str) -> Iterator[tuple[Stage, Bools]]:
         ok = self.states[id(stage)].ok
@@ -110,7 +117,7 @@ class Chooser:
             yield stage, ok
 
     def _choose_top(self, root: Stage, wanted: Resource) -> bool:
-        candidates = self.candidates(root, wanted.type)
+        candidates = self._candidates(root, wanted.type)
         if wanted.type == SLOT:
             return self._choose_top_slots(candidates, wanted)
         total = sum(self._total(stage, ok) for stage, ok in candidates)
@@ -177,6 +184,8 @@ class Chooser:
         for stage, ok in candidates:
             made = self.states[id(stage)].slots
             assert made is not None  # noqa: S101 - every slot stage counts its slots
+            if self.walk is not None:
+                made = np.minimum(made, wanted.count.largest)
             slots.append(np.where(ok, made, 0))
         count = wanted.count.fit(int(sum(s.sum() for s in slots)))
         if count == 0:
@@ -236,6 +245,8 @@ class Chooser:
         serving = stage.serving(wanted.type)
         count = fit(wanted.count, quantity_below(stage, self.states, members, wanted.type))
         entries = below_members(serving, self.states, members, self.policy.low)
+        if self.walk is not None:
+            entries = self.walk.limit(entries, wanted.count.largest, 1)
         self._take(serving, entries, count)
 
     def _take(self, stages: list[Stage], entries: Entries, count: Ints) -> None:
@@ -277,6 +288,9 @@ class Chooser:
             serving = stage.serving(part.type)
             share = fit(part.count, quantity_below(stage, self.states, members, part.type))
             entries = below_members(serving, self.states, members, self.policy.slots_low)
+            if self.walk is not None:
+                shares = stage.slots[0].count.largest
+                entries = self.walk.limit(entries, part.count.largest, shares)
             rows, number, needs = pack(entries, share)
             used = number < slots[entries.parent[rows]]
             rows, number, needs = rows[used], number[used], needs[used]

@@ -1,0 +1,251 @@
+"""The walk of the `first` policies: take what is met first, in the order of edge weights.
+
+Under `first` and `firstnodex` a vertex looks at its children in the order of their weights, the
+heaviest first, and stops as soon as it has enough; only what was met competes by score. A weight is
+the amount that was free below a child, of the last type that it keeps count of, when a job was last
+placed through it; a child that no job went through yet is heavier than any other. So the
+walk goes to untouched parts of the machine first, then to the emptiest (worst fit). Weights are
+not renewed when a job ends: that is the reference's meaning, and placements depend on it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.graph.topology import Topology
+from fluxnetes.jobspec.model import SLOT, Resource
+from fluxnetes.match.evaluate import Entries, States
+from fluxnetes.match.filters import PruneFilters
+from fluxnetes.match.packing import pack
+from fluxnetes.match.place import Held
+from fluxnetes.match.stages import Kind, Stage
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+_UNTOUCHED = 2**31 - 1
+_RANKS = 2**31
+
+
+class Weights:
+    """The weight of every vertex's edge, and what it is computed from."""
+
+    def __init__(self, graph: ResourceGraph, tree: Topology, filters: PruneFilters) -> None:
+        self.tree = tree
+        count = len(tree)
+        self.types = graph.type_id[tree.vertex]
+        self.size = graph.size[tree.vertex]
+        by_uniq_id = np.argsort(graph.uniq_id[tree.vertex], kind="stable")
+        self._rank = np.empty(count, np.int64)
+        self._rank[by_uniq_id] = np.arange(count)
+        self.weight = np.full(count, _UNTOUCHED, np.int64)
+        self._last = self._last_types(graph, filters)
+        self._tracked = np.array([graph.types.get(n) for n in filters.tracked], np.int64)
+        self._total = self._totals()
+        self._used = np.zeros(count, np.int64)
+        self._spans = np.zeros(count, np.int64)
+        self._orders: dict[int, tuple[Ints, Ints]] = {}
+
+    def _last_types(self, graph: ResourceGraph, filters: PruneFilters) -> Ints:
+        """The last type that each vertex keeps count of; -1: none, as at all leaves."""
+        last = np.full(len(graph.types), -1, np.int64)
+        for number, name in enumerate(graph.types.names):
+            kept = filters.of(name, graph.types)
+            if kept:
+                last[number] = kept[-1]
+        is_leaf = self.tree.first_child[1:] == self.tree.first_child[:-1]
+        return np.where(is_leaf, -1, last[self.types])
+
+    def _totals(self) -> Ints:
+        total = np.zeros(len(self.tree), np.int64)
+        for type_id in np.unique(self._last[self._last >= 0]).tolist():
+            sums = np.cumsum(np.where(self.types == type_id, self.size, 0))
+            mine = self._last == type_id
+            total[mine] = (sums[self.tree.end - 1] - sums)[mine]
+        return total
+
+    def key(self, positions: Ints) -> Ints:
+        """What the walk sorts by, largest first: weight, then unique id."""
+        return np.minimum(self.weight[positions], _UNTOUCHED) * _RANKS + self._rank[positions]
+
+    # -- jobs come and go ----------------------------------------------------------------------
+
+    def enter(self, held: Held, *, in_use: bool, forget: bool) -> None:
+        """A job was placed. `in_use`: it counts as used now. `forget`: weights fall to nothing."""
+        rows, used, spans = self._below(held)
+        if in_use:
+            self._used[rows] += used
+        self._spans[rows] += spans
+        weighed = rows > 0
+        rows = rows[weighed]
+        left = self._total[rows] - self._used[rows]
+        rows, left = (c[(left > 0) | (self._spans[rows] > 0)] for c in (rows, left))
+        self._set(rows, np.zeros_like(left) if forget else left)
+
+    def leave(self, held: Held, *, in_use: bool) -> None:
+        rows, used, spans = self._below(held)
+        if in_use:
+            self._used[rows] -= used
+        self._spans[rows] -= spans
+
+    def _below(self, held: Held) -> tuple[Ints, Ints, Ints]:
+        """For each vertex of a job that keeps count: what the job takes of that, strictly below."""
+        position = held.position
+        keeps = self._last[position] >= 0
+        rows = position[keeps]
+        start = np.searchsorted(position, rows) + 1
+        stop = np.searchsorted(position, self.tree.end[rows])
+        types = self.types[position]
+        taken = np.where(held.exclusive, held.needs, 0)
+        used = np.zeros(len(rows), np.int64)
+        for type_id in np.unique(self._last[rows]).tolist():
+            sums = np.concatenate(([0], np.cumsum(np.where(types == type_id, taken, 0))))
+            mine = self._last[rows] == type_id
+            used[mine] = (sums[stop] - sums[start])[mine]
+        counted = np.concatenate(([0], np.cumsum(np.isin(types, self._tracked))))
+        return rows, used, (counted[stop] > counted[start]).astype(np.int64)
+
+    def _set(self, positions: Ints, weight: Ints) -> None:
+        changed = self.weight[positions] != weight
+        positions, weight = positions[changed], weight[changed]
+        if not len(positions):
+            return
+        parents = self.tree.parent[positions]
+        for parent in np.unique(parents).tolist():
+            self._reorder(parent, positions[parents == parent], weight[parents == parent])
+        self.weight[positions] = weight
+
+    # -- the order of the walk -----------------------------------------------------------------
+
+    def order(self, parent: int) -> Ints:
+        """The children of a vertex as positions, in the order in which the walk meets them."""
+        found = self._orders.get(parent)
+        if found is None:
+            children = self.tree.children(parent)
+            key = -self.key(children)
+            order = np.argsort(key)
+            found = self._orders[parent] = (key[order], children[order])
+        return found[1]
+
+    def _reorder(self, parent: int, positions: Ints, weight: Ints) -> None:
+        """Move a few children to where their new weights put them."""
+        found = self._orders.get(parent)
+        if found is None:
+            return
+        key, children = found
+        gone = np.searchsorted(key, -self.key(positions))
+        key, children = np.delete(key, gone), np.delete(children, gone)
+        new = -(weight * _RANKS + self._rank[positions])
+        order = np.argsort(new)
+        new, positions = new[order], positions[order]
+        where = np.searchsorted(key, new)
+        self._orders[parent] = (np.insert(key, where, new), np.insert(children, where, positions))
+
+
+class Walk:
+    """One traversal: which vertices are met before there is enough."""
+
+    def __init__(self, weights: Weights, states: States) -> None:
+        self._weights = weights
+        self._states = states
+
+    def meet(self, root: Stage, wanted: tuple[Resource, ...]) -> dict[int, Ints]:
+        """The members met at the request's top level, by `id(stage)`."""
+        found: dict[int, list[Ints]] = {}
+        if root.kind is Kind.PASS:
+            if self._states[id(root)].ok[0]:
+                self._explore(root, 0, wanted, found)
+        else:
+            found[id(root)] = [np.zeros(1, np.int64)]
+        return {stage: np.concatenate(parts) for stage, parts in found.items()}
+
+    def _explore(
+        self, stage: Stage, member: int, wanted: tuple[Resource, ...], found: dict[int, list[Ints]]
+    ) -> dict[str, int]:
+        """Look below one vertex; returns how much of each wanted type was met."""
+        if len(stage.below) == 1 and stage.below[0].kind is not Kind.PASS and len(wanted) == 1:
+            return self._explore_one_kind(stage, member, wanted[0], found)
+        met = dict.fromkeys((w.type for w in wanted), 0)
+        enough = {w.type: w.count.largest for w in wanted}
+        for child, index in self._children(stage, member):
+            own_type = child.request.type if child.request is not None else None
+            if own_type is not None and met[own_type] >= enough[own_type]:
+                continue
+            if child.kind is Kind.PASS:
+                for type, amount in self._explore(child, index, wanted, found).items():
+                    met[type] += amount
+            else:
+                type = own_type if own_type is not None else SLOT
+                met[type] += self._worth(child, np.array([index]), enough[type])[0]
+                found.setdefault(id(child), []).append(np.array([index]))
+            if all(met[type] >= enough[type] for type in met):
+                break
+        return met
+
+    def _children(self, stage: Stage, member: int) -> list[tuple[Stage, int]]:
+        """The children worth a visit, in the order of the walk."""
+        position = int(stage.group.members[member])
+        kids: dict[int, tuple[Stage, int]] = {}
+        for below in stage.below:
+            group, state = below.group, self._states[id(below)]
+            start, stop = int(group.first[member]), int(group.first[member + 1])
+            worth = state.ok[start:stop]
+            if state.amount is not None:
+                worth = worth & (state.amount[start:stop] > 0)
+            for index in (np.flatnonzero(worth) + start).tolist():
+                kids[int(group.members[index])] = (below, index)
+        if len(kids) <= 1:
+            return list(kids.values())
+        order = self._weights.order(position)
+        useful = order[np.isin(order, list(kids))] if len(kids) < len(order) else order
+        return [kids[p] for p in useful.tolist()]
+
+    def _explore_one_kind(
+        self, stage: Stage, member: int, wanted: Resource, found: dict[int, list[Ints]]
+    ) -> dict[str, int]:
+        """The same where all children worth looking at are of one group: no loop is needed."""
+        below = stage.below[0]
+        type = below.request.type if below.request is not None else SLOT
+        if type != wanted.type:
+            return {wanted.type: 0}
+        group = below.group
+        order = self._weights.order(int(stage.group.members[member]))
+        start, stop = int(group.first[member]), int(group.first[member + 1])
+        index = np.searchsorted(group.members[start:stop], order)
+        index = np.minimum(index, stop - start - 1) + start
+        if stop - start < len(order):
+            index = index[group.members[index] == order]
+        index = index[self._states[id(below)].ok[index]]
+        worth = self._worth(below, index, wanted.count.largest)
+        sums = np.cumsum(worth)
+        needed = int(np.searchsorted(sums, wanted.count.largest)) + 1
+        index = index[:needed]
+        index = index[worth[:needed] > 0]
+        if len(index):
+            found.setdefault(id(below), []).append(index)
+        return {wanted.type: int(sums[min(needed, len(sums)) - 1]) if len(sums) else 0}
+
+    def _worth(self, stage: Stage, members: Ints, most: int) -> Ints:
+        """How much each member adds: itself, or the slots filled below it."""
+        state = self._states[id(stage)]
+        if stage.request is None and state.slots is not None:
+            return np.minimum(state.slots[members], most)
+        if state.amount is not None:
+            return state.amount[members]
+        return np.where(state.ok[members], stage.group.size, 0)
+
+    def limit(self, entries: Entries, share: int, shares: int) -> Entries:
+        """Of each parent's entries, those met before it has its shares; their order stays."""
+        order = np.lexsort((-self._weights.key(entries.position), entries.parent))
+        met = entries.take(order)
+        parents = int(entries.parent[-1]) + 1 if len(entries) else 0
+        rows, number, _ = pack(met, np.full(parents, max(share, 1)))
+        made = np.zeros(parents, np.int64)
+        np.maximum.at(made, met.parent[rows], number + 1)
+        kept = made[met.parent] < shares
+        kept[rows[number < shares]] = True
+        keep = np.zeros(len(entries), np.bool_)
+        keep[order[kept]] = True
+        return entries.take(keep)
