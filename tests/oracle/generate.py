@@ -392,3 +392,24 @@ def streams(
     """Operations on a graph of one shape, with a few requests asked again and again."""
     requests = draw(st.lists(jobspecs(blueprint, flexible), min_size=1, max_size=4))
     return draw(st.lists(steps(requests), min_size=8, max_size=most))
+
+
+# -- whole scenarios -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, repr=False)
+class Scenario:
+    """A cluster and what happens on it. A failure tells it in words, so its repr is short."""
+
+    cluster: Cluster
+    steps: tuple[Step, ...]
+
+    def __repr__(self) -> str:
+        return "<the graph and the steps that the message shows>"
+
+
+@st.composite
+def scenarios(draw: st.DrawFn, pools: bool = False, flexible: bool = False) -> Scenario:
+    """A random cluster, and a stream of operations on it."""
+    cluster = draw(clusters(pools))
+    return Scenario(cluster, tuple(draw(streams(cluster.blueprint, flexible))))

@@ -432,10 +432,11 @@ class ResourceGraph:
                 for vertex, its in paths.items():
                     index.setdefault(its, []).append(vertex)
         for number, subsystem in enumerate(self.subsystems.names):
-            found = self._paths_given.get(number, {}).get(path)
-            found = found or self._walk_path(path, subsystem)
+            given = self._paths.get(number, {})
+            found = set(self._paths_given.get(number, {}).get(path, ()))
+            found.update(v for v in self._walk_path(path, subsystem) if given.get(v, path) == path)
             if found:
-                return list(found)
+                return sorted(found)
         return []
 
     def _walk_path(self, path: str, subsystem: str) -> list[int]:

@@ -6,6 +6,9 @@ its rank. Inner values combine. `{}` matches every node; it is `None` at the top
     {"and": [{"properties": ["gpu", "^old"]}, {"not": [{"hostlist": ["node[0-3]"]}]}]}
 
 Constraints can be hashed: the matcher keeps the nodes that each one allows.
+
+The reference takes a property in YAML only in quotes, to keep numbers out. An example of RFC 14 has
+none, so here any text will do, and numbers are refused.
 """
 
 from __future__ import annotations

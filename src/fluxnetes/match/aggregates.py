@@ -25,13 +25,22 @@ def add_up(
     for resource in resources:
         if resource.type in tracked:
             sums[resource.type] = sums.get(resource.type, 0) + resource.count.min
-        for type, below in add_up(resource.children, tracked, flexible=flexible).items():
-            needed = resource.count.min * below
-            if flexible and resource.type == SLOT and type in sums:
-                sums[type] = min(sums[type], needed)
-            else:
-                sums[type] = sums.get(type, 0) + needed
+        below = add_up(resource.children, tracked, flexible=flexible)
+        needed = {type: resource.count.min * each for type, each in below.items()}
+        if flexible and resource.type == SLOT:
+            _take_less(sums, needed)
+        else:
+            for type, each in needed.items():
+                sums[type] = sums.get(type, 0) + each
     return sums
+
+
+def _take_less(sums: dict[str, int], alternative: dict[str, int]) -> None:
+    """Alternatives need the least that any of them needs, and nothing that one does without."""
+    for type in sums:
+        sums[type] = min(sums[type], alternative.get(type, 0))
+    for type, each in alternative.items():
+        sums.setdefault(type, each)
 
 
 class Profile:

@@ -25,9 +25,10 @@ from fluxnetes.match.allowed import allowed_positions
 from fluxnetes.match.evaluate import Question, States, evaluate
 from fluxnetes.match.filters import PruneFilters, parse_filters
 from fluxnetes.match.first import Walk, Weights
-from fluxnetes.match.groups import Group, build_groups
+from fluxnetes.match.flexible import split_xor_slots
+from fluxnetes.match.groups import build_groups
 from fluxnetes.match.ledger import Holding, Ledger, View
-from fluxnetes.match.place import Held, hold
+from fluxnetes.match.place import NOTHING, Held, Selection, hold
 from fluxnetes.match.policy import Policy
 from fluxnetes.match.scores import score_tree, unscorable
 from fluxnetes.match.select import Chooser
@@ -78,6 +79,7 @@ class Engine:
         self.labels = 0
         """Counts changes of properties."""
         self.types: NDArray[np.int32] = graph.type_id[self.tree.vertex]
+        self._is_node: Bools = self.types == graph.types.get("node")
         self.filters = self._parse_filters(filters)
         self._root_types = self.filters.of(self.groups.type, graph.types)
         self.profile = Profile(self._totals())
@@ -118,12 +120,23 @@ class Engine:
             self._rescore()
             self._plans.clear()
 
-    def group_list(self) -> Iterable[Group]:
-        pending = [self.groups]
-        while pending:
-            group = pending.pop()
-            yield group
-            pending.extend(group.below)
+    def inherit(self, old: Engine) -> None:
+        """Take over from the engine for the graph's last shape what jobs left behind."""
+        if self.weights is not None and old.weights is not None:
+            vertices = self.tree.vertex[self.tree.vertex < len(old.tree.position)]
+            before = old.tree.position[vertices]
+            known = before >= 0
+            here = self.tree.position[vertices[known]]
+            self.weights.weight[here] = old.weights.weight[before[known]]
+
+    def nodes_up(self, allowed: Bools | None = None, *, status: bool = True) -> int:
+        """How many nodes are up, or (without `status`) there at all, among those allowed."""
+        counted = self._is_node
+        if status:
+            counted = counted & self.ledger.up
+        if allowed is not None:
+            counted = counted & allowed
+        return int(np.count_nonzero(counted))
 
     # -- matching ------------------------------------------------------------------------------
 
@@ -153,14 +166,28 @@ class Engine:
         numbers = [self.graph.types.get(name) for name in sorted(names)]
         return np.isin(self.types, numbers) if numbers else None
 
-    def select(self, plan: Plan, view: View) -> Held | None:
-        """Where a request fits in a view; None: nowhere.
+    def plans(
+        self, resources: tuple[Resource, ...], constraint: Constraint | None
+    ) -> list[Plan]:
+        """The plans of a request's variants: one, unless it has xor slots."""
+        variants = split_xor_slots(resources) if self.flexible else [resources]
+        return [self.plan(variant, constraint) for variant in variants]
+
+    def select(self, plans: Iterable[Plan], view: View) -> Held | None:
+        """Where the first variant of a request that fits a view does so; None: nowhere.
 
         Raises NothingHeld if it fits but would hold nothing exclusively.
         """
+        for plan in plans:
+            held = self._select(plan, view)
+            if held is not None:
+                return held
+        return None
+
+    def _select(self, plan: Plan, view: View) -> Held | None:
         if plan.stage is None:
             return None
-        question = Question(view, plan.allowed, self._barred, self.policy)
+        question = Question(view, plan.allowed, self._barred, self.policy, self.flexible)
         states = self._states(plan, question)
         walk = Walk(self.weights, states) if self.weights is not None else None
         selection = Chooser(states, question, walk).choose(plan.stage, plan.resources)
@@ -194,15 +221,23 @@ class Engine:
         *,
         reserved: bool,
         adopted: bool = False,
+        moved: bool = False,
     ) -> None:
-        """Record what a job holds, from now on or from later on; `adopted`: we did not place it."""
+        """Record what a job holds, from now on or from later on.
+
+        `adopted`: it was placed elsewhere. `moved`: it was here before, only less or elsewhere.
+        """
+        if not len(held.position):
+            return
         holding = Holding(held.position, held.needs, held.exclusive, start, end, reserved)
         self.ledger.add(jobid, holding)
         counts = self._root_counts(held)
         if counts is not None:
             self.profile.add(jobid, start, end, counts)
         if self.weights is not None:
-            self.weights.enter(held, in_use=not reserved, forget=adopted)
+            self.weights.enter(held, in_use=not reserved)
+            if not moved:
+                self.weights.weigh(held, forget=adopted)
 
     def _root_counts(self, held: Held) -> Ints | None:
         """What a job takes from the sums that the root keeps; None if it is in none of them."""
@@ -218,6 +253,8 @@ class Engine:
     def leave(self, jobid: int) -> None:
         """Forget what a job holds."""
         holding = self.ledger.drop(jobid)
+        if holding is None:
+            return
         self.profile.drop(jobid)
         if self.weights is not None:
             held = Held(holding.position, holding.needs, holding.exclusive)
@@ -241,10 +278,36 @@ class Engine:
         )
 
     def held(self, placement: Placement) -> Held:
-        """The reverse: a placement as positions of this tree."""
-        position = self.tree.position[placement.vertex]
-        order = np.argsort(position)
-        return Held(position[order], placement.needs[order], placement.exclusive[order])
+        """The reverse: what is left of a placement on this tree, as positions."""
+        return self.hold(
+            placement.vertex[placement.exclusive], placement.needs[placement.exclusive]
+        )
+
+    def hold_adopted(self, selection: Selection) -> Held | None:
+        """What a job holds that was placed elsewhere; a node-exclusive policy takes whole nodes."""
+        whole = self._of_types(frozenset({"node"})) if self.policy.node_exclusive else None
+        return hold(self.tree, self.ledger.size, whole, selection)
+
+    def shown(self, position: Ints, usage: dict[int, dict[str, str]] | None) -> Placement:
+        """Positions, children first, as the answer to a query."""
+        parent = self.tree.parent[position]
+        return Placement(
+            vertex=self.tree.vertex[position],
+            parent=np.where(parent < 0, -1, self.tree.vertex[parent]),
+            depth=self.tree.depth[position],
+            needs=self.ledger.size[position],
+            exclusive=np.ones(len(position), np.bool_),
+            subsystem=self.subsystem,
+            usage=usage,
+        )
+
+    def hold(self, vertices: Ints, needs: Ints) -> Held:
+        """What a job holds that has these vertices exclusively; gone vertices are left out."""
+        position = self.tree.position[vertices]
+        there = position >= 0
+        selection = Selection(position[there], needs[there], np.ones(int(there.sum()), np.bool_))
+        held = hold(self.tree, self.ledger.size, None, selection)
+        return held if held is not None else NOTHING
 
 
 class NothingHeld(Exception):  # noqa: N818 - a signal within this layer, not an error

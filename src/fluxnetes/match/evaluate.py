@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from fluxnetes.graph.topology import ragged
 from fluxnetes.jobspec.model import SLOT, Count, Resource
+from fluxnetes.match.flexible import Mixture, Stock, best_mixture
 from fluxnetes.match.ledger import View
 from fluxnetes.match.packing import count_shares, pack
 from fluxnetes.match.policy import Policy
@@ -60,6 +61,8 @@ class Question:
     barred: Bools | None
     """By position, vertices that the policy cannot score."""
     policy: Policy
+    flexible: bool = False
+    """Sibling slots are alternatives."""
 
 
 def fit(count: Count, available: Ints) -> Ints:
@@ -95,7 +98,7 @@ def _evaluate_all(stage: Stage, states: States, question: Question) -> State:
     everybody = np.arange(len(group))
     ok, slots = _qualify(stage, states, question, everybody)
     best = None
-    if slots is not None and competes(stage, question.policy):
+    if slots is not None and competes(stage, question):
         best = _best_slots(stage, states, question, everybody, slots)
     parents = len(group.first) - 1
     count = np.bincount(group.above[ok], minlength=parents)
@@ -199,6 +202,9 @@ def quantity_below(stage: Stage, states: States, members: Ints, type: str) -> In
 
 def _slots(stage: Stage, states: States, question: Question, members: Ints) -> Ints:
     """How many slots can be filled below each member: the scarcest part decides."""
+    if question.flexible:
+        made = (len(m) for m in mixtures(stage, states, members))
+        return np.fromiter(made, np.int64, len(members))
     fewest: Ints | None = None
     for part in stage.slots[0].children:
         share = fit(part.count, quantity_below(stage, states, members, part.type))
@@ -222,9 +228,35 @@ def _shares(serving: list[Stage], states: States, low: bool, members: Ints, shar
     return found
 
 
-def competes(stage: Stage, policy: Policy) -> bool:
+def mixtures(stage: Stage, states: States, members: Ints) -> list[Mixture]:
+    """For each member the alternatives that its slots are best made of."""
+    types = sorted({part.type for slot in stage.slots for part in slot.children})
+    stocks: list[list[Stock]] = [[] for _ in range(len(members))]
+    for type in types:
+        serving = stage.serving(type)
+        size = serving[0].group.size if serving else 1
+        divisible = bool(serving) and serving[0].group.divisible
+        granules = np.zeros(len(members), np.int64)
+        units = quantity_below(stage, states, members, type)
+        for below in serving:
+            granules += states[id(below)].count[members]
+        for stock, count, amount in zip(stocks, granules.tolist(), units.tolist(), strict=True):
+            stock.append(Stock(type, count, amount if divisible else size, divisible))
+    known: dict[tuple[Stock, ...], Mixture] = {}
+    found = []
+    for stock in stocks:
+        key = tuple(stock)
+        if key not in known:
+            known[key] = best_mixture(stage.slots, key)
+        found.append(known[key])
+    return found
+
+
+def competes(stage: Stage, question: Question) -> bool:
     """Whether the slots of all members of a stage are ranked against each other by score."""
-    return stage.request is None and policy.scoring == "id" and not policy.first
+    policy = question.policy
+    plain = policy.scoring == "id" and not policy.first and not question.flexible
+    return stage.request is None and plain
 
 
 def _best_slots(

@@ -72,14 +72,16 @@ class Weights:
 
     # -- jobs come and go ----------------------------------------------------------------------
 
-    def enter(self, held: Held, *, in_use: bool, forget: bool) -> None:
-        """A job was placed. `in_use`: it counts as used now. `forget`: weights fall to nothing."""
+    def enter(self, held: Held, *, in_use: bool) -> None:
+        """Count what a job takes; `in_use`: it takes it now."""
         rows, used, spans = self._below(held)
         if in_use:
             self._used[rows] += used
         self._spans[rows] += spans
-        weighed = rows > 0
-        rows = rows[weighed]
+
+    def weigh(self, held: Held, *, forget: bool) -> None:
+        """Renew the weights along a job's placement; `forget`: they fall to nothing."""
+        rows = held.position[(self._last[held.position] >= 0) & (held.position > 0)]
         left = self._total[rows] - self._used[rows]
         rows, left = (c[(left > 0) | (self._spans[rows] > 0)] for c in (rows, left))
         self._set(rows, np.zeros_like(left) if forget else left)

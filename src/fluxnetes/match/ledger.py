@@ -219,8 +219,11 @@ class Ledger:
             self.tags[holding.position] += 1
             self._changed(holding.position)
 
-    def drop(self, jobid: int) -> Holding:
-        holding = self._holdings.pop(jobid)
+    def drop(self, jobid: int) -> Holding | None:
+        """Take a job's holding out; None if it had none."""
+        holding = self._holdings.pop(jobid, None)
+        if holding is None:
+            return None
         for depth, rows in self._rows.pop(jobid):
             self.spans[depth].kill(rows)
         if self._promised.pop(jobid, None) is None:

@@ -12,22 +12,35 @@ Time is whole seconds on the caller's clock; `now` is told with every question.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.graph.placement import Placement
+from fluxnetes.graph.readers.jgf import attach_jgf
+from fluxnetes.graph.readers.jgf_selection import read_jgf_vertices
+from fluxnetes.graph.readers.rv1 import read_rv1_vertices
 from fluxnetes.jobspec.model import SLOT, XOR_SLOT, Jobspec, Resource
+from fluxnetes.match.adopt import find_conflict, read_adopted
 from fluxnetes.match.aggregates import add_up
 from fluxnetes.match.answers import Answer, Operation, Outcome
-from fluxnetes.match.engine import Engine, NothingHeld, Plan
+from fluxnetes.match.engine import Engine, NothingHeld
 from fluxnetes.match.errors import MatchError, UnknownJob, UnknownPath
+from fluxnetes.match.facts import TreeFacts
 from fluxnetes.match.filters import DEFAULT_FILTERS, FilterError
+from fluxnetes.match.flexible import TooManyVariants, split_xor_slots
 from fluxnetes.match.jobs import Job
 from fluxnetes.match.place import Held
 from fluxnetes.match.policy import PolicyError, parse_policy
+from fluxnetes.match.query import emitted, parse_query
 
 __all__ = ["CancelCounts", "MatchError", "Matcher", "UnknownJob", "UnknownPath"]
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 HORIZON = 3_153_600_000
 """A graph lasts a hundred years unless told otherwise."""
@@ -85,11 +98,15 @@ class Matcher:
     def engine(self) -> Engine:
         """The engine for the graph's present shape."""
         if self._engine.version != self.graph.version:
+            old = self._engine
             self._engine = self._build()
+            self._engine.inherit(old)
             for job in self.jobs.values():
                 if not job.cancelled:
                     held = self._engine.held(job.placement)
-                    self._engine.enter(job.jobid, held, job.at, job.end, reserved=job.reserved)
+                    self._engine.enter(
+                        job.jobid, held, job.at, job.end, reserved=job.reserved, moved=True
+                    )
         return self._engine
 
     # -- matching ------------------------------------------------------------------------------
@@ -111,6 +128,11 @@ class Matcher:
         problem = self._problem(jobspec)
         if problem:
             return Answer(Outcome.INVALID, self.next_jobid, reason=problem)
+        if self._flexible:
+            try:
+                split_xor_slots(jobspec.resources)
+            except TooManyVariants as error:
+                return Answer(Outcome.INVALID, self.next_jobid, reason=str(error))
         jobid = self.next_jobid
         records = operation in (
             Operation.ALLOCATE,
@@ -157,6 +179,106 @@ class Matcher:
         position = position[position >= 0]
         degree = tree.first_child[position + 1] - tree.first_child[position]
         return CancelCounts(1 + int(degree.sum()), len(position))
+
+    def update(
+        self, text: str | bytes, format: str, *, jobid: int, at: int, duration: int
+    ) -> Answer:
+        """Adopt an allocation (or, for a later time, a reservation) that was made elsewhere."""
+        if jobid in self.jobs and not self.jobs[jobid].cancelled:
+            raise MatchError(f"job {jobid} holds resources already")
+        if at < 0 or duration <= 0:
+            raise MatchError(f"invalid time: start {at}, duration {duration}")
+        engine = self.engine
+        adopted = read_adopted(engine, text, format)
+        self.next_jobid = jobid + 1
+        conflict = find_conflict(engine, adopted, at, at + duration)
+        if conflict:
+            return Answer(Outcome.BUSY, jobid, reason=conflict)
+        held = engine.hold_adopted(adopted)
+        if held is None:
+            return Answer(Outcome.INVALID, jobid, reason="the allocation holds nothing exclusively")
+        placement = engine.placement(held, at, at + duration, None)
+        engine.enter(jobid, held, at, at + duration, reserved=at > 0, adopted=True)
+        self.jobs[jobid] = Job(jobid, at, at + duration, at > 0, placement)
+        return Answer(Outcome.RESERVED if at > 0 else Outcome.ALLOCATED, jobid, at, placement)
+
+    def partial_cancel(self, jobid: int, text: str | bytes, format: str) -> bool:
+        """Give back the part of an allocation that a document names; True if nothing is left."""
+        job = self._held_job(jobid)
+        if job.reserved:
+            raise MatchError(f"job {jobid} is a reservation; a part of one cannot be given back")
+        return self._keep(job, ~self._named(job, text, format))
+
+    def _named(self, job: Job, text: str | bytes, format: str) -> Bools:
+        """Which rows of a job's placement a document names."""
+        rows = job.placement.vertex
+        if format == "jgf":
+            named = read_jgf_vertices(self.graph, text, with_edges=False).vertex
+            mine = rows[job.placement.exclusive]
+            foreign = named[~np.isin(named, mine)]
+            if len(foreign):
+                name = self.graph.name(int(foreign[0]))
+                raise MatchError(f"job {job.jobid} does not hold {name} exclusively")
+            return np.isin(rows, named)
+        if format == "rv1exec":
+            ranks = read_rv1_vertices(self.graph, text).ranks
+            return np.isin(self.graph.rank[rows], ranks)
+        raise MatchError(f"unknown format {format!r}; it is jgf or rv1exec")
+
+    def _keep(self, job: Job, kept: Bools) -> bool:
+        """Reduce a job to some rows of its placement."""
+        engine = self.engine
+        kept = kept & job.placement.exclusive
+        held = engine.hold(job.placement.vertex[kept], job.placement.needs[kept])
+        engine.leave(job.jobid)
+        engine.enter(job.jobid, held, job.at, job.end, reserved=job.reserved, moved=True)
+        job.placement = engine.placement(held, job.at, job.end, job.placement.queue)
+        job.cancelled = not len(held.position)
+        return job.cancelled
+
+    # -- the graph changes ---------------------------------------------------------------------
+
+    def attach(self, text: str | bytes) -> None:
+        """Grow: add the vertices of a JGF document that the graph does not have yet."""
+        attach_jgf(self.graph, text)
+
+    def remove(self, path: str) -> None:
+        """Shrink: take out the vertex at a path and all below it; jobs lose what they had there."""
+        for vertex in self._at(path):
+            tree = self.engine.tree
+            position = int(tree.position[vertex])
+            if position == 0:
+                raise MatchError(f"{path} is the root; the whole graph cannot be removed")
+            below = tree.vertex[tree.subtree(position)] if position > 0 else np.array([vertex])
+            self._remove(below)
+
+    def remove_ranks(self, ranks: Iterable[int]) -> None:
+        """Shrink: take out all vertices of some ranks; jobs lose what they had there."""
+        vertices = np.flatnonzero(np.isin(self.graph.rank, sorted(ranks)))
+        vertices = vertices[self.engine.tree.position[vertices] >= 0]
+        if not len(vertices):
+            raise MatchError("no vertex of the graph has one of these ranks")
+        self._remove(vertices)
+
+    def _remove(self, vertices: Ints) -> None:
+        for job in self.jobs.values():
+            if not job.cancelled and np.isin(job.placement.vertex, vertices).any():
+                self._keep(job, ~np.isin(job.placement.vertex, vertices))
+        self.graph.remove(vertices)
+
+    def find(self, expression: str) -> Placement:
+        """The vertices that a query asks for, and the way to them; see `fluxnetes.match.query`."""
+        query = parse_query(expression)
+        engine = self.engine
+        facts = TreeFacts(engine, (job for job in self.jobs.values() if not job.cancelled))
+        within = None
+        if query.agfilter:
+            within = facts.filtered()
+            if query.jobid is not None:
+                within &= facts.jobid_span(query.jobid)
+        position = emitted(query.evaluate(facts), engine.tree, within)
+        usage = facts.usage(position, query.jobid) if query.agfilter else None
+        return engine.shown(position, usage)
 
     # -- vertices ------------------------------------------------------------------------------
 
@@ -207,7 +329,7 @@ class _Attempt:
         self.now = now
         self.records = records
         self.duration = math.ceil(jobspec.duration) or matcher.horizon
-        self.plan = self.engine.plan(jobspec.resources, jobspec.constraint)
+        self.plans = self.engine.plans(jobspec.resources, jobspec.constraint)
         self.needs = add_up(
             jobspec.resources, self.engine.filters.tracked, flexible=self.engine.flexible
         )
@@ -226,7 +348,7 @@ class _Attempt:
         if infeasible is not None:
             return infeasible
         held = self.engine.select(
-            self.plan, self.engine.ledger.during(self.now, self.now + self.duration)
+            self.plans, self.engine.ledger.during(self.now, self.now + self.duration)
         )
         if held is not None:
             return self._accept(held, self.now)
@@ -249,13 +371,13 @@ class _Attempt:
         names = [engine.graph.types.names[t] for t in engine._root_types]
         needs = np.array([self.needs.get(name, 0) for name in names], np.int64)
         for at in engine.profile.times(self.now + 1, self.duration, needs).tolist():
-            held = engine.select(self.plan, engine.ledger.later(at, at + self.duration))
+            held = engine.select(self.plans, engine.ledger.later(at, at + self.duration))
             if held is not None:
                 return self._accept(held, at)
         return None
 
     def _satisfiable(self) -> Answer:
-        held = self.engine.select(self.plan, self.engine.ledger.everything())
+        held = self.engine.select(self.plans, self.engine.ledger.everything())
         return Answer(Outcome.SATISFIABLE, self.jobid) if held is not None else self._never()
 
     def _accept(self, held: Held, at: int) -> Answer:
@@ -273,6 +395,18 @@ class _Attempt:
         return Answer(outcome, self.jobid, at, placement)
 
     def _infeasible(self) -> Answer | None:
+        """Say no at once where too few nodes are up, whatever runs on them.
+
+        As in the reference, a satisfiability that counts nodes counts those that are up.
+        """
+        wanted = self.needs.get("node", 0)
+        up = self.engine.nodes_up()
+        judges = self.operation is Operation.ALLOCATE_WITH_SATISFIABILITY
+        if wanted > up:
+            return self._never() if judges else self._busy()
+        allowed = self.plans[0].allowed
+        if allowed is not None and self.engine.nodes_up(allowed, status=not judges) < wanted:
+            return self._never() if judges else self._busy()
         return None
 
     def _busy(self) -> Answer:
@@ -291,5 +425,3 @@ def _unknown_type(resources: tuple[Resource, ...], graph: ResourceGraph) -> str 
             return below
     return None
 
-
-__all__ += ["Plan"]

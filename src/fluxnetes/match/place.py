@@ -37,12 +37,16 @@ class Held:
     exclusive: Bools
 
 
+NOTHING = Held(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.bool_))
+
+
 def hold(tree: Topology, size: Ints, whole: Bools | None, selection: Selection) -> Held | None:
     """Close a selection upwards and downwards; None if nothing in it is held exclusively.
 
     `whole` says by position which vertices are of an exclusive type.
     """
-    position, needs = _add_up(selection.position[selection.exclusive], selection.needs[selection.exclusive])
+    mine = selection.exclusive
+    position, needs = _add_up(selection.position[mine], selection.needs[mine])
     if whole is not None:
         position, needs = _add_whole(tree, size, whole, selection.position, position, needs)
     if not len(position):

@@ -20,6 +20,7 @@ from fluxnetes.match.evaluate import (
     States,
     below_members,
     fit,
+    mixtures,
     quantity_below,
 )
 from fluxnetes.match.first import Walk
@@ -67,6 +68,7 @@ class Chooser:
         self.states = states
         self.walk = walk
         self.policy = question.policy
+        self.flexible = question.flexible
         self._positions: list[Ints] = []
         self._needs: list[Ints] = []
         self._exclusive: list[Bools] = []
@@ -77,6 +79,8 @@ class Chooser:
         """The best vertices for a whole request; None if there are not enough."""
         self._met = self.walk.meet(root, resources) if self.walk is not None else None
         for wanted in resources:
+            if self._is_alternative(wanted, resources):
+                continue
             if not self._choose_top(root, wanted):
                 return None
         return Selection(
@@ -84,6 +88,12 @@ class Chooser:
             np.concatenate(self._needs),
             np.concatenate(self._exclusive),
         )
+
+    def _is_alternative(self, wanted: Resource, siblings: tuple[Resource, ...]) -> bool:
+        """Of sibling slots that are alternatives the last one says how many there are to be."""
+        if not self.flexible or wanted.type != SLOT:
+            return False
+        return wanted is not [s for s in siblings if s.type == SLOT][-1]
 
     # -- the top level -------------------------------------------------------------------------
 
@@ -235,7 +245,10 @@ class Chooser:
         self._positions.append(group.members[members])
         self._needs.append(needs)
         self._exclusive.append(np.full(len(members), stage.exclusive or group.divisible))
-        for wanted in stage.request.children if stage.request is not None else ():
+        asked = stage.request.children if stage.request is not None else ()
+        for wanted in asked:
+            if self._is_alternative(wanted, asked):
+                continue
             if wanted.type == SLOT:
                 self._choose_slots(stage, members, wanted)
             else:
@@ -282,6 +295,8 @@ class Chooser:
 
     def _fill(self, stage: Stage, members: Ints, slots: Ints) -> Filling:
         """Fill `slots[i]` slots below member i."""
+        if self.flexible:
+            return self._fill_mixtures(stage, members, slots)
         stages: list[Stage] = []
         columns: list[tuple[Ints, ...]] = []
         for part in stage.slots[0].children:
@@ -308,6 +323,49 @@ class Chooser:
             stages.extend(serving)
         joined = (np.concatenate(c) for c in zip(*columns, strict=True))
         return Filling(*joined, stages=stages, places=stage.group.members[members])
+
+    def _fill_mixtures(self, stage: Stage, members: Ints, slots: Ints) -> Filling:
+        """The same where slots are made in several ways: slot by slot."""
+        parts = {part.type: part for slot in stage.slots for part in slot.children}
+        stages: list[Stage] = []
+        supply: dict[tuple[int, str], list[tuple[int, int, int, int, bool]]] = {}
+        for type in parts:
+            serving = stage.serving(type)
+            entries = below_members(serving, self.states, members, self.policy.slots_low)
+            if self.walk is not None:
+                shares = stage.slots[-1].count.largest
+                most = max(
+                    p.count.largest for s in stage.slots for p in s.children if p.type == type
+                )
+                entries = self.walk.limit(entries, most, shares)
+            rows = zip(
+                entries.parent.tolist(),
+                (entries.stage + len(stages)).tolist(),
+                entries.member.tolist(),
+                entries.score.tolist(),
+                entries.amount.tolist(),
+                entries.divisible.tolist(),
+                strict=True,
+            )
+            for parent, *row in rows:
+                supply.setdefault((parent, type), []).append(tuple(row))  # type: ignore[arg-type]
+            stages.extend(serving)
+        filled: list[tuple[int, ...]] = []
+        for parent, mixture in enumerate(mixtures(stage, self.states, members)):
+            for number, way in enumerate(mixture[: int(slots[parent])]):
+                for part in stage.slots[way].children:
+                    rows_left = supply[parent, part.type]
+                    total = quantity_below(stage, self.states, members[[parent]], part.type)
+                    needed = part.count.fit(int(total[0]))
+                    while needed > 0:
+                        at, member, score, amount, divisible = rows_left.pop(0)
+                        taken = min(amount, needed) if divisible else amount
+                        if divisible and amount > taken:
+                            rows_left.insert(0, (at, member, score, amount - taken, True))
+                        filled.append((parent, number, at, member, taken, score))
+                        needed -= taken
+        columns = np.array(filled, np.int64).reshape(-1, 6).T
+        return Filling(*columns, stages=stages, places=stage.group.members[members])
 
     def _take_filling(self, filling: Filling, chosen: Bools) -> None:
         for number, stage in enumerate(filling.stages):

@@ -126,9 +126,13 @@ def _fitting(group: Group, slots: list[Resource], rules: Rules) -> list[Resource
 
 
 def _union(slots: list[Resource]) -> tuple[Resource, ...]:
-    """What alternatives are made of, each type once."""
-    seen: dict[str, Resource] = {}
+    """What alternatives are made of, each type once and the most that is asked of it."""
+    if len(slots) == 1:
+        return slots[0].children
+    most: dict[str, Resource] = {}
     for slot in slots:
         for child in slot.children:
-            seen.setdefault(child.type, child)
-    return tuple(seen.values()) if len(slots) > 1 else slots[0].children
+            known = most.get(child.type)
+            if known is None or known.count.min < child.count.min:
+                most[child.type] = child
+    return tuple(most.values())

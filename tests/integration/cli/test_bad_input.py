@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import random
 import subprocess
@@ -9,6 +10,12 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from fluxnetes.cli.entry import main
+from fluxnetes.cli.resource_query.options import Options
+from fluxnetes.cli.resource_query.session import Session
+from fluxnetes.cli.resource_query.shell import run_line
+from fluxnetes.cli.resource_query.start import build_matcher
 
 FLUXNETES = Path(sys.executable).with_name("fluxnetes")
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
@@ -63,20 +70,20 @@ def test_a_folder_is_not_a_graph(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_graph_ends_it_with_a_message_and_status_1(
-    format: str, content: bytes, tmp_path: Path
+    format: str, content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     graph = tmp_path / "graph"
     graph.write_bytes(content)
-    done = resource_query("-L", graph, "-f", format)
-    assert done.returncode == 1
-    assert b"Runtime error: " in done.stderr
+    assert main(["resource-query", "-L", str(graph), "-f", format]) == 1
+    assert "Runtime error: " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("policy", ["worst", "", "node_centric=true", "policy=middle", "=", "a=b"])
-def test_a_bad_policy_ends_it_with_a_message_and_status_1(policy: str) -> None:
-    done = resource_query("-L", CLUSTER, "-P", policy)
-    assert done.returncode == 1
-    assert b"policy" in done.stderr
+def test_a_bad_policy_ends_it_with_a_message_and_status_1(
+    policy: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["resource-query", "-L", str(CLUSTER), "-P", policy]) == 1
+    assert "policy" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("filters", ["core", "ALL", ":", "ALL:core,,", "x:y:z"])
@@ -120,7 +127,7 @@ BAD_COMMANDS = [
     "remove /demo0/rack9 true",
     "remove nine false",
     "remove 0-99999999999 false",
-    "remove /demo0 true",
+    "remove /demo0 perhaps",
     "find",
     "find status",
     "find status=sideways",
@@ -152,13 +159,35 @@ BAD_COMMANDS = [
 ]
 
 
+def written_out(command: str, folder: Path) -> str:
+    """A bad command with the names of files that are there."""
+    (folder / "garbage").write_bytes(GARBAGE)
+    (folder / "empty.json").write_text("{}")
+    return command.format(jobs=EXAMPLES / "jobs", tmp=folder)
+
+
+def held(session: Session) -> dict[int, tuple[str, int]]:
+    """What each job holds: its state, and on how many vertices."""
+    jobs = session.matcher.jobs.values()
+    found = {job.jobid: session.matcher.find(f"jobid-alloc={job.jobid}") for job in jobs}
+    return {job.jobid: (job.state, len(found[job.jobid])) for job in jobs}
+
+
 @pytest.mark.parametrize("command", BAD_COMMANDS)
-def test_a_bad_command_is_answered_and_the_session_goes_on(command: str, tmp_path: Path) -> None:
-    (tmp_path / "garbage").write_bytes(GARBAGE)
-    (tmp_path / "empty.json").write_text("{}")
-    jobs = EXAMPLES / "jobs"
-    bad = command.format(jobs=jobs, tmp=tmp_path)
-    commands = f"match allocate {jobs}/one-core.yaml\n{bad}\nhelp quit\n"
+def test_a_bad_command_is_answered_and_changes_nothing(command: str, tmp_path: Path) -> None:
+    out = io.StringIO()
+    session = Session(build_matcher(Options(str(CLUSTER))), out, out, out)
+    run_line(session, f"match allocate {EXAMPLES}/jobs/one-core.yaml")
+    before, said = held(session), out.getvalue()
+    run_line(session, written_out(command, tmp_path))
+    assert out.getvalue() != said
+    assert held(session) == before
+    assert not session.ended
+
+
+def test_the_script_survives_all_bad_commands_one_after_the_other(tmp_path: Path) -> None:
+    lines = [written_out(command, tmp_path) for command in BAD_COMMANDS]
+    commands = "\n".join([*lines, "help quit", ""])
     done = resource_query("-L", CLUSTER, commands=commands.encode())
     assert done.returncode == 0
     assert b"End the session" in done.stdout.splitlines()[-1]

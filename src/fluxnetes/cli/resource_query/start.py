@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
-from fluxnetes.cli.resource_query.drawing import draw
 from fluxnetes.cli.resource_query.options import Options
-from fluxnetes.cli.resource_query.session import CommandError, Session, read_text
+from fluxnetes.cli.resource_query.session import CommandError, Session, read_bytes
 from fluxnetes.cli.resource_query.shell import run_lines
 from fluxnetes.graph.columns import GraphError, ResourceGraph
 from fluxnetes.graph.readers import read_graph
@@ -50,8 +49,8 @@ def run(options: Options) -> int:
 
 def build_matcher(options: Options) -> Matcher:
     """The matcher that the options describe, on the graph that they name."""
-    text = read_text(options.load_file)
-    graph = read_graph(text, options.load_format, allowlist=options.load_allowlist)
+    source = read_bytes(options.load_file)
+    graph = read_graph(source, options.load_format, allowlist=options.load_allowlist)
     return Matcher(
         graph,
         policy=readable_policy(options.policy),
@@ -129,6 +128,8 @@ def _greeting(options: Options, graph: ResourceGraph) -> str:
 
 
 def _draw(options: Options, graph: ResourceGraph) -> None:
+    from fluxnetes.cli.resource_query.drawing import draw
+
     file = f"{options.graph_output}.{options.graph_format}"
     with _open_for_writing(file) as out:
         draw(graph, options.subsystems, options.graph_format, out)

@@ -2,9 +2,7 @@
 
 JGF (JSON Graph Format) is how Fluxion writes graphs and allocations: a list of nodes, each with an
 id of its own in the document and `metadata` that describes one vertex, and a list of edges between
-those ids. A whole machine is tens of megabytes of it, so the nodes are cut apart first without
-looking inside (`msgspec.Raw`), then decoded a few thousand at a time into columns; the decoded
-objects of one chunk are gone before the next one is made.
+those ids. Here a document becomes columns, with the values that it leaves out filled in.
 
 Nothing here knows a resource graph: rows are positions in the document. What is wrong with a
 document is told as a `GraphError` that names the node and the key.
@@ -12,79 +10,27 @@ document is told as a `GraphError` that names the node and the key.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Annotated, Any, TypeVar
+from typing import Any
 
-import msgspec
 import numpy as np
+from msgspec import Raw
 from numpy.typing import NDArray
 
-from fluxnetes.graph.columns import CONTAINMENT, GraphError, Interner, Ints
+from fluxnetes.graph.columns import GraphError, Interner, Ints
+from fluxnetes.graph.readers.jgf_json import (
+    Edge,
+    Metadata,
+    Node,
+    decode_chunks,
+    decode_document,
+)
 from fluxnetes.notation.idset import IdsetError, decode_idset
 
 SHORTHAND_WRITER = "fluxion:jgf_shorthand"
 """The `writer` of documents that leave out what an exclusive vertex holds."""
-
-_CHUNK = 4096
-_DECODE_ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-
-_Int = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
-_Size = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
-_Status = Annotated[int, msgspec.Meta(ge=0, le=1)]
-
-
-# -- the JSON, as msgspec reads it -----------------------------------------------------------------
-
-
-class _Metadata(msgspec.Struct, frozen=True, gc=False):
-    type: str
-    paths: dict[str, str]
-    basename: str | None = None
-    name: str | None = None
-    id: _Int | None = None
-    uniq_id: _Int | None = None
-    rank: _Int = -1
-    status: _Status = 0
-    exclusive: bool = False
-    unit: str = ""
-    size: _Size = 1
-    divisible: bool = False
-    """Ours: the vertex is a pool of which a part can be given."""
-    properties: dict[str, str] | None = None
-
-
-class _Node(msgspec.Struct, frozen=True, gc=False):
-    id: str
-    metadata: _Metadata
-
-
-class _EdgeMetadata(msgspec.Struct, frozen=True, gc=False):
-    subsystem: str = CONTAINMENT
-
-
-_PLAIN_EDGE = _EdgeMetadata()
-
-
-class _Edge(msgspec.Struct, frozen=True, gc=False):
-    source: str
-    target: str
-    metadata: _EdgeMetadata = _PLAIN_EDGE
-
-
-class _Graph(msgspec.Struct, frozen=True):
-    nodes: msgspec.Raw
-    edges: msgspec.Raw
-
-
-class _Document(msgspec.Struct, frozen=True):
-    graph: _Graph
-    free_ranks: str | int | None = None
-    writer: object = None
-
-
-# -- the columns -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +90,7 @@ class JgfDocument:
 
     vertices: JgfVertices
     row_of_key: dict[str, int]
-    raw_edges: msgspec.Raw
+    raw_edges: Raw
     free_ranks: frozenset[int] | None
     """Ranks given back since the document was written; None if it says nothing of them."""
     shorthand: bool
@@ -156,11 +102,8 @@ class JgfDocument:
 
 def read_document(text: bytes | str) -> JgfDocument:
     """Decode everything but the edges."""
-    try:
-        document = msgspec.json.decode(text, type=_Document)
-    except _DECODE_ERRORS as error:
-        raise GraphError(f"not a JGF document: {error}") from None
-    vertices = _decode_vertices(_split(document.graph.nodes, "nodes"))
+    document = decode_document(text)
+    vertices = _decode_vertices(document.graph.nodes)
     row_of_key = dict(zip(vertices.keys, count()))
     if len(row_of_key) != len(vertices):
         twice = next(k for row, k in enumerate(vertices.keys) if row_of_key[k] != row)
@@ -181,38 +124,6 @@ def _free_ranks(text: str | int | None) -> frozenset[int] | None:
         return frozenset(decode_idset(str(text)))
     except IdsetError as error:
         raise GraphError(f"JGF key free_ranks: {error}") from None
-
-
-def _split(raw: msgspec.Raw, key: str) -> list[msgspec.Raw]:
-    try:
-        return msgspec.json.decode(raw, type=list[msgspec.Raw])
-    except _DECODE_ERRORS as error:
-        raise GraphError(f"JGF key graph.{key}: {error}") from None
-
-
-_T = TypeVar("_T")
-
-
-def _chunks(raws: Sequence[msgspec.Raw], type: type[_T], what: str) -> Iterator[list[_T]]:
-    """Decode a few thousand at a time."""
-    decode = msgspec.json.Decoder(type).decode
-    for start in range(0, len(raws), _CHUNK):
-        decoded: list[_T] = []
-        try:
-            for raw in raws[start : start + _CHUNK]:
-                decoded.append(decode(raw))
-        except _DECODE_ERRORS as error:
-            at = start + len(decoded)
-            raise GraphError(f"JGF {what} {_key(raws[at], at)}: {error}") from None
-        yield decoded
-
-
-def _key(raw: msgspec.Raw, at: int) -> str:
-    """How to name a node or edge that cannot be decoded: by its id, or else by its position."""
-    try:
-        return repr(msgspec.json.decode(raw)["id"])
-    except (*_DECODE_ERRORS, TypeError, KeyError):
-        return f"number {at}"
 
 
 # -- nodes -----------------------------------------------------------------------------------------
@@ -238,9 +149,9 @@ class _Columns:
         return np.concatenate(chunks) if chunks else np.empty(0, dtype=dtype)
 
 
-def _decode_vertices(raws: list[msgspec.Raw]) -> JgfVertices:
+def _decode_vertices(raw: Raw) -> JgfVertices:
     columns = _Columns()
-    for nodes in _chunks(raws, _Node, "node"):
+    for nodes in decode_chunks(raw, Node):
         _add_chunk(columns, nodes)
     return JgfVertices(
         keys=columns.keys,
@@ -261,7 +172,7 @@ def _decode_vertices(raws: list[msgspec.Raw]) -> JgfVertices:
     )
 
 
-def _add_chunk(columns: _Columns, nodes: list[_Node]) -> None:
+def _add_chunk(columns: _Columns, nodes: list[Node]) -> None:
     first = len(columns.keys)
     columns.keys.extend([node.id for node in nodes])
     metas = [node.metadata for node in nodes]
@@ -303,7 +214,7 @@ def _uniq_id(key: str) -> int:
     return int(key)
 
 
-def _default_id(metadata: _Metadata, uniq_id: int) -> int:
+def _default_id(metadata: Metadata, uniq_id: int) -> int:
     """The id of a node that gives none: its uniq_id, or the number at the end of a host's name."""
     if metadata.type == "node" and metadata.name is not None:
         digits = metadata.name[len(metadata.name.rstrip("0123456789")) :]
@@ -320,12 +231,12 @@ def _default_id(metadata: _Metadata, uniq_id: int) -> int:
 # -- edges -----------------------------------------------------------------------------------------
 
 
-def _decode_edges(raw: msgspec.Raw, rows: Mapping[str, int], partial: bool) -> JgfEdges:
+def _decode_edges(raw: Raw, rows: Mapping[str, int], partial: bool) -> JgfEdges:
     subsystems = Interner()
     sources: list[NDArray[Any]] = []
     targets: list[NDArray[Any]] = []
     numbers: list[NDArray[Any]] = []
-    for edges in _chunks(_split(raw, "edges"), _Edge, "edge"):
+    for edges in decode_chunks(raw, Edge):
         known = [e for e in edges if e.source in rows and e.target in rows] if partial else edges
         try:
             sources.append(np.array([rows[edge.source] for edge in known], dtype=np.int64))

@@ -1,0 +1,106 @@
+"""The JSON of a JGF document, and how to cut it apart.
+
+A whole machine is tens of megabytes, so the nodes are first cut apart without looking inside
+(`msgspec.Raw`) and then decoded a few thousand at a time; the decoded objects of one chunk can be
+gone before the next one is made. What does not fit is told with the id of the node and the key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, TypeVar
+
+import msgspec
+
+from fluxnetes.graph.columns import CONTAINMENT, GraphError
+
+_CHUNK = 4096
+_DECODE_ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
+_Int = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+_Size = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+_Status = Annotated[int, msgspec.Meta(ge=0, le=1)]
+
+
+class Metadata(msgspec.Struct, frozen=True, gc=False):
+    type: str
+    paths: dict[str, str]
+    basename: str | None = None
+    name: str | None = None
+    id: _Int | None = None
+    uniq_id: _Int | None = None
+    rank: _Int = -1
+    status: _Status = 0
+    exclusive: bool = False
+    unit: str = ""
+    size: _Size = 1
+    divisible: bool = False
+    """Ours: the vertex is a pool of which a part can be given."""
+    properties: dict[str, str] | None = None
+
+
+class Node(msgspec.Struct, frozen=True, gc=False):
+    id: str
+    metadata: Metadata
+
+
+class EdgeMetadata(msgspec.Struct, frozen=True, gc=False):
+    subsystem: str = CONTAINMENT
+
+
+_PLAIN_EDGE = EdgeMetadata()
+
+
+class Edge(msgspec.Struct, frozen=True, gc=False):
+    source: str
+    target: str
+    metadata: EdgeMetadata = _PLAIN_EDGE
+
+
+class Graph(msgspec.Struct, frozen=True):
+    nodes: msgspec.Raw
+    edges: msgspec.Raw
+
+
+class Document(msgspec.Struct, frozen=True):
+    graph: Graph
+    free_ranks: str | int | None = None
+    writer: object = None
+
+
+def decode_document(text: bytes | str) -> Document:
+    """Find the parts of a document."""
+    try:
+        return msgspec.json.decode(text, type=Document)
+    except _DECODE_ERRORS as error:
+        raise GraphError(f"not a JGF document: {error}") from None
+
+
+_T = TypeVar("_T", Node, Edge)
+
+
+def decode_chunks(raw: msgspec.Raw, type: type[_T]) -> Iterator[list[_T]]:
+    """The nodes or the edges of a document, a few thousand at a time."""
+    what = type.__name__.lower()
+    try:
+        raws = msgspec.json.decode(raw, type=list[msgspec.Raw])
+    except _DECODE_ERRORS as error:
+        raise GraphError(f"JGF key graph.{what}s: {error}") from None
+    decode = msgspec.json.Decoder(type).decode
+    for start in range(0, len(raws), _CHUNK):
+        decoded: list[_T] = []
+        try:
+            for one in raws[start : start + _CHUNK]:
+                decoded.append(decode(one))
+        except _DECODE_ERRORS as error:
+            at = start + len(decoded)
+            raise GraphError(f"JGF {what} {_key(raws[at], at)}: {error}") from None
+        yield decoded
+
+
+def _key(raw: msgspec.Raw, at: int) -> str:
+    """How to name a node or edge that cannot be decoded: by its id, or else by its position."""
+    try:
+        return repr(msgspec.json.decode(raw)["id"])
+    except (*_DECODE_ERRORS, TypeError, KeyError):
+        return f"number {at}"

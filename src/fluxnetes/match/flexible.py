@@ -1,0 +1,141 @@
+"""The flexible traverser: slots that may be filled in one of several ways.
+
+Sibling slots are alternatives. Below each vertex the mixture of alternatives is chosen that makes
+the most slots out of what is there; among mixtures that make as many, the one that begins with
+the alternative listed first. Siblings of type `xor_slot` exclude each other: the request is
+split into one request for each, tried in the order in which they are listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from fluxnetes.jobspec.model import SLOT, XOR_SLOT, Resource
+
+MOST_VARIANTS = 1000
+
+
+class TooManyVariants(ValueError):  # noqa: N818 - reads better where it is raised and caught
+    """A request whose xor slots combine to more variants than anybody should try."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stock:
+    """What there is of one type below a vertex: so many granules of one size, or a pool."""
+
+    type: str
+    granules: int
+    size: int
+    divisible: bool
+
+    @property
+    def units(self) -> int:
+        return self.size if self.divisible else self.granules * self.size
+
+
+Mixture = tuple[int, ...]
+"""The alternatives that the slots of one vertex are made of, by index."""
+
+
+def best_mixture(slots: tuple[Resource, ...], stocks: tuple[Stock, ...]) -> Mixture:
+    """The alternatives to fill, in order; none if whole granules do not go round after all."""
+    units = {stock.type: stock.units for stock in stocks}
+    if len(slots) == 1:
+        mixture = _one_way(slots[0], units)
+    else:
+        mixture = _many_ways(slots, units)
+    return mixture if _granules_suffice(slots, stocks, mixture) else ()
+
+
+def _one_way(slot: Resource, units: dict[str, int]) -> Mixture:
+    made = slot.count.largest
+    for part in slot.children:
+        share = part.count.fit(units.get(part.type, 0))
+        made = min(made, units.get(part.type, 0) // share if share else 0)
+    return (0,) * made
+
+
+def _many_ways(slots: tuple[Resource, ...], units: dict[str, int]) -> Mixture:
+    """Try every order of alternatives, each set of leftovers once."""
+    types = sorted(units)
+    known: dict[tuple[int, ...], tuple[int, int, tuple[int, ...]]] = {}
+    start = tuple(units[t] for t in types)
+    pending = [start]
+    while pending:
+        left = pending[-1]
+        if left in known:
+            pending.pop()
+            continue
+        ways = [(i, rest) for i, slot in enumerate(slots) if (rest := _without(slot, types, left))]
+        unknown = [rest for _, rest in ways if rest not in known]
+        if unknown:
+            pending.extend(unknown)
+            continue
+        best, way, then = 0, -1, ()
+        for i, rest in ways:
+            if known[rest][0] + 1 > best:
+                best, way, then = known[rest][0] + 1, i, rest
+        known[left] = (best, way, then)
+        pending.pop()
+    mixture = []
+    left = start
+    while known[left][0]:
+        mixture.append(known[left][1])
+        left = known[left][2]
+    return tuple(mixture)
+
+
+def _without(slot: Resource, types: list[str], left: tuple[int, ...]) -> tuple[int, ...]:
+    """What is left after one slot was filled; empty if it cannot be."""
+    if not slot.children:
+        return ()
+    rest = list(left)
+    for part in slot.children:
+        at = types.index(part.type) if part.type in types else -1
+        share = part.count.fit(left[at]) if at >= 0 else 0
+        if share == 0:
+            return ()
+        rest[at] -= share
+    return tuple(rest)
+
+
+def _granules_suffice(
+    slots: tuple[Resource, ...], stocks: tuple[Stock, ...], mixture: Mixture
+) -> bool:
+    left = {s.type: s.size if s.divisible else s.granules for s in stocks}
+    by_type = {s.type: s for s in stocks}
+    for index in mixture:
+        for part in slots[index].children:
+            stock = by_type[part.type]
+            share = part.count.fit(stock.units)
+            left[part.type] -= share if stock.divisible else -(-share // stock.size)
+            if left[part.type] < 0:
+                return False
+    return True
+
+
+def split_xor_slots(resources: tuple[Resource, ...]) -> list[tuple[Resource, ...]]:
+    """One request for each way to choose among xor slots; the request itself if it has none."""
+    exclusive = [r for r in resources if r.type == XOR_SLOT]
+    rest = [r for r in resources if r.type != XOR_SLOT]
+    results: list[tuple[Resource, ...]] = []
+    plain = []
+    for resource in rest:
+        variants = split_xor_slots(resource.children)
+        if len(variants) > 1 or _has_xor(resource.children):
+            results.extend((replace(resource, children=v),) for v in variants)
+        else:
+            plain.append(resource)
+    results = [(*result, *plain) for result in results] or [tuple(rest)]
+    if exclusive:
+        results = [
+            (*result, replace(slot, type=SLOT)) for slot in exclusive for result in results
+        ]
+    if len(results) > MOST_VARIANTS:
+        raise TooManyVariants(f"the request's xor slots make {len(results)} variants")
+    return results
+
+
+def _has_xor(resources: Iterable[Resource]) -> bool:
+    return any(r.type == XOR_SLOT or _has_xor(r.children) for r in resources)

@@ -1,0 +1,1 @@
+"""What must hold of the matcher on any graph, for any requests, in any order."""

@@ -1,0 +1,179 @@
+"""The matcher and the oracle, side by side on the same steps.
+
+Each has a graph of its own, built from the same description. A step that they answer differently
+ends the duel with a message that holds all there is to know: the graph, the steps so far and both
+answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.jobspec.model import Count, Jobspec, Resource
+from fluxnetes.match.answers import Answer, Outcome
+from fluxnetes.match.jobs import Job
+from fluxnetes.match.matcher import Matcher
+from tests.oracle.generate import Advance, Cancel, Match, Scenario, SetStatus, Step, V, build
+from tests.oracle.oracle import Held, Oracle, Verdict
+
+_WITH_ROWS = (Outcome.ALLOCATED, Outcome.RESERVED, Outcome.MATCHED)
+
+
+class Disagreement(Exception):  # noqa: N818 - it is one, of two who both may be wrong
+    """The matcher and the oracle answer the last step differently."""
+
+    def __repr__(self) -> str:
+        return f"They disagree on the last step.\n{self}"
+
+
+class Duel:
+    """One matcher against one oracle."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        policy: str,
+        traverser: str = "simple",
+        prune_filters: str = "ALL:core,ALL:node",
+    ) -> None:
+        root = scenario.cluster.root
+        self.steps = scenario.steps
+        self.root = root
+        self.title = f"policy {policy}, traverser {traverser}, filters {prune_filters}"
+        self.now = 0
+        self.story: list[str] = []
+        self.matcher = Matcher(
+            build(root), policy=policy, traverser=traverser, prune_filters=prune_filters
+        )
+        self.oracle = Oracle(build(root), policy, traverser, prune_filters)
+
+    def run(self, after_each: Callable[[Matcher], None] | None = None) -> None:
+        """Do all steps; `after_each` may look at the matcher after every one."""
+        for step in self.steps:
+            try:
+                self.do(step)
+                if after_each is not None:
+                    after_each(self.matcher)
+            except Exception as error:
+                raise AssertionError(f"{error!r}\n{self.describe()}") from error
+
+    def do(self, step: Step) -> None:
+        match step:
+            case Match():
+                self._match(step)
+            case Cancel(nth) if self.live_jobs():
+                self._cancel(nth)
+            case SetStatus(nth, up):
+                self._set_status(nth, up)
+            case Advance(seconds):
+                self.now += seconds
+                self.story.append(f"time passes: it is {self.now} now")
+            case _:
+                pass
+
+    # -- steps ---------------------------------------------------------------------------------
+
+    def _match(self, step: Match) -> None:
+        self.story.append(f"{step.operation.value} {show_jobspec(step.jobspec)}")
+        answer = self.matcher.match(step.operation, step.jobspec, now=self.now)
+        verdict = self.oracle.match(step.operation, step.jobspec, now=self.now)
+        same = (answer.outcome, answer.jobid) == (verdict.outcome, verdict.jobid)
+        if same and verdict.outcome in _WITH_ROWS:
+            same = answer.at == verdict.at and rows_of(answer) == verdict.rows
+        if not same:
+            raise Disagreement(self._answers(answer, verdict))
+        self.story[-1] += f" -> job {answer.jobid} {answer.outcome.value} at {answer.at}"
+
+    def _cancel(self, nth: int) -> None:
+        jobs = self.live_jobs()
+        jobid = jobs[nth % len(jobs)].jobid
+        self.story.append(f"cancel job {jobid}")
+        self.matcher.cancel(jobid)
+        self.oracle.cancel(jobid)
+
+    def _set_status(self, nth: int, up: bool) -> None:
+        graph = self.matcher.graph
+        rows = [row for row in self.oracle.tree.by_row if row != self.oracle.tree.root.row]
+        if rows:
+            row = rows[nth % len(rows)]
+            path = str(graph.path(row))
+            self.story.append(f"{path} goes {'up' if up else 'down'}")
+            self.matcher.set_status(path, up)
+            self.oracle.set_status(row, up)
+
+    def live_jobs(self) -> list[Job]:
+        return live_jobs(self.matcher)
+
+    # -- words ---------------------------------------------------------------------------------
+
+    def _answers(self, answer: Answer, verdict: Verdict) -> str:
+        graph = self.matcher.graph
+        mine = f"{answer.outcome.value} at {answer.at} {answer.reason}".rstrip()
+        lines = [
+            f"MATCHER: job {answer.jobid} {mine}",
+            *show_rows(graph, rows_of(answer)),
+            f"ORACLE:  job {verdict.jobid} {verdict.outcome.value} at {verdict.at}",
+            *show_rows(graph, verdict.rows),
+        ]
+        return "\n".join(lines)
+
+    def describe(self) -> str:
+        """The graph and the steps so far, for the message of a failure."""
+        return "\n".join([self.title, *show_tree(self.root), *self.story])
+
+
+def live_jobs(matcher: Matcher) -> list[Job]:
+    """The jobs that hold something, oldest first."""
+    return [job for _, job in sorted(matcher.jobs.items()) if not job.cancelled]
+
+
+def rows_of(answer: Answer) -> frozenset[Held]:
+    placement = answer.placement
+    if placement is None:
+        return frozenset()
+    columns = zip(
+        placement.vertex.tolist(),
+        placement.needs.tolist(),
+        placement.exclusive.tolist(),
+        strict=True,
+    )
+    return frozenset(columns)
+
+
+def show_tree(vertex: V, indent: int = 1) -> Iterator[str]:
+    notes = [f"size {vertex.size}"] if vertex.size != 1 else []
+    notes += ["divisible"] if vertex.divisible else []
+    notes += [f"rank {vertex.rank}"] if vertex.rank >= 0 else []
+    notes += [f"uniq {vertex.uniq}"] if vertex.uniq is not None else []
+    notes += [f"{key}={value}" for key, value in vertex.properties]
+    yield "  " * indent + f"{vertex.type}{vertex.id} {', '.join(notes)}".rstrip()
+    for child in vertex.below:
+        yield from show_tree(child, indent + 1)
+
+
+def show_rows(graph: ResourceGraph, rows: Iterable[Held]) -> list[str]:
+    return [
+        f"    {graph.path(row)} [{needs}:{'x' if exclusive else 's'}]"
+        for row, needs, exclusive in sorted(rows)
+    ]
+
+
+def show_jobspec(jobspec: Jobspec) -> str:
+    asked = ", ".join(map(show_resource, jobspec.resources))
+    limits = f" where {jobspec.constraint}" if jobspec.constraint is not None else ""
+    return f"{asked} for {jobspec.duration:g} s{limits}"
+
+
+def show_resource(resource: Resource) -> str:
+    flag = {None: "", True: "!", False: "~"}[resource.exclusive]
+    inside = ", ".join(map(show_resource, resource.children))
+    return f"{resource.type}{flag}[{show_count(resource.count)}]" + (
+        f"({inside})" if inside else ""
+    )
+
+
+def show_count(count: Count) -> str:
+    if count.min == count.max:
+        return str(count.min)
+    return f"{count.min}..{count.max} {count.operator}{count.operand}"
