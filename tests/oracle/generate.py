@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from hypothesis import strategies as st
 
@@ -177,7 +178,7 @@ class _Grower:
     def _count(self, parent: str, type: str) -> int:
         most = 2 if type in self.blueprint.levels[2:] or type in self.blueprint.pools else 4
         if (parent, type) not in self.usual:
-            self.usual[parent, type] = self.draw(st.sampled_from([most, 2, 3, 1]))
+            self.usual[parent, type] = self.draw(st.sampled_from([1, 2, 3, most]))
         usual = min(self.usual[parent, type], most)
         if self.uneven and self.draw(st.integers(0, 3)) == 0:
             return self.draw(st.integers(0, most))
@@ -350,9 +351,10 @@ class Advance:
 
 @dataclass(frozen=True)
 class Grow:
-    """Attach a branch below the n-th vertex of its parent's type."""
+    """Attach a branch to the n-th vertex of a type."""
 
     nth: int
+    under: str
     branch: V
 
 
@@ -377,21 +379,46 @@ OPERATIONS = (
 
 def steps(requests: list[Jobspec]) -> st.SearchStrategy[Step]:
     """One operation that leaves the shape of the graph as it is; requests come back often."""
-    small = st.integers(0, 40)
     match = st.builds(Match, st.sampled_from(OPERATIONS), st.sampled_from(requests))
-    cancel = st.builds(Cancel, small)
+    cancel = st.builds(Cancel, SMALL)
     advance = st.builds(Advance, st.sampled_from([1, 2, 5]))
-    status = st.builds(SetStatus, small, st.sampled_from([True, True, False]))
+    status = st.builds(SetStatus, SMALL, st.sampled_from([True, True, False]))
     return st.one_of(match, match, match, match, match, cancel, advance, status)
+
+
+def changes(blueprint: Blueprint) -> st.SearchStrategy[Step]:
+    """One operation that changes what a job holds, or the shape of the graph."""
+    partial = st.builds(PartialCancel, SMALL, st.integers(1, 255))
+    shrink = st.builds(Shrink, SMALL)
+    return st.one_of(partial, partial, growths(blueprint), shrink)
+
+
+@st.composite
+def growths(draw: st.DrawFn, blueprint: Blueprint) -> Grow:
+    level = draw(st.sampled_from(blueprint.levels))
+    type = draw(st.sampled_from(blueprint.inside(level)))
+    grower = _Grower(draw, blueprint, "local")
+    return Grow(draw(SMALL), level, grower.vertex(type, draw(st.integers(50, 99))))
+
+
+SMALL = st.integers(0, 40)
 
 
 @st.composite
 def streams(
-    draw: st.DrawFn, blueprint: Blueprint, flexible: bool = False, most: int = 20
+    draw: st.DrawFn,
+    blueprint: Blueprint,
+    flexible: bool = False,
+    changing: bool = False,
+    most: int = 20,
 ) -> list[Step]:
     """Operations on a graph of one shape, with a few requests asked again and again."""
     requests = draw(st.lists(jobspecs(blueprint, flexible), min_size=1, max_size=4))
-    return draw(st.lists(steps(requests), min_size=8, max_size=most))
+    step = steps(requests)
+    if changing:
+        step = st.one_of(step, step, changes(blueprint))
+    length = draw(st.integers(1, most))
+    return draw(st.lists(step, min_size=length, max_size=length))
 
 
 # -- whole scenarios -------------------------------------------------------------------------------
@@ -399,17 +426,25 @@ def streams(
 
 @dataclass(frozen=True, repr=False)
 class Scenario:
-    """A cluster and what happens on it. A failure tells it in words, so its repr is short."""
+    """A cluster and what happens on it. A failure tells it in words, so it is shown briefly."""
 
     cluster: Cluster
     steps: tuple[Step, ...]
 
-    def __repr__(self) -> str:
-        return "<the graph and the steps that the message shows>"
+    def _repr_pretty_(self, printer: PrettyPrinter, cycle: bool) -> None:
+        printer.text("<the graph and the steps shown above>")
+
+
+class PrettyPrinter(Protocol):
+    """What hypothesis shows examples with."""
+
+    def text(self, text: str) -> None: ...
 
 
 @st.composite
-def scenarios(draw: st.DrawFn, pools: bool = False, flexible: bool = False) -> Scenario:
-    """A random cluster, and a stream of operations on it."""
+def scenarios(
+    draw: st.DrawFn, pools: bool = False, flexible: bool = False, changing: bool = False
+) -> Scenario:
+    """A random cluster, and a stream of operations on it; `changing` ones change its shape."""
     cluster = draw(clusters(pools))
-    return Scenario(cluster, tuple(draw(streams(cluster.blueprint, flexible))))
+    return Scenario(cluster, tuple(draw(streams(cluster.blueprint, flexible, changing))))

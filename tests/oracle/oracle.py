@@ -7,7 +7,7 @@ Every answer is a `Verdict`: how it ended, when the job may start, and the exact
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from fluxnetes.graph.columns import CONTAINMENT, ResourceGraph
@@ -121,12 +121,13 @@ class Oracle:
 
     def _rebind(self) -> None:
         """Point the rows of all jobs at the new tree's vertices; what is gone is held no more."""
-        for job in self.calendar.jobs.values():
+        for job in list(self.calendar.jobs.values()):
             job.rows = {
                 number: Row(self._tree.by_row[number], row.needs, row.exclusive)
                 for number, row in job.rows.items()
                 if number in self._tree.by_row
             }
+            self._reduce(job, job.rows)
 
     # -- match ---------------------------------------------------------------------------------
 
@@ -270,16 +271,23 @@ class Oracle:
     def cancel(self, jobid: int) -> None:
         del self.calendar.jobs[jobid]
 
-    def partial_cancel(self, jobid: int, rows: Iterable[int]) -> bool:
+    def partial_cancel(self, jobid: int, rows: Collection[int]) -> bool:
         """Give some exclusively held vertices back; True if that ended the job."""
         job = self.calendar.jobs[jobid]
-        returned = set(rows)
-        kept = [r for r in job.rows.values() if r.exclusive and r.vertex.row not in returned]
-        needed = {v.row for row in kept for v in (row.vertex, *row.vertex.ancestors())}
-        job.rows = {number: row for number, row in job.rows.items() if number in needed}
-        if not job.rows:
-            del self.calendar.jobs[jobid]
-        return not job.rows
+        self._reduce(job, [number for number in job.rows if number not in rows])
+        return jobid not in self.calendar.jobs
+
+    def _reduce(self, job: Job, kept: Collection[int]) -> None:
+        """Leave a job those exclusive rows that are kept, and what is above them, shared."""
+        alone = {n: row for n, row in job.rows.items() if row.exclusive and n in kept}
+        above = {v for row in alone.values() for v in row.vertex.ancestors()}
+        job.rows = {v.row: Row(v, v.size, False) for v in above} | alone
+        if not alone:
+            del self.calendar.jobs[job.jobid]
+
+    def settle(self) -> None:
+        """Take note of a change of the graph's shape now, not at the next question."""
+        self.tree  # noqa: B018 - reading it is what does it
 
     def set_status(self, vertex: int, up: bool) -> None:
         self.graph.set_status(vertex, up)

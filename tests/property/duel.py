@@ -7,15 +7,33 @@ answers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.graph.placement import Placement
+from fluxnetes.graph.readers.jgf import attach_jgf
 from fluxnetes.jobspec.model import Count, Jobspec, Resource
 from fluxnetes.match.answers import Answer, Outcome
 from fluxnetes.match.jobs import Job
 from fluxnetes.match.matcher import Matcher
-from tests.oracle.generate import Advance, Cancel, Match, Scenario, SetStatus, Step, V, build
-from tests.oracle.oracle import Held, Oracle, Verdict
+from tests.oracle.generate import (
+    Advance,
+    Cancel,
+    Grow,
+    Match,
+    PartialCancel,
+    Scenario,
+    SetStatus,
+    Shrink,
+    Step,
+    V,
+    build,
+)
+from tests.oracle.jgf import jgf_of_branch, jgf_of_vertices
+from tests.oracle.oracle import Held, Oracle, Verdict, held
+
+T = TypeVar("T")
 
 _WITH_ROWS = (Outcome.ALLOCATED, Outcome.RESERVED, Outcome.MATCHED)
 
@@ -62,15 +80,19 @@ class Duel:
         match step:
             case Match():
                 self._match(step)
-            case Cancel(nth) if self.live_jobs():
+            case Cancel(nth):
                 self._cancel(nth)
+            case PartialCancel(nth, bits):
+                self._partial_cancel(nth, bits)
             case SetStatus(nth, up):
                 self._set_status(nth, up)
+            case Grow():
+                self._grow(step)
+            case Shrink(nth):
+                self._shrink(nth)
             case Advance(seconds):
                 self.now += seconds
                 self.story.append(f"time passes: it is {self.now} now")
-            case _:
-                pass
 
     # -- steps ---------------------------------------------------------------------------------
 
@@ -86,21 +108,77 @@ class Duel:
         self.story[-1] += f" -> job {answer.jobid} {answer.outcome.value} at {answer.at}"
 
     def _cancel(self, nth: int) -> None:
-        jobs = self.live_jobs()
-        jobid = jobs[nth % len(jobs)].jobid
-        self.story.append(f"cancel job {jobid}")
-        self.matcher.cancel(jobid)
-        self.oracle.cancel(jobid)
+        job = pick(self.live_jobs(), nth)
+        if job is not None:
+            self.story.append(f"cancel job {job.jobid}")
+            self.matcher.cancel(job.jobid)
+            self.oracle.cancel(job.jobid)
+
+    def _partial_cancel(self, nth: int, bits: int) -> None:
+        job = pick([job for job in self.live_jobs() if not job.reserved], nth)
+        if job is None:
+            return
+        alone = sorted(row for row, _, exclusive in rows_of_placement(job.placement) if exclusive)
+        chosen = [row for place, row in enumerate(alone) if bits >> place % 8 & 1]
+        if not chosen:
+            return
+        paths = [str(self.matcher.graph.path(row)) for row in chosen]
+        self.story.append(f"job {job.jobid} gives back {', '.join(paths)}")
+        ended = self.matcher.partial_cancel(
+            job.jobid, jgf_of_vertices(self.matcher.graph, chosen), "jgf"
+        )
+        assert ended == self.oracle.partial_cancel(job.jobid, chosen), f"ended: {ended}"
+        self._compare_jobs()
 
     def _set_status(self, nth: int, up: bool) -> None:
-        graph = self.matcher.graph
-        rows = [row for row in self.oracle.tree.by_row if row != self.oracle.tree.root.row]
-        if rows:
-            row = rows[nth % len(rows)]
-            path = str(graph.path(row))
+        row = pick(self._rows_below_root(), nth)
+        if row is not None:
+            path = str(self.matcher.graph.path(row))
             self.story.append(f"{path} goes {'up' if up else 'down'}")
             self.matcher.set_status(path, up)
             self.oracle.set_status(row, up)
+
+    def _grow(self, step: Grow) -> None:
+        graph = self.matcher.graph
+        rows = [v.row for v in self.oracle.tree.vertices() if v.type == step.under]
+        row = pick(rows, step.nth)
+        path = None if row is None else f"{graph.path(row)}/{step.branch.type}{step.branch.id}"
+        if row is None or path is None or graph.find_path(path):
+            return
+        self.story += [f"{path} is attached:", *show_tree(step.branch)]
+        text = jgf_of_branch(graph, row, step.branch)
+        self.matcher.attach(text)
+        attach_jgf(self.oracle.graph, text)
+        self._compare_jobs()
+
+    def _shrink(self, nth: int) -> None:
+        graph = self.matcher.graph
+        row = pick(self._rows_below_root(), nth)
+        if row is None or len(self.oracle.tree.root.children) < 2:
+            return
+        path = str(graph.path(row))
+        self.story.append(f"{path} is removed")
+        below = [vertex.row for vertex in self.oracle.tree.by_row[row].subtree()]
+        self.matcher.remove(path)
+        self.oracle.graph.remove(below)
+        self._compare_jobs()
+
+    def _rows_below_root(self) -> list[int]:
+        root, *others = self.oracle.tree.vertices()
+        return [vertex.row for vertex in others]
+
+    def _compare_jobs(self) -> None:
+        """Both must be left with the same jobs holding the same rows."""
+        self.oracle.settle()
+        mine = {job.jobid: rows_of_placement(job.placement) for job in self.live_jobs()}
+        theirs = {jobid: held(job) for jobid, job in self.oracle.calendar.jobs.items()}
+        for jobid in sorted(mine.keys() | theirs.keys()):
+            if mine.get(jobid) != theirs.get(jobid):
+                graph = self.matcher.graph
+                lines = [f"job {jobid} is left with", "MATCHER:"]
+                lines += show_rows(graph, mine.get(jobid, ()))
+                lines += ["ORACLE:", *show_rows(graph, theirs.get(jobid, ()))]
+                raise Disagreement("\n".join(lines))
 
     def live_jobs(self) -> list[Job]:
         return live_jobs(self.matcher)
@@ -128,10 +206,16 @@ def live_jobs(matcher: Matcher) -> list[Job]:
     return [job for _, job in sorted(matcher.jobs.items()) if not job.cancelled]
 
 
+def pick(choices: Sequence[T], nth: int) -> T | None:
+    """The n-th of some choices, counted round and round."""
+    return choices[nth % len(choices)] if choices else None
+
+
 def rows_of(answer: Answer) -> frozenset[Held]:
-    placement = answer.placement
-    if placement is None:
-        return frozenset()
+    return frozenset() if answer.placement is None else rows_of_placement(answer.placement)
+
+
+def rows_of_placement(placement: Placement) -> frozenset[Held]:
     columns = zip(
         placement.vertex.tolist(),
         placement.needs.tolist(),

@@ -20,5 +20,6 @@ def examples(usual: int) -> settings:
         derandomize=_WANTED is None,
         database=None,
         deadline=None,
+        report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
     )

@@ -381,13 +381,13 @@ class ResourceGraph:
     # -- one vertex ----------------------------------------------------------------------------
 
     def type_name(self, vertex: int) -> str:
-        return self.types.names[self.type_id[vertex]]
+        return self.types.names[int(self.type_id[vertex])]
 
     def basename(self, vertex: int) -> str:
-        return self.basenames.names[self.basename_id[vertex]]
+        return self.basenames.names[int(self.basename_id[vertex])]
 
     def unit(self, vertex: int) -> str:
-        return self.units.names[self.unit_id[vertex]]
+        return self.units.names[int(self.unit_id[vertex])]
 
     def name(self, vertex: int) -> str:
         given = self._names.get(vertex)

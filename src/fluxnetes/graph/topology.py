@@ -52,7 +52,8 @@ def ragged(starts: Ints, lengths: Ints) -> Ints:
         return np.empty(0, dtype=np.int64)
     ends = np.cumsum(lengths)
     offsets = np.arange(total, dtype=np.int64)
-    return offsets + np.repeat(starts - (ends - lengths), lengths)
+    numbers: Ints = offsets + np.repeat(starts - (ends - lengths), lengths)
+    return numbers
 
 
 def build_topology(vertex_count: int, root: int, sources: Ints, targets: Ints) -> Topology:

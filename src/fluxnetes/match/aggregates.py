@@ -69,7 +69,8 @@ class Profile:
         shortages = np.concatenate(([0], np.cumsum(short)))
         until = np.searchsorted(points, points + duration)
         enough = shortages[until] == shortages[:-1]
-        return points[enough & (points >= after)]
+        found: Ints = points[enough & (points >= after)]
+        return found
 
     def _layout(self) -> Ints:
         """Lay out all spans along time: the points of change, and what is left at each."""
@@ -77,7 +78,7 @@ class Profile:
             spans = list(self._spans.values())
             starts = np.array([s for s, _, _ in spans], np.int64)
             ends = np.array([e for _, e, _ in spans], np.int64)
-            counts = np.array([c for _, _, c in spans], np.int64).reshape(len(spans), -1)
+            counts = np.array([c for _, _, c in spans], np.int64)
             self._points = np.unique(np.concatenate((starts, ends)))
             change = np.zeros((len(self._points), len(self.totals)), np.int64)
             if spans:

@@ -28,7 +28,7 @@ from fluxnetes.match.first import Walk, Weights
 from fluxnetes.match.flexible import split_xor_slots
 from fluxnetes.match.groups import build_groups
 from fluxnetes.match.ledger import Holding, Ledger, View
-from fluxnetes.match.place import NOTHING, Held, Selection, hold
+from fluxnetes.match.place import NOTHING, Held, Selection, handed_down, hold
 from fluxnetes.match.policy import Policy
 from fluxnetes.match.scores import score_tree, unscorable
 from fluxnetes.match.select import Chooser
@@ -79,7 +79,8 @@ class Engine:
         self.labels = 0
         """Counts changes of properties."""
         self.types: NDArray[np.int32] = graph.type_id[self.tree.vertex]
-        self._is_node: Bools = self.types == graph.types.get("node")
+        self._nodes: Ints = np.flatnonzero(self.types == graph.types.get("node"))
+        self._up: Bools | None = None
         self.filters = self._parse_filters(filters)
         self._root_types = self.filters.of(self.groups.type, graph.types)
         self.profile = Profile(self._totals())
@@ -129,14 +130,28 @@ class Engine:
             here = self.tree.position[vertices[known]]
             self.weights.weight[here] = old.weights.weight[before[known]]
 
-    def nodes_up(self, allowed: Bools | None = None, *, status: bool = True) -> int:
-        """How many nodes are up, or (without `status`) there at all, among those allowed."""
-        counted = self._is_node
+    def mark(self, position: int, up: bool) -> None:
+        """A vertex went up or down."""
+        self.ledger.mark(position, up)
+        self._up = None
+
+    def _reachable(self) -> Bools:
+        """Vertices that are up, and so is all above them."""
+        if self._up is None:
+            self._up = ~handed_down(self.tree, ~self.ledger.up)
+        return self._up
+
+    def nodes_up(self) -> int:
+        """How many nodes can be reached."""
+        return int(np.count_nonzero(self._reachable()[self._nodes]))
+
+    def nodes_allowed(self, plan: Plan, *, status: bool) -> int:
+        """How many nodes a request's constraint allows; with `status`, of those that are up."""
+        assert plan.allowed is not None  # noqa: S101 - asked only of constrained requests
+        allowed = plan.allowed[self._nodes]
         if status:
-            counted = counted & self.ledger.up
-        if allowed is not None:
-            counted = counted & allowed
-        return int(np.count_nonzero(counted))
+            allowed = allowed & self._reachable()[self._nodes]
+        return int(np.count_nonzero(allowed))
 
     # -- matching ------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fluxnetes.match.engine import Engine
 from fluxnetes.match.jobs import Job
-from fluxnetes.match.place import Held
+from fluxnetes.match.place import Held, handed_down
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -27,13 +27,13 @@ class TreeFacts:
         return len(self._tree)
 
     def down(self) -> Bools:
-        return self._handed_down(~self._engine.ledger.up)
+        return handed_down(self._tree, ~self._engine.ledger.up)
 
     def allocated(self) -> Bools:
-        return self._handed_down(self._exclusive(reserved=False))
+        return handed_down(self._tree, self._exclusive(reserved=False))
 
     def reserved(self) -> Bools:
-        return self._handed_down(self._exclusive(reserved=True))
+        return handed_down(self._tree, self._exclusive(reserved=True))
 
     def _exclusive(self, *, reserved: bool) -> Bools:
         found = np.zeros(len(self), np.bool_)
@@ -41,14 +41,6 @@ class TreeFacts:
             if job.reserved == reserved:
                 found[held.position[held.exclusive]] = True
         return found
-
-    def _handed_down(self, marked: Bools) -> Bools:
-        """What is true of a vertex is true of all below it."""
-        roots = np.flatnonzero(marked)
-        steps = np.zeros(len(self) + 1, np.int64)
-        np.add.at(steps, roots, 1)
-        np.subtract.at(steps, self._tree.end[roots], 1)
-        return np.cumsum(steps)[:-1] > 0
 
     def jobid_alloc(self, jobid: int) -> Bools:
         return self._of_job(jobid, reserved=False)

@@ -72,7 +72,8 @@ def _many_ways(slots: tuple[Resource, ...], units: dict[str, int]) -> Mixture:
         if unknown:
             pending.extend(unknown)
             continue
-        best, way, then = 0, -1, ()
+        best, way = 0, -1
+        then: tuple[int, ...] = ()
         for i, rest in ways:
             if known[rest][0] + 1 > best:
                 best, way, then = known[rest][0] + 1, i, rest

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluxnetes.graph.columns import ResourceGraph
-from fluxnetes.graph.topology import Topology
+from fluxnetes.graph.topology import Topology, ragged
 
 Ints = NDArray[np.int64]
 
@@ -50,8 +50,9 @@ class Group:
         """Indices of those of the ascending positions that are members."""
         start, stop = np.searchsorted(positions, (self.members[0], self.members[-1] + 1))
         inside = positions[start:stop]
-        at = np.searchsorted(self.members, inside)
-        return at[self.members[at] == inside]
+        at: Ints = np.searchsorted(self.members, inside)
+        found: Ints = at[self.members[at] == inside]
+        return found
 
     def order(self, low: bool) -> Ints | None:
         """The members below each parent from the most to the least preferred, parent by parent.
@@ -127,18 +128,13 @@ def _children_by_kind(
     lengths = tree.first_child[parents + 1] - tree.first_child[parents]
     if not lengths.any():
         return []
-    children = tree.child[_spans(tree.first_child[parents], lengths)]
+    children = tree.child[ragged(tree.first_child[parents], lengths)]
     kind = types[children].astype(np.int64) * (int(signature.max()) + 1) + signature[children]
     kinds = np.unique(kind)
     if len(kinds) == 1:
         return [children]
     first_seen = sorted(kinds.tolist(), key=lambda k: int(np.argmax(kind == k)))
     return [children[kind == k] for k in first_seen]
-
-
-def _spans(starts: Ints, lengths: Ints) -> Ints:
-    ends = np.cumsum(lengths)
-    return np.arange(int(ends[-1])) + np.repeat(starts - (ends - lengths), lengths)
 
 
 def _group(

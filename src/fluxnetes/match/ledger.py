@@ -57,10 +57,9 @@ class SpanTable:
             grown = np.empty((5, 2 * last), np.int64)
             grown[:, :first] = self._columns[:, :first]
             self._columns = grown
-        for column, value in enumerate(
-            (position, needs, holding.start, holding.end, holding.reserved)
-        ):
-            self._columns[column, first:last] = value
+        rows = self._columns[:, first:last]
+        rows[0], rows[1] = position, needs
+        rows[2], rows[3], rows[4] = holding.start, holding.end, holding.reserved
         self.size = last
         return slice(first, last)
 

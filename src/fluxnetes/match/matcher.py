@@ -22,7 +22,7 @@ from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.placement import Placement
 from fluxnetes.graph.readers.jgf import attach_jgf
 from fluxnetes.graph.readers.jgf_selection import read_jgf_vertices
-from fluxnetes.graph.readers.rv1 import read_rv1_vertices
+from fluxnetes.graph.readers.rv1_document import read_rv1_ranks
 from fluxnetes.jobspec.model import SLOT, XOR_SLOT, Jobspec, Resource
 from fluxnetes.match.adopt import find_conflict, read_adopted
 from fluxnetes.match.aggregates import add_up
@@ -181,9 +181,19 @@ class Matcher:
         return CancelCounts(1 + int(degree.sum()), len(position))
 
     def update(
-        self, text: str | bytes, format: str, *, jobid: int, at: int, duration: int
+        self,
+        text: str | bytes,
+        format: str,
+        *,
+        jobid: int,
+        at: int,
+        duration: int,
+        reserve: bool = False,
     ) -> Answer:
-        """Adopt an allocation (or, for a later time, a reservation) that was made elsewhere."""
+        """Adopt an allocation, or with `reserve` a reservation, that was made elsewhere.
+
+        As in the reference, what starts after time 0 is a reservation whatever it is called.
+        """
         if jobid in self.jobs and not self.jobs[jobid].cancelled:
             raise MatchError(f"job {jobid} holds resources already")
         if at < 0 or duration <= 0:
@@ -198,9 +208,10 @@ class Matcher:
         if held is None:
             return Answer(Outcome.INVALID, jobid, reason="the allocation holds nothing exclusively")
         placement = engine.placement(held, at, at + duration, None)
-        engine.enter(jobid, held, at, at + duration, reserved=at > 0, adopted=True)
-        self.jobs[jobid] = Job(jobid, at, at + duration, at > 0, placement)
-        return Answer(Outcome.RESERVED if at > 0 else Outcome.ALLOCATED, jobid, at, placement)
+        later = reserve or at > 0
+        engine.enter(jobid, held, at, at + duration, reserved=later, adopted=True)
+        self.jobs[jobid] = Job(jobid, at, at + duration, later, placement)
+        return Answer(Outcome.RESERVED if later else Outcome.ALLOCATED, jobid, at, placement)
 
     def partial_cancel(self, jobid: int, text: str | bytes, format: str) -> bool:
         """Give back the part of an allocation that a document names; True if nothing is left."""
@@ -221,8 +232,7 @@ class Matcher:
                 raise MatchError(f"job {job.jobid} does not hold {name} exclusively")
             return np.isin(rows, named)
         if format == "rv1exec":
-            ranks = read_rv1_vertices(self.graph, text).ranks
-            return np.isin(self.graph.rank[rows], ranks)
+            return np.isin(self.graph.rank[rows], read_rv1_ranks(text))
         raise MatchError(f"unknown format {format!r}; it is jgf or rv1exec")
 
     def _keep(self, job: Job, kept: Bools) -> bool:
@@ -295,7 +305,7 @@ class Matcher:
             self.graph.set_status(vertex, up)
             position = int(engine.tree.position[vertex])
             if position >= 0:
-                engine.ledger.mark(position, up)
+                engine.mark(position, up)
 
     def set_property(self, path: str, key: str, value: str) -> None:
         """Give the vertices at a path a property."""
@@ -330,9 +340,13 @@ class _Attempt:
         self.records = records
         self.duration = math.ceil(jobspec.duration) or matcher.horizon
         self.plans = self.engine.plans(jobspec.resources, jobspec.constraint)
-        self.needs = add_up(
-            jobspec.resources, self.engine.filters.tracked, flexible=self.engine.flexible
-        )
+        self.needs = self._least_needs()
+
+    def _least_needs(self) -> dict[str, int]:
+        """What the request adds up to; of several variants, the least of each type."""
+        tracked, flexible = self.engine.filters.tracked, self.engine.flexible
+        sums = [add_up(plan.resources, tracked, flexible=flexible) for plan in self.plans]
+        return {type: min(s.get(type, 0) for s in sums) for type in sums[0]}
 
     def run(self) -> Answer:
         try:
@@ -404,8 +418,9 @@ class _Attempt:
         judges = self.operation is Operation.ALLOCATE_WITH_SATISFIABILITY
         if wanted > up:
             return self._never() if judges else self._busy()
-        allowed = self.plans[0].allowed
-        if allowed is not None and self.engine.nodes_up(allowed, status=not judges) < wanted:
+        if self.jobspec.constraint is not None and wanted > self.engine.nodes_allowed(
+            self.plans[0], status=not judges
+        ):
             return self._never() if judges else self._busy()
         return None
 

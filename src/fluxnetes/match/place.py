@@ -101,3 +101,14 @@ def _add_whole(
     joined = np.concatenate((covered, position[rest]))
     order = np.argsort(joined)
     return joined[order], np.concatenate((size[covered], needs[rest]))[order]
+
+
+def handed_down(tree: Topology, marked: Bools) -> Bools:
+    """Mark all that is below something marked."""
+    roots = np.flatnonzero(marked)
+    if not len(roots):
+        return np.zeros(len(tree), np.bool_)
+    steps = np.zeros(len(tree) + 1, np.int64)
+    np.add.at(steps, roots, 1)
+    np.subtract.at(steps, tree.end[roots], 1)
+    return np.cumsum(steps)[:-1] > 0

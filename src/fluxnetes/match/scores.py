@@ -35,8 +35,10 @@ def unscorable(graph: ResourceGraph, tree: Topology, policy: Policy) -> NDArray[
     if not policy.node_centric:
         return np.zeros(len(tree), np.bool_)
     is_node = graph.type_id[tree.vertex] == graph.types.get("node")
-    bad = (graph.id[tree.vertex] < -1) | (graph.uniq_id[tree.vertex] < 0)
-    return is_node & bad
+    unscorable: NDArray[np.bool_] = is_node & (
+        (graph.id[tree.vertex] < -1) | (graph.uniq_id[tree.vertex] < 0)
+    )
+    return unscorable
 
 
 def _node_weights(graph: ResourceGraph, tree: Topology) -> Ints:

@@ -219,12 +219,14 @@ class Chooser:
             return members
         key = best[members] if self.policy.low else -best[members]
         if count == 1:
-            return members[[int(np.argmin(key))]]
+            first = int(np.argmin(key))
+            return members[first : first + 1]
         worst = np.partition(key, count - 1)[count - 1]
         better = key < worst
         ties = np.flatnonzero(key == worst)[: count - int(np.count_nonzero(better))]
         better[ties] = True
-        return members[better]
+        leading: Ints = members[better]
+        return leading
 
     def _take_best_slots(self, fillings: list[Filling], count: int) -> None:
         slots = [filling.slots() for filling in fillings]
@@ -321,8 +323,11 @@ class Chooser:
                 )
             )
             stages.extend(serving)
-        joined = (np.concatenate(c) for c in zip(*columns, strict=True))
-        return Filling(*joined, stages=stages, places=stage.group.members[members])
+        parent, slot, at, member, needed, score = (
+            np.concatenate(column) for column in zip(*columns, strict=True)
+        )
+        places = stage.group.members[members]
+        return Filling(parent, slot, at, member, needed, score, stages, places)
 
     def _fill_mixtures(self, stage: Stage, members: Ints, slots: Ints) -> Filling:
         """The same where slots are made in several ways: slot by slot."""
@@ -348,7 +353,7 @@ class Chooser:
                 strict=True,
             )
             for parent, *row in rows:
-                supply.setdefault((parent, type), []).append(tuple(row))  # type: ignore[arg-type]
+                supply.setdefault((parent, type), []).append(tuple(row))
             stages.extend(serving)
         filled: list[tuple[int, ...]] = []
         for parent, mixture in enumerate(mixtures(stage, self.states, members)):
@@ -364,8 +369,9 @@ class Chooser:
                             rows_left.insert(0, (at, member, score, amount - taken, True))
                         filled.append((parent, number, at, member, taken, score))
                         needed -= taken
-        columns = np.array(filled, np.int64).reshape(-1, 6).T
-        return Filling(*columns, stages=stages, places=stage.group.members[members])
+        parents, slot, at_stage, of, needs, scores = np.array(filled, np.int64).reshape(-1, 6).T
+        places = stage.group.members[members]
+        return Filling(parents, slot, at_stage, of, needs, scores, stages, places)
 
     def _take_filling(self, filling: Filling, chosen: Bools) -> None:
         for number, stage in enumerate(filling.stages):

@@ -336,7 +336,7 @@ def test_a_vertex_that_the_graph_has_in_one_more_subsystem_is_refused() -> None:
     powered = json.loads(json.dumps(nodes))
     powered[1]["metadata"]["paths"]["power"] = "/panel0/node0"
     graph = load_jgf(document([*powered, panel], [*edges, edge("90", "1", subsystem="power")]))
-    with pytest.raises(GraphError, match="JGF node '1'.*paths is"):
+    with pytest.raises(GraphError, match=r"JGF node '1'.*paths is"):
         read_jgf_vertices(graph, document(nodes, edges))
 
 
