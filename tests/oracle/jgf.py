@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 from fluxnetes.graph.columns import ResourceGraph
@@ -82,4 +83,4 @@ def _way_down(graph: ResourceGraph, row: int) -> list[int]:
 
 
 def _pairs(nodes: list[dict[str, Any]]) -> Iterable[tuple[dict[str, Any], dict[str, Any]]]:
-    return zip(nodes, nodes[1:], strict=False)
+    return pairwise(nodes)

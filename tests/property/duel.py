@@ -164,7 +164,7 @@ class Duel:
         self._compare_jobs()
 
     def _rows_below_root(self) -> list[int]:
-        root, *others = self.oracle.tree.vertices()
+        _root, *others = self.oracle.tree.vertices()
         return [vertex.row for vertex in others]
 
     def _compare_jobs(self) -> None:

@@ -188,12 +188,8 @@ class Matcher:
         jobid: int,
         at: int,
         duration: int,
-        reserve: bool = False,
     ) -> Answer:
-        """Adopt an allocation, or with `reserve` a reservation, that was made elsewhere.
-
-        As in the reference, what starts after time 0 is a reservation whatever it is called.
-        """
+        """Adopt an allocation that was made elsewhere; one that starts after 0 is a reservation."""
         if jobid in self.jobs and not self.jobs[jobid].cancelled:
             raise MatchError(f"job {jobid} holds resources already")
         if at < 0 or duration <= 0:
@@ -208,7 +204,7 @@ class Matcher:
         if held is None:
             return Answer(Outcome.INVALID, jobid, reason="the allocation holds nothing exclusively")
         placement = engine.placement(held, at, at + duration, None)
-        later = reserve or at > 0
+        later = at > 0
         engine.enter(jobid, held, at, at + duration, reserved=later, adopted=True)
         self.jobs[jobid] = Job(jobid, at, at + duration, later, placement)
         return Answer(Outcome.RESERVED if later else Outcome.ALLOCATED, jobid, at, placement)

@@ -98,20 +98,18 @@ def update(session: Session, args: Sequence[str]) -> None:
     if at < 0 or duration <= 0:
         raise CommandError(f"invalid time ({at}, {duration})")
     began = time.perf_counter()
-    answer = _adopt(session, text, format, jobid, at, duration, reserve=how == "reserve")
+    answer = _adopt(session, text, format, jobid, at, duration)
     session.result(session.render(answer.placement))
     elapsed = time.perf_counter() - began
     _report(session, Operation.ALLOCATE, answer, file, elapsed)
 
 
 def _adopt(
-    session: Session, text: str, format: str, jobid: int, at: int, duration: int, *, reserve: bool
+    session: Session, text: str, format: str, jobid: int, at: int, duration: int
 ) -> Answer:
     """What fails takes the job id too: the next job is numbered after it, as in the reference."""
     try:
-        return session.matcher.update(
-            text, format, jobid=jobid, at=at, duration=duration, reserve=reserve
-        )
+        return session.matcher.update(text, format, jobid=jobid, at=at, duration=duration)
     except (MatchError, GraphError) as error:
         session.matcher.next_jobid = jobid + 1
         return Answer(Outcome.INVALID, jobid, reason=str(error))
