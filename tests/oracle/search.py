@@ -16,6 +16,7 @@ the matched vertex, the level in between is not marked, so nothing of it is emit
 
 A *share* is what one slot takes of one type. It takes whole vertices until it has enough and
 wastes the rest of the last one; of a divisible pool it takes exactly its count, never from two.
+Outside of a slot, what is asked of pools may come from several of them.
 """
 
 from __future__ import annotations
@@ -141,7 +142,7 @@ class Search:
             if count == 0:
                 return False
             ordered = self.policy.order_on_top(top.groups[resource.type], lambda g: g.score)
-            top.chosen[resource.type] = take(ordered, count)
+            top.chosen[resource.type] = take(ordered, count, resource.exclusive)
         self._mark(top)
         self._mark_way_down(top)
         needs = next((r.count.fit(found.count) for r in resources if r.type == root.type), 1)
@@ -217,7 +218,7 @@ class Search:
                 if count == 0:
                     return False
                 ordered = self.policy.order(findings.groups[child.type], lambda g: g.score)
-                findings.chosen[child.type] = take(ordered, count)
+                findings.chosen[child.type] = take(ordered, count, child.exclusive)
         return True
 
     # -- marking -------------------------------------------------------------------------------
@@ -389,14 +390,25 @@ def has_enough(progress: Mapping[str, Progress], type: str, slots: int) -> bool:
     return type in progress and progress[type].shares_enough(slots)
 
 
-def take(ordered: Sequence[Group], count: int) -> list[Group]:
-    """The first groups that add up to `count`."""
+def take(ordered: Sequence[Group], count: int, whole: bool | None) -> list[Group]:
+    """The first groups that add up to `count`; only what is missing of the last, if it can be cut.
+
+    What is taken of a pool is held, whether or not it was asked for exclusively.
+    """
     taken: list[Group] = []
     for group in ordered:
-        if sum(g.count for g in taken) >= count:
+        if count <= 0:
             break
-        taken.append(group)
+        taken.append(group if whole else cut_to_size(group, count))
+        count -= group.count
     return taken
+
+
+def cut_to_size(group: Group, count: int) -> Group:
+    match group.edges:
+        case (Edge(vertex, needs),) if vertex.divisible and group.count == needs:
+            return Group(group.score, group.count, (Edge(vertex, min(needs, count), True),))
+    return group
 
 
 def chosen_edges(findings: Findings) -> Iterator[Edge]:

@@ -27,7 +27,7 @@ from fluxnetes.match.filters import PruneFilters, parse_filters
 from fluxnetes.match.first import Walk, Weights
 from fluxnetes.match.flexible import split_xor_slots
 from fluxnetes.match.groups import build_groups
-from fluxnetes.match.ledger import Holding, Ledger, View
+from fluxnetes.match.ledger import Everything, Holding, Ledger, View
 from fluxnetes.match.place import NOTHING, Held, Selection, handed_down, hold
 from fluxnetes.match.policy import Policy
 from fluxnetes.match.scores import score_tree, unscorable
@@ -54,6 +54,10 @@ class Plan:
     """The state of the properties that `allowed` was computed from."""
     now: States = field(default_factory=dict)
     clock: int = -1
+    ever: States = field(default_factory=dict)
+    """What is known of it on the empty graph; nothing changes that."""
+    tried: States = field(default_factory=dict)
+    """What the last traversal knew."""
 
 
 class Engine:
@@ -141,6 +145,10 @@ class Engine:
             self._up = ~handed_down(self.tree, ~self.ledger.up)
         return self._up
 
+    @property
+    def node_count(self) -> int:
+        return len(self._nodes)
+
     def nodes_up(self) -> int:
         """How many nodes can be reached."""
         return int(np.count_nonzero(self._reachable()[self._nodes]))
@@ -174,16 +182,14 @@ class Engine:
         if constraint is not None and plan.labels != self.labels:
             plan.allowed = allowed_positions(self.graph, self.tree, constraint)
             plan.labels = self.labels
-            plan.now, plan.clock = {}, -1
+            plan.now, plan.clock, plan.ever = {}, -1, {}
         return plan
 
     def _of_types(self, names: frozenset[str]) -> Bools | None:
         numbers = [self.graph.types.get(name) for name in sorted(names)]
         return np.isin(self.types, numbers) if numbers else None
 
-    def plans(
-        self, resources: tuple[Resource, ...], constraint: Constraint | None
-    ) -> list[Plan]:
+    def plans(self, resources: tuple[Resource, ...], constraint: Constraint | None) -> list[Plan]:
         """The plans of a request's variants: one, unless it has xor slots."""
         variants = split_xor_slots(resources) if self.flexible else [resources]
         return [self.plan(variant, constraint) for variant in variants]
@@ -203,7 +209,7 @@ class Engine:
         if plan.stage is None:
             return None
         question = Question(view, plan.allowed, self._barred, self.policy, self.flexible)
-        states = self._states(plan, question)
+        states = plan.tried = self._states(plan, question)
         walk = Walk(self.weights, states) if self.weights is not None else None
         selection = Chooser(states, question, walk).choose(plan.stage, plan.resources)
         if selection is None:
@@ -215,6 +221,10 @@ class Engine:
 
     def _states(self, plan: Plan, question: Question) -> States:
         assert plan.stage is not None  # noqa: S101 - only asked for plans that may match
+        if isinstance(question.view, Everything):
+            if not plan.ever:
+                evaluate(plan.stage, plan.ever, question, None)
+            return plan.ever
         if type(question.view) is not View:
             states: States = {}
             evaluate(plan.stage, states, question, None)
@@ -290,6 +300,7 @@ class Engine:
             end=end,
             queue=queue,
             subsystem=self.subsystem,
+            labels={int(self.tree.vertex[p]): label for p, label in held.labels.items()},
         )
 
     def held(self, placement: Placement) -> Held:

@@ -271,9 +271,7 @@ def _best_slots(
     for part in stage.slots[0].children:
         asked = members[having]
         share = fit(part.count, quantity_below(stage, states, asked, part.type))
-        entries = below_members(
-            stage.serving(part.type), states, asked, question.policy.slots_low
-        )
+        entries = below_members(stage.serving(part.type), states, asked, question.policy.slots_low)
         rows, number, _ = pack(entries, share)
         rows = rows[number == 0]
         np.add.at(best, having[entries.parent[rows]], entries.score[rows])

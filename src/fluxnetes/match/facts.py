@@ -105,9 +105,7 @@ class TreeFacts:
             jobs = [held for job, held in self._held.values() if not job.reserved]
         else:
             jobs = [self._held[jobid][1]] if jobid in self._held else []
-        return {
-            int(self._tree.vertex[p]): self._usage_of(int(p), jobs) for p in positions.tolist()
-        }
+        return {int(self._tree.vertex[p]): self._usage_of(int(p), jobs) for p in positions.tolist()}
 
     def _usage_of(self, position: int, jobs: list[Held]) -> dict[str, str]:
         engine, end = self._engine, int(self._tree.end[position])

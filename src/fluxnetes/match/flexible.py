@@ -130,9 +130,7 @@ def split_xor_slots(resources: tuple[Resource, ...]) -> list[tuple[Resource, ...
             plain.append(resource)
     results = [(*result, *plain) for result in results] or [tuple(rest)]
     if exclusive:
-        results = [
-            (*result, replace(slot, type=SLOT)) for slot in exclusive for result in results
-        ]
+        results = [(*result, replace(slot, type=SLOT)) for slot in exclusive for result in results]
     if len(results) > MOST_VARIANTS:
         raise TooManyVariants(f"the request's xor slots make {len(results)} variants")
     return results

@@ -36,6 +36,7 @@ from fluxnetes.match.jobs import Job
 from fluxnetes.match.place import Held
 from fluxnetes.match.policy import PolicyError, parse_policy
 from fluxnetes.match.query import emitted, parse_query
+from fluxnetes.match.reasons import EVER, NOW, Words, explain
 
 __all__ = ["CancelCounts", "MatchError", "Matcher", "UnknownJob", "UnknownPath"]
 
@@ -337,6 +338,7 @@ class _Attempt:
         self.duration = math.ceil(jobspec.duration) or matcher.horizon
         self.plans = self.engine.plans(jobspec.resources, jobspec.constraint)
         self.needs = self._least_needs()
+        self.why = ""
 
     def _least_needs(self) -> dict[str, int]:
         """What the request adds up to; of several variants, the least of each type."""
@@ -349,7 +351,7 @@ class _Attempt:
             return self._run()
         except NothingHeld:
             reason = "nothing in the request is exclusive, so the job would hold nothing"
-            return Answer(Outcome.BUSY, self.jobid, reason=reason)
+            return Answer(Outcome.INVALID, self.jobid, reason=reason)
 
     def _run(self) -> Answer:
         if self.operation is Operation.SATISFIABILITY:
@@ -357,11 +359,11 @@ class _Attempt:
         infeasible = self._infeasible()
         if infeasible is not None:
             return infeasible
-        held = self.engine.select(
-            self.plans, self.engine.ledger.during(self.now, self.now + self.duration)
-        )
+        view = self.engine.ledger.during(self.now, self.now + self.duration)
+        held = self.engine.select(self.plans, view)
         if held is not None:
             return self._accept(held, self.now)
+        self.why = self._explain(NOW)
         if self._may_wait():
             later = self._later()
             if later is not None:
@@ -387,8 +389,14 @@ class _Attempt:
         return None
 
     def _satisfiable(self) -> Answer:
-        held = self.engine.select(self.plans, self.engine.ledger.everything())
-        return Answer(Outcome.SATISFIABLE, self.jobid) if held is not None else self._never()
+        try:
+            held = self.engine.select(self.plans, self.engine.ledger.everything())
+        except NothingHeld:
+            return Answer(Outcome.SATISFIABLE, self.jobid)
+        if held is not None:
+            return Answer(Outcome.SATISFIABLE, self.jobid)
+        self.why = self._explain(EVER)
+        return self._never()
 
     def _accept(self, held: Held, at: int) -> Answer:
         matcher = self.matcher
@@ -404,6 +412,10 @@ class _Attempt:
         outcome = Outcome.RESERVED if later else Outcome.ALLOCATED
         return Answer(outcome, self.jobid, at, placement)
 
+    def _explain(self, words: Words) -> str:
+        plan = self.plans[0]
+        return explain(plan.stage, plan.resources, plan.tried, words)
+
     def _infeasible(self) -> Answer | None:
         """Say no at once where too few nodes are up, whatever runs on them.
 
@@ -413,18 +425,20 @@ class _Attempt:
         up = self.engine.nodes_up()
         judges = self.operation is Operation.ALLOCATE_WITH_SATISFIABILITY
         if wanted > up:
+            self.why = f"needs {wanted} node; {up} of {self.engine.node_count} are up"
             return self._never() if judges else self._busy()
         if self.jobspec.constraint is not None and wanted > self.engine.nodes_allowed(
             self.plans[0], status=not judges
         ):
+            self.why = f"needs {wanted} node that its constraint allows; there are fewer"
             return self._never() if judges else self._busy()
         return None
 
     def _busy(self) -> Answer:
-        return Answer(Outcome.BUSY, self.jobid, reason="busy")
+        return Answer(Outcome.BUSY, self.jobid, reason=self.why)
 
     def _never(self) -> Answer:
-        return Answer(Outcome.UNSATISFIABLE, self.jobid, reason="never")
+        return Answer(Outcome.UNSATISFIABLE, self.jobid, reason=self.why)
 
 
 def _unknown_type(resources: tuple[Resource, ...], graph: ResourceGraph) -> str | None:
@@ -435,4 +449,3 @@ def _unknown_type(resources: tuple[Resource, ...], graph: ResourceGraph) -> str 
         if below:
             return below
     return None
-

@@ -8,7 +8,7 @@ is not part of the job.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,8 @@ class Selection:
     position: Ints
     needs: Ints
     exclusive: Bools
+    labels: dict[int, str] = field(default_factory=dict)
+    """Labels of the request that named a vertex, by position."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,7 @@ class Held:
     position: Ints
     needs: Ints
     exclusive: Bools
+    labels: dict[int, str] = field(default_factory=dict)
 
 
 NOTHING = Held(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.bool_))
@@ -57,7 +60,7 @@ def hold(tree: Topology, size: Ints, whole: Bools | None, selection: Selection) 
     order = np.argsort(joined)
     exclusive = order < len(position)
     all_needs = np.concatenate((needs, size[shared]))
-    return Held(joined[order], all_needs[order], exclusive)
+    return Held(joined[order], all_needs[order], exclusive, selection.labels)
 
 
 def ancestors(tree: Topology, positions: Ints) -> Ints:

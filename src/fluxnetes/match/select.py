@@ -72,6 +72,7 @@ class Chooser:
         self._positions: list[Ints] = []
         self._needs: list[Ints] = []
         self._exclusive: list[Bools] = []
+        self._labels: dict[int, str] = {}
         self._scores_seen: Ints = np.empty(0, np.int64)
         self._met: dict[int, Ints] | None = None
 
@@ -87,6 +88,7 @@ class Chooser:
             np.concatenate(self._positions),
             np.concatenate(self._needs),
             np.concatenate(self._exclusive),
+            self._labels,
         )
 
     def _is_alternative(self, wanted: Resource, siblings: tuple[Resource, ...]) -> bool:
@@ -172,9 +174,7 @@ class Chooser:
     def _rank(self, parts: list[Entries]) -> Entries:
         if len(parts) == 1 and self.policy.scoring != "interval":
             return parts[0]
-        columns = (
-            np.concatenate([getattr(p, name) for p in parts]) for name in Entries.__slots__
-        )
+        columns = (np.concatenate([getattr(p, name) for p in parts]) for name in Entries.__slots__)
         joined = Entries(*columns)
         return joined.take(np.lexsort((joined.position, self._key(joined.score))))
 
@@ -247,6 +247,8 @@ class Chooser:
         self._positions.append(group.members[members])
         self._needs.append(needs)
         self._exclusive.append(np.full(len(members), stage.exclusive or group.divisible))
+        if stage.request is not None and stage.request.label:
+            self._labels.update(dict.fromkeys(group.members[members].tolist(), stage.request.label))
         asked = stage.request.children if stage.request is not None else ()
         for wanted in asked:
             if self._is_alternative(wanted, asked):

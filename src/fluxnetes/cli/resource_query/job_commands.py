@@ -104,9 +104,7 @@ def update(session: Session, args: Sequence[str]) -> None:
     _report(session, Operation.ALLOCATE, answer, file, elapsed)
 
 
-def _adopt(
-    session: Session, text: str, format: str, jobid: int, at: int, duration: int
-) -> Answer:
+def _adopt(session: Session, text: str, format: str, jobid: int, at: int, duration: int) -> Answer:
     """What fails takes the job id too: the next job is numbered after it, as in the reference."""
     try:
         return session.matcher.update(text, format, jobid=jobid, at=at, duration=duration)
