@@ -20,7 +20,8 @@ from __future__ import annotations
 import io
 import shlex
 import sys
-from contextlib import chdir, redirect_stdout
+from collections.abc import Iterator
+from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,19 +60,24 @@ def read_transcript(file: Path) -> Transcript:
 def rewrite(file: Path) -> None:
     """Write the file anew with what the engine answers today."""
     transcript = read_transcript(file)
-    text = io.StringIO()
-    text.write(f"{transcript.about}options: {shlex.join(transcript.options)}\n")
-    with chdir(HERE), redirect_stdout(text):
-        matcher = build_matcher(parse_options(transcript.options))
-        options = parse_options(transcript.options)
-        out = io.StringIO()
-        session = Session(matcher, out, out, sys.stderr, match_format=options.match_format)
-        for command in transcript.commands:
-            out.seek(0)
-            out.truncate()
+    with chdir(HERE):
+        answers = list(_answers(transcript))
+    body = "".join(f"> {c}\n{a}" for c, a in zip(transcript.commands, answers, strict=True))
+    file.write_text(f"{transcript.about}options: {shlex.join(transcript.options)}\n{body}")
+
+
+def _answers(transcript: Transcript) -> Iterator[str]:
+    """What the engine says to each command; nothing after `quit`."""
+    options = parse_options(transcript.options)
+    matcher = build_matcher(options)
+    out = io.StringIO()
+    session = Session(matcher, out, out, sys.stderr, match_format=options.match_format)
+    for command in transcript.commands:
+        out.seek(0)
+        out.truncate()
+        if not session.ended:
             run_line(session, command)
-            text.write(f"> {command}\n{without_times(out.getvalue())}")
-    file.write_text(text.getvalue())
+        yield without_times(out.getvalue())
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import enum
 from dataclasses import dataclass
 
 from fluxnetes.graph.placement import Placement
+from fluxnetes.match.gang import Seats
 
 
 class Operation(enum.Enum):
@@ -49,6 +50,8 @@ class Answer:
     placement: Placement | None = None
     reason: str = ""
     """Why not; empty when it is a yes."""
+    seats: tuple[Seats, ...] = ()
+    """For a gang: where the pods of each of its shapes go."""
 
     def __bool__(self) -> bool:
         return self.outcome in _YES

@@ -26,6 +26,7 @@ from fluxnetes.match.evaluate import Question, States, evaluate
 from fluxnetes.match.filters import PruneFilters, parse_filters
 from fluxnetes.match.first import Walk, Weights
 from fluxnetes.match.flexible import split_xor_slots
+from fluxnetes.match.gang import Gang, NodeTable, Seater, build_table
 from fluxnetes.match.groups import build_groups
 from fluxnetes.match.ledger import Everything, Holding, Ledger, View
 from fluxnetes.match.place import NOTHING, Held, Selection, handed_down, hold
@@ -87,10 +88,14 @@ class Engine:
         self._up: Bools | None = None
         self.filters = self._parse_filters(filters)
         self._root_types = self.filters.of(self.groups.type, graph.types)
+        self.root_types = [graph.types.names[number] for number in self._root_types]
+        """The types of which the root keeps the sum, over time."""
         self.profile = Profile(self._totals())
         self._barred = self._find_barred()
         self._rescore()
         self._plans: OrderedDict[object, Plan] = OrderedDict()
+        self._constraints: dict[Constraint, tuple[int, Bools]] = {}
+        self._table: NodeTable | None = None
         self.weights = Weights(graph, self.tree, self.filters) if policy.first else None
 
     # -- shape ---------------------------------------------------------------------------------
@@ -180,7 +185,7 @@ class Engine:
         else:
             self._plans.move_to_end(key)
         if constraint is not None and plan.labels != self.labels:
-            plan.allowed = allowed_positions(self.graph, self.tree, constraint)
+            plan.allowed = self._allowed(constraint)
             plan.labels = self.labels
             plan.now, plan.clock, plan.ever = {}, -1, {}
         return plan
@@ -234,6 +239,29 @@ class Engine:
             evaluate(plan.stage, plan.now, question, changed)
         plan.clock = self.ledger.clock
         return plan.now
+
+    # -- gangs ---------------------------------------------------------------------------------
+
+    def seater(self, view: View) -> Seater:
+        """Somebody to seat a gang in a view."""
+        if self._table is None:
+            self._table = build_table(self.graph, self.tree, self.policy)
+        reachable = None if isinstance(view, Everything) else self._reachable()
+        return Seater(self.tree, self._table, view, reachable)
+
+    def allowed_for(self, gang: Gang) -> dict[Constraint, Bools]:
+        """Which nodes each constraint of a gang allows."""
+        constraints = {s.constraint for s in gang.shapes if s.constraint is not None}
+        return {c: self._allowed(c) for c in constraints}
+
+    def _allowed(self, constraint: Constraint) -> Bools:
+        known = self._constraints.get(constraint)
+        if known is None or known[0] != self.labels:
+            if len(self._constraints) > _PLANS_KEPT:
+                self._constraints.clear()
+            found = allowed_positions(self.graph, self.tree, constraint)
+            known = self._constraints[constraint] = (self.labels, found)
+        return known[1]
 
     # -- recording -----------------------------------------------------------------------------
 

@@ -41,10 +41,7 @@ Mixture = tuple[int, ...]
 def best_mixture(slots: tuple[Resource, ...], stocks: tuple[Stock, ...]) -> Mixture:
     """The alternatives to fill, in order; none if whole granules do not go round after all."""
     units = {stock.type: stock.units for stock in stocks}
-    if len(slots) == 1:
-        mixture = _one_way(slots[0], units)
-    else:
-        mixture = _many_ways(slots, units)
+    mixture = _one_way(slots[0], units) if len(slots) == 1 else _many_ways(slots, units)
     return mixture if _granules_suffice(slots, stocks, mixture) else ()
 
 

@@ -11,7 +11,6 @@ Time is whole seconds on the caller's clock; `now` is told with every question.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -23,20 +22,20 @@ from fluxnetes.graph.placement import Placement
 from fluxnetes.graph.readers.jgf import attach_jgf
 from fluxnetes.graph.readers.jgf_selection import read_jgf_vertices
 from fluxnetes.graph.readers.rv1_document import read_rv1_ranks
-from fluxnetes.jobspec.model import SLOT, XOR_SLOT, Jobspec, Resource
+from fluxnetes.jobspec.model import Jobspec
 from fluxnetes.match.adopt import find_conflict, read_adopted
-from fluxnetes.match.aggregates import add_up
 from fluxnetes.match.answers import Answer, Operation, Outcome
-from fluxnetes.match.engine import Engine, NothingHeld
+from fluxnetes.match.attempt import RECORDED, Attempt
+from fluxnetes.match.engine import Engine
 from fluxnetes.match.errors import MatchError, UnknownJob, UnknownPath
 from fluxnetes.match.facts import TreeFacts
 from fluxnetes.match.filters import DEFAULT_FILTERS, FilterError
-from fluxnetes.match.flexible import TooManyVariants, split_xor_slots
+from fluxnetes.match.gang import Gang
 from fluxnetes.match.jobs import Job
 from fluxnetes.match.place import Held
 from fluxnetes.match.policy import PolicyError, parse_policy
 from fluxnetes.match.query import emitted, parse_query
-from fluxnetes.match.reasons import EVER, NOW, Words, explain
+from fluxnetes.match.requests import GangRequest, InvalidRequest, JobspecRequest, Request
 
 __all__ = ["CancelCounts", "MatchError", "Matcher", "UnknownJob", "UnknownPath"]
 
@@ -112,51 +111,48 @@ class Matcher:
 
     # -- matching ------------------------------------------------------------------------------
 
-    def allocate(self, jobspec: Jobspec, *, now: int = 0) -> Answer:
+    def allocate(self, asked: Jobspec | Gang, *, now: int = 0) -> Answer:
         """Place a job now, or say that the graph is too busy."""
-        return self.match(Operation.ALLOCATE, jobspec, now=now)
+        return self.match(Operation.ALLOCATE, asked, now=now)
 
-    def allocate_orelse_reserve(self, jobspec: Jobspec, *, now: int = 0) -> Answer:
+    def allocate_orelse_reserve(self, asked: Jobspec | Gang, *, now: int = 0) -> Answer:
         """Place a job now or at the earliest time at which it fits."""
-        return self.match(Operation.ALLOCATE_ORELSE_RESERVE, jobspec, now=now)
+        return self.match(Operation.ALLOCATE_ORELSE_RESERVE, asked, now=now)
 
-    def satisfiable(self, jobspec: Jobspec) -> Answer:
+    def satisfiable(self, asked: Jobspec | Gang) -> Answer:
         """Whether a job would fit if the graph were empty and all of it up."""
-        return self.match(Operation.SATISFIABILITY, jobspec)
+        return self.match(Operation.SATISFIABILITY, asked)
 
-    def match(self, operation: Operation, jobspec: Jobspec, *, now: int = 0) -> Answer:
-        """Do one of the match operations for a job."""
-        problem = self._problem(jobspec)
-        if problem:
-            return Answer(Outcome.INVALID, self.next_jobid, reason=problem)
-        if self._flexible:
-            try:
-                split_xor_slots(jobspec.resources)
-            except TooManyVariants as error:
-                return Answer(Outcome.INVALID, self.next_jobid, reason=str(error))
-        jobid = self.next_jobid
-        records = operation in (
-            Operation.ALLOCATE,
-            Operation.ALLOCATE_WITH_SATISFIABILITY,
-            Operation.ALLOCATE_ORELSE_RESERVE,
-        )
-        if records:
+    def match(self, operation: Operation, asked: Jobspec | Gang, *, now: int = 0) -> Answer:
+        """Do one of the match operations for a job, asked for by jobspec or as a gang."""
+        try:
+            request = self._request(asked)
+        except InvalidRequest as error:
+            return Answer(Outcome.INVALID, self.next_jobid, reason=str(error))
+        attempt = Attempt(self.engine, request, self.next_jobid, now, self.horizon)
+        answer = attempt.run(operation)
+        if operation in RECORDED:
             self.next_jobid += 1
-        return _Attempt(self, operation, jobspec, jobid, now, records).run()
+            if answer:
+                self._record(answer, attempt.held)
+        return answer
 
-    def _problem(self, jobspec: Jobspec) -> str:
-        if not jobspec.resources:
-            return "the jobspec asks for no resources"
-        unknown = _unknown_type(jobspec.resources, self.graph)
-        if unknown:
-            known = ", ".join(sorted(set(self._types_present())))
-            return f"no resource of type {unknown!r} is known here; the graph has {known}"
-        if not 0 <= jobspec.duration <= self.horizon:
-            return f"duration {jobspec.duration} is not between 0 and {self.horizon} seconds"
-        return ""
+    def _request(self, asked: Jobspec | Gang) -> Request:
+        if not 0 <= asked.duration <= self.horizon:
+            raise InvalidRequest(
+                f"duration {asked.duration} is not between 0 and {self.horizon} seconds"
+            )
+        if isinstance(asked, Gang):
+            return GangRequest(self.engine, asked)
+        return JobspecRequest(self.engine, asked)
 
-    def _types_present(self) -> list[str]:
-        return [self.graph.types.names[t] for t in np.unique(self.graph.type_id).tolist()]
+    def _record(self, answer: Answer, held: Held) -> None:
+        placement = answer.placement
+        assert placement is not None  # noqa: S101 - every yes that is recorded has one
+        reserved = answer.outcome is Outcome.RESERVED
+        job = Job(answer.jobid, answer.at, placement.end, reserved, placement)
+        self.engine.enter(job.jobid, held, job.at, job.end, reserved=reserved)
+        self.jobs[job.jobid] = job
 
     # -- what is held --------------------------------------------------------------------------
 
@@ -167,6 +163,13 @@ class Matcher:
         self.engine.leave(jobid)
         job.cancelled = True
         return counts
+
+    def forget(self, jobid: int) -> None:
+        """Drop the record of a job that was cancelled; whoever runs for long does so."""
+        job = self.jobs.get(jobid)
+        if job is None or not job.cancelled:
+            raise UnknownJob(f"no job {jobid} was cancelled")
+        del self.jobs[jobid]
 
     def _held_job(self, jobid: int) -> Job:
         job = self.jobs.get(jobid)
@@ -314,138 +317,3 @@ class Matcher:
         for vertex in self._at(path):
             self.graph.remove_property(vertex, key)
         self.engine.relabelled()
-
-
-class _Attempt:
-    """One match of one job: now, then later if asked, then never if asked."""
-
-    def __init__(
-        self,
-        matcher: Matcher,
-        operation: Operation,
-        jobspec: Jobspec,
-        jobid: int,
-        now: int,
-        records: bool,
-    ) -> None:
-        self.matcher = matcher
-        self.engine = matcher.engine
-        self.operation = operation
-        self.jobspec = jobspec
-        self.jobid = jobid
-        self.now = now
-        self.records = records
-        self.duration = math.ceil(jobspec.duration) or matcher.horizon
-        self.plans = self.engine.plans(jobspec.resources, jobspec.constraint)
-        self.needs = self._least_needs()
-        self.why = ""
-
-    def _least_needs(self) -> dict[str, int]:
-        """What the request adds up to; of several variants, the least of each type."""
-        tracked, flexible = self.engine.filters.tracked, self.engine.flexible
-        sums = [add_up(plan.resources, tracked, flexible=flexible) for plan in self.plans]
-        return {type: min(s.get(type, 0) for s in sums) for type in sums[0]}
-
-    def run(self) -> Answer:
-        try:
-            return self._run()
-        except NothingHeld:
-            reason = "nothing in the request is exclusive, so the job would hold nothing"
-            return Answer(Outcome.INVALID, self.jobid, reason=reason)
-
-    def _run(self) -> Answer:
-        if self.operation is Operation.SATISFIABILITY:
-            return self._satisfiable()
-        infeasible = self._infeasible()
-        if infeasible is not None:
-            return infeasible
-        view = self.engine.ledger.during(self.now, self.now + self.duration)
-        held = self.engine.select(self.plans, view)
-        if held is not None:
-            return self._accept(held, self.now)
-        self.why = self._explain(NOW)
-        if self._may_wait():
-            later = self._later()
-            if later is not None:
-                return later
-        if self.operation in (Operation.ALLOCATE, Operation.WITHOUT_ALLOCATING):
-            return self._busy()
-        return self._busy() if self._satisfiable() else self._never()
-
-    def _may_wait(self) -> bool:
-        return self.operation in (
-            Operation.ALLOCATE_ORELSE_RESERVE,
-            Operation.WITHOUT_ALLOCATING_FUTURE,
-        )
-
-    def _later(self) -> Answer | None:
-        engine = self.engine
-        names = [engine.graph.types.names[t] for t in engine._root_types]
-        needs = np.array([self.needs.get(name, 0) for name in names], np.int64)
-        for at in engine.profile.times(self.now + 1, self.duration, needs).tolist():
-            held = engine.select(self.plans, engine.ledger.later(at, at + self.duration))
-            if held is not None:
-                return self._accept(held, at)
-        return None
-
-    def _satisfiable(self) -> Answer:
-        try:
-            held = self.engine.select(self.plans, self.engine.ledger.everything())
-        except NothingHeld:
-            return Answer(Outcome.SATISFIABLE, self.jobid)
-        if held is not None:
-            return Answer(Outcome.SATISFIABLE, self.jobid)
-        self.why = self._explain(EVER)
-        return self._never()
-
-    def _accept(self, held: Held, at: int) -> Answer:
-        matcher = self.matcher
-        if at >= matcher.horizon:
-            return self._busy()
-        end = min(at + self.duration, matcher.horizon)
-        placement = self.engine.placement(held, at, end, self.jobspec.queue)
-        later = at > self.now
-        if not self.records:
-            return Answer(Outcome.MATCHED, self.jobid, at, placement)
-        self.engine.enter(self.jobid, held, at, end, reserved=later)
-        matcher.jobs[self.jobid] = Job(self.jobid, at, end, later, placement)
-        outcome = Outcome.RESERVED if later else Outcome.ALLOCATED
-        return Answer(outcome, self.jobid, at, placement)
-
-    def _explain(self, words: Words) -> str:
-        plan = self.plans[0]
-        return explain(plan.stage, plan.resources, plan.tried, words)
-
-    def _infeasible(self) -> Answer | None:
-        """Say no at once where too few nodes are up, whatever runs on them.
-
-        As in the reference, a satisfiability that counts nodes counts those that are up.
-        """
-        wanted = self.needs.get("node", 0)
-        up = self.engine.nodes_up()
-        judges = self.operation is Operation.ALLOCATE_WITH_SATISFIABILITY
-        if wanted > up:
-            self.why = f"needs {wanted} node; {up} of {self.engine.node_count} are up"
-            return self._never() if judges else self._busy()
-        if self.jobspec.constraint is not None and wanted > self.engine.nodes_allowed(
-            self.plans[0], status=not judges
-        ):
-            self.why = f"needs {wanted} node that its constraint allows; there are fewer"
-            return self._never() if judges else self._busy()
-        return None
-
-    def _busy(self) -> Answer:
-        return Answer(Outcome.BUSY, self.jobid, reason=self.why)
-
-    def _never(self) -> Answer:
-        return Answer(Outcome.UNSATISFIABLE, self.jobid, reason=self.why)
-
-
-def _unknown_type(resources: tuple[Resource, ...], graph: ResourceGraph) -> str | None:
-    for resource in resources:
-        if resource.type not in (SLOT, XOR_SLOT) and resource.type not in graph.types:
-            return resource.type
-        below = _unknown_type(resource.children, graph)
-        if below:
-            return below
-    return None

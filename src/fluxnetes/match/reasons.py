@@ -118,6 +118,7 @@ def _unmet_slots(stage: Stage, states: States, words: Words) -> str:
     made = states[id(stage)].slots
     for wanted in stage.request.children if stage.request is not None else ():
         if wanted.type == SLOT and made is not None and wanted.count.fit(int(made.max())) == 0:
-            most = words.most.format(holder=stage.group.type, best=int(made.max()))
-            return f"needs {_amount(wanted)} of {_shape(wanted.children)} on one {stage.group.type}; {most}"
+            holder = stage.group.type
+            most = words.most.format(holder=holder, best=int(made.max()))
+            return f"needs {_amount(wanted)} of {_shape(wanted.children)} on one {holder}; {most}"
     return ""

@@ -80,6 +80,8 @@ def _compile(
 ) -> Stage | None:
     matched = [r for r in resources if r.type == group.type]
     slots = [r for r in resources if r.type == SLOT]
+    if matched and group.divisible:
+        slots = []  # a pool is never where slots are filled, so it may be asked for beside one
     too_many = len(matched) > 1 or (matched and slots) or (len(slots) > 1 and not rules.flexible)
     if too_many:
         return None  # siblings that ask for one type: nobody could say which is meant

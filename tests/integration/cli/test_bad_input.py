@@ -206,7 +206,7 @@ def test_binary_garbage_on_standard_input_is_answered() -> None:
 
 
 def test_a_failed_match_gives_its_reason() -> None:
-    commands = f"match allocate_with_satisfiability {EXAMPLES}/jobs/nine-nodes.yaml\n"
+    commands = f"match allocate_orelse_reserve {EXAMPLES}/jobs/four-gpus.yaml\n"
     done = resource_query("-L", CLUSTER, commands=commands.encode())
     assert b"job 1 is unsatisfiable: " in done.stderr
     assert len(done.stderr) > len("job 1 is unsatisfiable: \n")

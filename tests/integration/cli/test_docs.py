@@ -36,8 +36,8 @@ def test_the_python_of_the_readme_runs_and_says_why_not() -> None:
     first, second, third = done.stdout.splitlines()
     assert first == "two-gpus.yaml allocated 0"
     assert second == "eight-nodes.yaml reserved 7200"
-    assert third.startswith("nine-nodes.yaml unsatisfiable ")
-    assert third != "nine-nodes.yaml unsatisfiable "
+    assert third.startswith("four-gpus.yaml unsatisfiable ")
+    assert third != "four-gpus.yaml unsatisfiable "
 
 
 def test_the_readme_names_scripts_that_exist_and_can_be_run() -> None:

@@ -1,0 +1,65 @@
+"""Graphs of pools: machines whose resources are quantities, not numbered things.
+
+Kubernetes hands out millicores and MiB, not cores 0 to 15. Here a node holds *divisible pools*, one
+vertex for each quantity, of which a job takes a part. Pools may stand anywhere: the licences of
+a program below the cluster, the bandwidth of a file system below a rack.
+
+    graph = pool_graph(
+        {"n1": {"cpu": 15_500, "memory": 61_000, "pods": 110, "nvidia.com/gpu": 8}},
+        shared={"licence": 40},
+    )
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fluxnetes.graph.columns import GraphError, Patch, ResourceGraph
+
+MAX_AMOUNT = 2**53
+
+
+def pool_graph(
+    nodes: Mapping[str, Mapping[str, int]],
+    *,
+    cluster: str = "cluster",
+    zones: Mapping[str, str] | None = None,
+    shared: Mapping[str, int] | None = None,
+    properties: Mapping[str, Mapping[str, str]] | None = None,
+) -> ResourceGraph:
+    """A cluster of nodes with quantities, by node name.
+
+    `zones` says which subnet a node is in; `shared` are quantities of the whole cluster;
+    `properties` are those of nodes.
+    """
+    graph = ResourceGraph()
+    patch = Patch(graph)
+    root = patch.vertex("cluster", basename=cluster, id=0)
+    add_pools(patch, root, shared or {})
+    subnets: dict[str, int] = {}
+    for rank, (name, amounts) in enumerate(nodes.items()):
+        above = root
+        if zones is not None:
+            above = _subnet(patch, root, subnets, zones.get(name, "default"))
+        labels = (properties or {}).get(name)
+        node = patch.vertex("node", id=rank, name=name, rank=rank, properties=labels)
+        patch.edge(above, node)
+        add_pools(patch, node, amounts)
+    graph.apply(patch)
+    return graph
+
+
+def add_pools(patch: Patch, holder: int, amounts: Mapping[str, int]) -> None:
+    """Put pools below a vertex: an amount for each type, none twice."""
+    for type, amount in amounts.items():
+        if not 0 <= amount <= MAX_AMOUNT:
+            raise GraphError(f"a pool of {amount} {type}: expected 0 to {MAX_AMOUNT}")
+        pool = patch.vertex(type, id=0, size=amount, divisible=True)
+        patch.edge(holder, pool)
+
+
+def _subnet(patch: Patch, root: int, known: dict[str, int], zone: str) -> int:
+    if zone not in known:
+        known[zone] = patch.vertex("subnet", id=len(known), name=zone)
+        patch.edge(root, known[zone])
+    return known[zone]

@@ -1,0 +1,127 @@
+"""One match of one request: now, then later if asked, then never if asked."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from fluxnetes.match.answers import Answer, Operation, Outcome
+from fluxnetes.match.engine import Engine, NothingHeld
+from fluxnetes.match.place import NOTHING, Held
+from fluxnetes.match.requests import Request
+
+RECORDED = frozenset(
+    {
+        Operation.ALLOCATE,
+        Operation.ALLOCATE_WITH_SATISFIABILITY,
+        Operation.ALLOCATE_ORELSE_RESERVE,
+    }
+)
+"""Operations after which the job holds what it was given."""
+
+_MAY_WAIT = frozenset({Operation.ALLOCATE_ORELSE_RESERVE, Operation.WITHOUT_ALLOCATING_FUTURE})
+_JUDGES = _MAY_WAIT | {Operation.ALLOCATE_WITH_SATISFIABILITY}
+"""Operations that tell a request that can never fit from one that cannot fit now."""
+
+
+class Attempt:
+    """Tries a request and says how that ended; recording it is the matcher's."""
+
+    def __init__(
+        self, engine: Engine, request: Request, jobid: int, now: int, horizon: int
+    ) -> None:
+        self.held: Held = NOTHING
+        self._engine = engine
+        self._request = request
+        self._jobid = jobid
+        self._now = now
+        self._horizon = horizon
+        self._duration = math.ceil(request.duration) or horizon
+        self._needs = request.needs()
+        self._busy = ""
+        self._why = ""
+
+    def run(self, operation: Operation) -> Answer:
+        """Carry out one operation."""
+        try:
+            return self._run(operation)
+        except NothingHeld:
+            self._why = "nothing in the request is exclusive, so the job would hold nothing"
+            return self._no(Outcome.INVALID)
+
+    def _run(self, operation: Operation) -> Answer:
+        if operation is Operation.SATISFIABILITY:
+            return self._ever()
+        if self._too_few_nodes(operation):
+            hopeless = operation is Operation.ALLOCATE_WITH_SATISFIABILITY
+            return self._no(Outcome.UNSATISFIABLE if hopeless else Outcome.BUSY)
+        view = self._engine.ledger.during(self._now, self._now + self._duration)
+        held = self._request.select(view)
+        if held is not None:
+            return self._yes(operation, held, self._now)
+        self._busy = self._request.why(ever=False)
+        if operation in _MAY_WAIT:
+            later = self._later(operation)
+            if later is not None:
+                return later
+        if operation in _JUDGES:
+            ever = self._ever()
+            if not ever:
+                return ever
+        self._why = self._busy
+        return self._no(Outcome.BUSY)
+
+    def _too_few_nodes(self, operation: Operation) -> bool:
+        """Say no at once where too few nodes are up, whatever runs on them.
+
+        As in the reference, `allocate_with_satisfiability` takes nodes that are down for missing
+        when it counts them, and not when it looks at a constraint.
+        """
+        wanted = self._needs.get("node", 0)
+        up = self._engine.nodes_up()
+        if wanted > up:
+            self._why = f"needs {wanted} node; {up} of {self._engine.node_count} are up"
+            return True
+        down_too = operation is Operation.ALLOCATE_WITH_SATISFIABILITY
+        allowed = self._request.nodes_allowed(status=not down_too)
+        if allowed is not None and wanted > allowed:
+            self._why = f"needs {wanted} node that its constraint allows; there are {allowed}"
+            return True
+        return False
+
+    def _later(self, operation: Operation) -> Answer | None:
+        """Try the times at which something begins or ends and the sums allow it."""
+        engine = self._engine
+        needs = np.array([self._needs.get(name, 0) for name in engine.root_types], np.int64)
+        for at in engine.profile.times(self._now + 1, self._duration, needs).tolist():
+            held = self._request.select(engine.ledger.later(at, at + self._duration))
+            if held is not None:
+                return self._yes(operation, held, at)
+        return None
+
+    def _ever(self) -> Answer:
+        try:
+            held = self._request.select(self._engine.ledger.everything())
+        except NothingHeld:
+            held = NOTHING
+        if held is not None:
+            return Answer(Outcome.SATISFIABLE, self._jobid)
+        self._why = self._request.why(ever=True)
+        return self._no(Outcome.UNSATISFIABLE)
+
+    def _yes(self, operation: Operation, held: Held, at: int) -> Answer:
+        if at >= self._horizon:
+            self._why = f"{self._busy}; what is in the way has no end"
+            return self._no(Outcome.BUSY)
+        end = min(at + self._duration, self._horizon)
+        self.held = held
+        placement = self._engine.placement(held, at, end, self._request.queue)
+        if operation not in RECORDED:
+            outcome = Outcome.MATCHED
+        else:
+            outcome = Outcome.RESERVED if at > self._now else Outcome.ALLOCATED
+        return Answer(outcome, self._jobid, at, placement, seats=self._request.seats)
+
+    def _no(self, outcome: Outcome) -> Answer:
+        return Answer(outcome, self._jobid, reason=self._why)

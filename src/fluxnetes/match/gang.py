@@ -1,0 +1,205 @@
+"""Gangs: groups of pods of several shapes, placed all or none on nodes that are pools.
+
+A *shape* is a number of equal pods, each of which takes an amount from several pools of one node.
+Shapes are placed one after the other, each on the first nodes in the policy's order that have room
+for at least one of its pods, as many pods on each as fit. What earlier shapes took is gone for
+later ones. A gang may besides take amounts from pools that no node owns, such as licences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.graph.topology import Topology
+from fluxnetes.jobspec.constraint import Constraint
+from fluxnetes.match.ledger import View
+from fluxnetes.match.place import Selection
+from fluxnetes.match.policy import Policy
+from fluxnetes.match.scores import score_tree
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """So many pods, each of which needs these amounts on one node."""
+
+    count: int
+    amounts: tuple[tuple[str, int], ...]
+    constraint: Constraint | None = None
+
+    @classmethod
+    def of(
+        cls, count: int, amounts: Mapping[str, int], constraint: Constraint | None = None
+    ) -> Shape:
+        return cls(count, tuple(sorted(amounts.items())), constraint)
+
+
+@dataclass(frozen=True, slots=True)
+class Gang:
+    """A group of pods, all or none, with what it needs besides nodes."""
+
+    shapes: tuple[Shape, ...]
+    shared: tuple[tuple[str, int], ...] = ()
+    """Amounts from pools that no node owns."""
+    duration: float = 0.0
+    queue: str | None = None
+
+    def needs(self) -> dict[str, int]:
+        """What the whole gang adds up to, by type."""
+        sums: dict[str, int] = {}
+        for shape in self.shapes:
+            for type, amount in shape.amounts:
+                sums[type] = sums.get(type, 0) + shape.count * amount
+        for type, amount in self.shared:
+            sums[type] = sums.get(type, 0) + amount
+        return sums
+
+
+@dataclass(slots=True)
+class Seats:
+    """Where the pods of one shape go: so many on each node."""
+
+    node: Ints
+    """Row in the graph."""
+    pods: Ints
+
+
+@dataclass(slots=True)
+class Seating:
+    """Where a gang goes: the seats of each shape, and the parts of pools that this takes."""
+
+    seats: list[Seats]
+    selection: Selection
+
+
+@dataclass(slots=True, eq=False)
+class NodeTable:
+    """The nodes of a tree that hold pools, in the policy's order, with each pool's position."""
+
+    nodes: Ints
+    depth: int
+    pools: dict[str, Ints] = field(default_factory=dict)
+    """Position of each node's pool of a type; -1 where it has none."""
+    loose: dict[str, Ints] = field(default_factory=dict)
+    """Positions of pools that no node owns, in depth-first order."""
+
+
+def build_table(graph: ResourceGraph, tree: Topology, policy: Policy) -> NodeTable:
+    """Tabulate a tree's nodes and pools."""
+    types = graph.type_id[tree.vertex]
+    pools = np.flatnonzero(graph.divisible[tree.vertex])
+    above = tree.parent[pools]
+    owned = types[above] == graph.types.get("node")
+    nodes = np.unique(above[owned])
+    score = score_tree(graph, tree, policy)[nodes]
+    nodes = nodes[np.argsort(score if policy.low else -score, kind="stable")]
+    table = NodeTable(nodes, int(tree.depth[nodes[0]]) if len(nodes) else 0)
+    row_of = np.full(len(tree), -1, np.int64)
+    row_of[nodes] = np.arange(len(nodes))
+    for number in np.unique(types[pools]).tolist():
+        name, mine = graph.types.names[number], types[pools] == number
+        column = np.full(len(nodes), -1, np.int64)
+        column[row_of[above[mine & owned]]] = pools[mine & owned]
+        table.pools[name] = column
+        table.loose[name] = pools[mine & ~owned]
+    return table
+
+
+class Seater:
+    """One attempt to seat a gang in one view."""
+
+    def __init__(
+        self, tree: Topology, table: NodeTable, view: View, reachable: Bools | None
+    ) -> None:
+        self._tree = tree
+        self._table = table
+        self._view = view
+        self._usable = view.is_open(table.nodes, table.depth)
+        if reachable is not None:
+            self._usable = self._usable & reachable[table.nodes]
+        self._free: dict[str, Ints] = {}
+        self._positions: list[Ints] = []
+        self._needs: list[Ints] = []
+        self.why = ""
+
+    def seat(self, gang: Gang, allowed: Mapping[Constraint, Bools]) -> Seating | None:
+        """Seats for the whole gang; None, and the reason in `why`, if there are not enough."""
+        seats: list[Seats] = []
+        for shape in gang.shapes:
+            usable = self._usable
+            if shape.constraint is not None:
+                usable = usable & allowed[shape.constraint][self._table.nodes]
+            placed = self._seat_shape(shape, usable)
+            if placed is None:
+                return None
+            seats.append(placed)
+        for type, amount in gang.shared:
+            if not self._take_shared(type, amount):
+                return None
+        position, needs = np.concatenate(self._positions), np.concatenate(self._needs)
+        selection = Selection(position, needs, np.ones(len(position), np.bool_))
+        return Seating(seats, selection)
+
+    def _column(self, type: str) -> Ints:
+        """What each node has left of a type."""
+        if type not in self._free:
+            pools = self._table.pools.get(type)
+            if pools is None:
+                self._free[type] = np.full(len(self._table.nodes), -1, np.int64)
+            else:
+                free = self._view.free(pools, self._table.depth + 1)
+                self._free[type] = np.where(pools >= 0, free, -1)
+        return self._free[type]
+
+    def _seat_shape(self, shape: Shape, usable: Bools) -> Seats | None:
+        fits = usable.copy()
+        columns = [(type, amount, self._column(type)) for type, amount in shape.amounts]
+        for _, amount, column in columns:
+            fits &= column >= amount
+        rows = np.flatnonzero(fits)[: shape.count]
+        room = np.full(len(rows), shape.count, np.int64)
+        for _, amount, column in columns:
+            if amount > 0:
+                np.minimum(room, column[rows] // amount, out=room)
+        taken = np.minimum(room, np.maximum(shape.count - (np.cumsum(room) - room), 0))
+        rows, taken = rows[taken > 0], taken[taken > 0]
+        if int(taken.sum()) < shape.count:
+            self.why = self._why(shape, columns, usable, int(taken.sum()))
+            return None
+        for type, amount, column in columns:
+            if amount > 0:
+                column[rows] -= amount * taken
+                self._positions.append(self._table.pools[type][rows])
+                self._needs.append(amount * taken)
+        return Seats(self._tree.vertex[self._table.nodes[rows]], taken)
+
+    def _why(
+        self, shape: Shape, columns: list[tuple[str, int, Ints]], usable: Bools, found: int
+    ) -> str:
+        for type, amount, column in columns:
+            best = int(column[usable].max(initial=0))
+            if best < amount:
+                return f"needs {amount} {type} on one node; the most that one has is {best}"
+        asked = ", ".join(f"{amount} {type}" for type, amount in shape.amounts)
+        return f"needs room for {shape.count} pods of {asked}; there is room for {found}"
+
+    def _take_shared(self, type: str, amount: int) -> bool:
+        pools = self._table.loose.get(type, np.empty(0, np.int64))
+        best = 0
+        for pool in pools.tolist():
+            depth = int(self._tree.depth[pool])
+            free = int(self._view.free(np.array([pool]), depth)[0])
+            best = max(best, free)
+            if free >= amount:
+                self._positions.append(np.array([pool]))
+                self._needs.append(np.array([amount]))
+                return True
+        self.why = f"needs {amount} {type} that no node owns; the most in one place is {best}"
+        return False

@@ -1,0 +1,133 @@
+"""What is asked of the engine, whatever form it came in: a jobspec or a gang of pods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+import numpy as np
+
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.jobspec.model import SLOT, XOR_SLOT, Jobspec, Resource
+from fluxnetes.match.aggregates import add_up
+from fluxnetes.match.engine import Engine
+from fluxnetes.match.flexible import TooManyVariants
+from fluxnetes.match.gang import Gang, Seats
+from fluxnetes.match.ledger import View
+from fluxnetes.match.place import Held
+from fluxnetes.match.reasons import EVER, NOW, explain
+
+
+class InvalidRequest(ValueError):  # noqa: N818 - reads better where it is raised and caught
+    """A request that makes no sense on this graph."""
+
+
+class Request(Protocol):
+    """A request that the engine can try in any window of time."""
+
+    duration: float
+    queue: str | None
+    seats: tuple[Seats, ...]
+
+    def select(self, view: View) -> Held | None:
+        """Where it fits in a view; None: nowhere."""
+
+    def needs(self) -> dict[str, int]:
+        """What it adds up to, by type."""
+
+    def nodes_allowed(self, *, status: bool) -> int | None:
+        """How many nodes its constraint allows; None if it has none."""
+
+    def why(self, *, ever: bool) -> str:
+        """Why the last try failed: now, or (`ever`) on the empty graph."""
+
+
+class JobspecRequest:
+    """A jobspec, as one plan for each of its variants."""
+
+    def __init__(self, engine: Engine, jobspec: Jobspec) -> None:
+        if not jobspec.resources:
+            raise InvalidRequest("the jobspec asks for no resources")
+        check_types(_types(jobspec.resources), engine.graph)
+        self.duration = jobspec.duration
+        self.queue = jobspec.queue
+        self.seats: tuple[Seats, ...] = ()
+        self._engine = engine
+        self._constrained = jobspec.constraint is not None
+        try:
+            self._plans = engine.plans(jobspec.resources, jobspec.constraint)
+        except TooManyVariants as error:
+            raise InvalidRequest(str(error)) from error
+
+    def select(self, view: View) -> Held | None:
+        return self._engine.select(self._plans, view)
+
+    def needs(self) -> dict[str, int]:
+        """Of several variants, the least of each type."""
+        tracked, flexible = self._engine.filters.tracked, self._engine.flexible
+        sums = [add_up(plan.resources, tracked, flexible=flexible) for plan in self._plans]
+        return {type: min(s.get(type, 0) for s in sums) for type in sums[0]}
+
+    def nodes_allowed(self, *, status: bool) -> int | None:
+        if not self._constrained:
+            return None
+        return self._engine.nodes_allowed(self._plans[0], status=status)
+
+    def why(self, *, ever: bool) -> str:
+        plan = self._plans[0]
+        return explain(plan.stage, plan.resources, plan.tried, EVER if ever else NOW)
+
+
+class GangRequest:
+    """A gang of pods on nodes that are pools."""
+
+    def __init__(self, engine: Engine, gang: Gang) -> None:
+        if not gang.shapes or any(s.count < 1 or not s.amounts for s in gang.shapes):
+            raise InvalidRequest("a gang needs at least one pod, and a pod at least one amount")
+        amounts = [pair for s in gang.shapes for pair in s.amounts] + list(gang.shared)
+        for type, amount in amounts:
+            if amount < 0:
+                raise InvalidRequest(f"an amount of {amount} {type}: expected 0 or more")
+        check_types((type for type, _ in amounts), engine.graph)
+        self.duration = gang.duration
+        self.queue = gang.queue
+        self.seats: tuple[Seats, ...] = ()
+        self._engine = engine
+        self._gang = gang
+        self._why = ""
+
+    def select(self, view: View) -> Held | None:
+        seater = self._engine.seater(view)
+        seating = seater.seat(self._gang, self._engine.allowed_for(self._gang))
+        self._why = seater.why
+        if seating is None:
+            return None
+        self.seats = tuple(seating.seats)
+        return self._engine.hold_adopted(seating.selection)
+
+    def needs(self) -> dict[str, int]:
+        return self._gang.needs()
+
+    def nodes_allowed(self, *, status: bool) -> int | None:
+        return None
+
+    def why(self, *, ever: bool) -> str:
+        return self._why
+
+
+def _types(resources: tuple[Resource, ...]) -> Iterable[str]:
+    for resource in resources:
+        if resource.type not in (SLOT, XOR_SLOT):
+            yield resource.type
+        yield from _types(resource.children)
+
+
+def check_types(types: Iterable[str], graph: ResourceGraph) -> None:
+    """Refuse types that nobody has ever seen here; they are more likely misspelt than missing."""
+    for type in types:
+        if type not in graph.types:
+            present = (graph.types.names[t] for t in np.unique(graph.type_id).tolist())
+            raise InvalidRequest(
+                f"no resource of type {type!r} is known here; the graph has "
+                f"{', '.join(sorted(present))}"
+            )
