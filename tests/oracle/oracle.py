@@ -211,7 +211,9 @@ class Oracle:
         return emission.rows
 
     def _settle(self, request: Request, job: Job) -> Verdict:
-        if not job.rows or job.start >= GRAPH_END:  # found, but there is nothing to hold
+        if not job.rows:  # it fits, but would hold nothing
+            return Verdict(Outcome.INVALID, job.jobid)
+        if job.start >= GRAPH_END:
             return Verdict(Outcome.BUSY, job.jobid)
         if request.operation in _RECORDED:
             self._record(job, request.now)

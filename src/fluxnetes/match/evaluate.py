@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from fluxnetes.graph.topology import ragged
 from fluxnetes.jobspec.model import SLOT, Count, Resource
 from fluxnetes.match.flexible import Mixture, Stock, best_mixture
+from fluxnetes.match.intervals import NONE, SlotScores
 from fluxnetes.match.ledger import View
 from fluxnetes.match.packing import count_shares, pack
 from fluxnetes.match.policy import Policy
@@ -45,6 +46,8 @@ class State:
     slots: Ints | None
     best: Ints | None
     """The score of each member's best slot, where slots of all members compete."""
+    scores: SlotScores | None = None
+    """The scores of all slots, where intervals of them matter."""
 
 
 States = dict[int, State]
@@ -97,9 +100,12 @@ def _evaluate_all(stage: Stage, states: States, question: Question) -> State:
     group = stage.group
     everybody = np.arange(len(group))
     ok, slots = _qualify(stage, states, question, everybody)
-    best = None
+    best, scores = None, None
     if slots is not None and competes(stage, question):
-        best = _best_slots(stage, states, question, everybody, slots)
+        if question.policy.scoring == "interval":
+            scores = SlotScores(_slot_scores(stage, states, question, everybody, slots))
+        else:
+            best = _best_slots(stage, states, question, everybody, slots)
     parents = len(group.first) - 1
     count = np.bincount(group.above[ok], minlength=parents)
     amount = _amounts(stage, states, question, everybody, ok, slots)
@@ -108,7 +114,7 @@ def _evaluate_all(stage: Stage, states: States, question: Question) -> State:
     else:
         sums = np.bincount(group.above, weights=amount, minlength=parents)
         quantity = sums.astype(np.int64)
-    return State(ok, amount, count, quantity, slots, best)
+    return State(ok, amount, count, quantity, slots, best, scores)
 
 
 def _evaluate_some(
@@ -120,6 +126,9 @@ def _evaluate_some(
         state.slots[members] = slots
         if state.best is not None:
             state.best[members] = _best_slots(stage, states, question, members, slots)
+        if state.scores is not None:
+            rows = _slot_scores(stage, states, question, members, slots)
+            state.scores.replace(members, rows)
     if state.amount is not None:
         amount = _amounts(stage, states, question, members, ok, slots)
         assert amount is not None  # noqa: S101 - decided by the stage, not by the members
@@ -148,7 +157,7 @@ def _amounts(
     group = stage.group
     if stage.request is None:
         if slots is not None:
-            return slots
+            return slots.copy()
         below = np.zeros(len(members), np.int64)
         for child in stage.below:
             below += states[id(child)].quantity[members]
@@ -254,28 +263,41 @@ def mixtures(stage: Stage, states: States, members: Ints) -> list[Mixture]:
 
 def competes(stage: Stage, question: Question) -> bool:
     """Whether the slots of all members of a stage are ranked against each other by score."""
-    policy = question.policy
-    plain = policy.scoring == "id" and not policy.first and not question.flexible
-    return stage.request is None and plain
+    return stage.request is None and not question.policy.first and not question.flexible
 
 
 def _best_slots(
     stage: Stage, states: States, question: Question, members: Ints, slots: Ints
 ) -> Ints:
-    """The score of the first slot that would be filled below each member.
+    """The score of the best slot that can be filled below each member.
 
-    Slots are filled from the best vertices down, so the first is the best one.
+    Slots are filled from the highest score down, or from the lowest up, so the best is the first,
+    except under `variation`, which fills from the worst class and prefers the best one.
     """
-    best = np.zeros(len(members), np.int64)
+    if question.policy.scoring == "property":
+        scores = _slot_scores(stage, states, question, members, slots)
+        best: Ints = np.where(scores == NONE, -NONE, scores).min(axis=1, initial=-NONE)
+        return best
+    return _slot_scores(stage, states, question, members, np.minimum(slots, 1))[:, 0]
+
+
+def _slot_scores(
+    stage: Stage, states: States, question: Question, members: Ints, slots: Ints
+) -> Ints:
+    """The scores of the first `slots[i]` slots below member i, one row each."""
+    width = max(int(slots.max(initial=0)), 1)
+    scores = np.where(np.arange(width) < slots[:, None], MATCH_MET, 0)
     having = np.flatnonzero(slots)
+    asked = members[having]
     for part in stage.slots[0].children:
-        asked = members[having]
         share = fit(part.count, quantity_below(stage, states, asked, part.type))
-        entries = below_members(stage.serving(part.type), states, asked, question.policy.slots_low)
+        serving = stage.serving(part.type)
+        entries = below_members(serving, states, asked, question.policy.slots_low)
         rows, number, _ = pack(entries, share)
-        rows = rows[number == 0]
-        np.add.at(best, having[entries.parent[rows]], entries.score[rows])
-    return best + MATCH_MET
+        whose = having[entries.parent[rows]]
+        wanted = number < slots[whose]
+        np.add.at(scores, (whose[wanted], number[wanted]), entries.score[rows[wanted]])
+    return np.where(np.arange(width) < slots[:, None], scores, NONE)
 
 
 @dataclass(frozen=True, slots=True)

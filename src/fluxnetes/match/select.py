@@ -17,6 +17,7 @@ from fluxnetes.jobspec.model import SLOT, Resource
 from fluxnetes.match.evaluate import (
     Entries,
     Question,
+    State,
     States,
     below_members,
     fit,
@@ -24,6 +25,7 @@ from fluxnetes.match.evaluate import (
     quantity_below,
 )
 from fluxnetes.match.first import Walk
+from fluxnetes.match.intervals import interval_of
 from fluxnetes.match.packing import pack
 from fluxnetes.match.place import Selection
 from fluxnetes.match.scores import MATCH_MET
@@ -182,12 +184,8 @@ class Chooser:
         """What to sort by, ascending, so that the most preferred comes first."""
         if self.policy.scoring != "interval":
             return score if self.policy.low else -score
-        # Scores next to each other form an interval; higher intervals come first, and within
-        # one all are equal.
         self._scores_seen = np.unique(np.concatenate((self._scores_seen, score)))
-        seen = self._scores_seen
-        breaks = np.concatenate(([0], np.cumsum(np.diff(seen) > 1)))
-        return -breaks[np.searchsorted(seen, score)]
+        return -interval_of(self._scores_seen, score)
 
     def _choose_top_slots(self, candidates: list[tuple[Stage, Bools]], wanted: Resource) -> bool:
         slots = []
@@ -203,7 +201,9 @@ class Chooser:
         fillings = []
         for (stage, _), made in zip(candidates, slots, strict=True):
             members = self._leading_members(stage, made, count)
-            fillings.append(self._fill(stage, members, np.minimum(made[members], count)))
+            # Under `variation` the best slots are the ones filled last: fill them all.
+            most = made[members] if self.policy.scoring == "property" else count
+            fillings.append(self._fill(stage, members, np.minimum(made[members], most)))
         self._take_best_slots(fillings, count)
         return True
 
@@ -214,7 +214,10 @@ class Chooser:
         among the best `count` slots.
         """
         members = np.flatnonzero(slots)
-        best = self.states[id(stage)].best
+        state = self.states[id(stage)]
+        if state.scores is not None:
+            return self._leaders_by_interval(state, members, slots, count)
+        best = state.best
         if best is None or len(members) <= count:
             return members
         key = best[members] if self.policy.low else -best[members]
@@ -227,6 +230,17 @@ class Chooser:
         better[ties] = True
         leading: Ints = members[better]
         return leading
+
+    def _leaders_by_interval(self, state: State, members: Ints, slots: Ints, count: int) -> Ints:
+        """The same where slots are preferred by the interval that their scores are in."""
+        assert state.scores is not None and state.slots is not None  # noqa: S101 - asked so
+        if int(slots.sum()) != int(state.slots.sum()):
+            return members  # some are out of reach: the intervals are others
+        leaders = state.scores.leaders(count)
+        if leaders is None:
+            return members
+        self._scores_seen = np.union1d(self._scores_seen, state.scores.seen())
+        return leaders
 
     def _take_best_slots(self, fillings: list[Filling], count: int) -> None:
         slots = [filling.slots() for filling in fillings]

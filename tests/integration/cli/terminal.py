@@ -6,6 +6,7 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -40,6 +41,13 @@ class Terminal:
 
     def type(self, text: str) -> None:
         os.write(self.fd, text.encode())
+
+    def interrupt(self) -> None:
+        """Press Ctrl-C until something happens: one that comes while Python is busy is lost."""
+        for _ in range(100):
+            os.killpg(self.process.pid, signal.SIGINT)
+            if select.select([self.fd], [], [], 0.2)[0]:
+                return
 
     def wait_for(self, text: str) -> str:
         """All that was shown before `text`; what comes after it stays for the next call."""

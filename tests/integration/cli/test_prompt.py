@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,7 +44,7 @@ def test_ctrl_c_drops_the_line_not_the_session(terminal: Terminal) -> None:
     terminal.wait_for(PROMPT)
     terminal.type("match alloc")
     terminal.wait_for("match alloc")
-    os.killpg(terminal.process.pid, signal.SIGINT)
+    terminal.interrupt()
     terminal.wait_for(PROMPT)
     terminal.type("help quit\n")
     assert "End the session" in terminal.wait_for(PROMPT)
