@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 
 def jgf_racks(nodes: int = 4096, cores: int = 16, memories: int = 4, rack: int = 32) -> str:
@@ -16,7 +15,9 @@ def _jgf(nodes: int, cores: int, memories: int, rack: int) -> dict[str, list[obj
     edges: list[object] = []
     counter = iter(range(nodes * (cores + memories + 2) + 2))
 
-    def add(type: str, number: int, above: tuple[str, str] | None, **more: object) -> tuple[str, str]:
+    def add(
+        type: str, number: int, above: tuple[str, str] | None, *, rank: int = -1, size: int = 1
+    ) -> tuple[str, str]:
         key = str(next(counter))
         path = f"{above[1] if above else ''}/{type}{number}"
         metadata = {
@@ -25,10 +26,10 @@ def _jgf(nodes: int, cores: int, memories: int, rack: int) -> dict[str, list[obj
             "name": f"{type}{number}",
             "id": number,
             "uniq_id": int(key),
-            "rank": more.get("rank", -1),
+            "rank": rank,
             "exclusive": False,
             "unit": "",
-            "size": more.get("size", 1),
+            "size": size,
             "paths": {"containment": path},
         }
         vertices.append({"id": key, "metadata": metadata})
@@ -60,5 +61,15 @@ def rv1(nodes: int = 16384, cores: int = 64, gpus: int = 4) -> str:
     return json.dumps({"version": 1, "execution": execution})
 
 
-def node_names(nodes: int) -> Iterator[str]:
-    return (f"node{n}" for n in range(nodes))
+def pool_nodes(nodes: int) -> dict[str, dict[str, int]]:
+    """Nodes as Kubernetes has them; every fourth one has GPUs."""
+    return {
+        f"node-{n}": {
+            "cpu": 15_500,
+            "memory": 61_000,
+            "ephemeral-storage": 100_000,
+            "pods": 110,
+            "nvidia.com/gpu": 0 if n % 4 else 8,
+        }
+        for n in range(nodes)
+    }

@@ -86,10 +86,12 @@ class Engine:
         self.types: NDArray[np.int32] = graph.type_id[self.tree.vertex]
         self._nodes: Ints = np.flatnonzero(self.types == graph.types.get("node"))
         self._up: Bools | None = None
+        self._node_count_up: int | None = None
         self.filters = self._parse_filters(filters)
         self._root_types = self.filters.of(self.groups.type, graph.types)
         self.root_types = [graph.types.names[number] for number in self._root_types]
         """The types of which the root keeps the sum, over time."""
+        self._is_tracked: Bools = np.array([n in self.filters.tracked for n in graph.types.names])
         self.profile = Profile(self._totals())
         self._barred = self._find_barred()
         self._rescore()
@@ -142,7 +144,7 @@ class Engine:
     def mark(self, position: int, up: bool) -> None:
         """A vertex went up or down."""
         self.ledger.mark(position, up)
-        self._up = None
+        self._up, self._node_count_up = None, None
 
     def _reachable(self) -> Bools:
         """Vertices that are up, and so is all above them."""
@@ -156,7 +158,9 @@ class Engine:
 
     def nodes_up(self) -> int:
         """How many nodes can be reached."""
-        return int(np.count_nonzero(self._reachable()[self._nodes]))
+        if self._node_count_up is None:
+            self._node_count_up = int(np.count_nonzero(self._reachable()[self._nodes]))
+        return self._node_count_up
 
     def nodes_allowed(self, plan: Plan, *, status: bool) -> int:
         """How many nodes a request's constraint allows; with `status`, of those that are up."""
@@ -296,8 +300,7 @@ class Engine:
         """What a job takes from the sums that the root keeps; None if it is in none of them."""
         below = held.position > 0
         types = self.types[held.position[below]]
-        tracked = [self.graph.types.get(name) for name in self.filters.tracked]
-        if not np.isin(types, tracked).any():
+        if not self._is_tracked[types].any():
             return None
         taken = np.where(held.exclusive, held.needs, 0)[below]
         sums = np.bincount(types, weights=taken, minlength=len(self.graph.types))

@@ -10,6 +10,8 @@ not renewed when a job ends: that is the reference's meaning, and placements dep
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -42,7 +44,8 @@ class Weights:
         self._rank[by_uniq_id] = np.arange(count)
         self.weight = np.full(count, _UNTOUCHED, np.int64)
         self._last = self._last_types(graph, filters)
-        self._tracked = np.array([graph.types.get(n) for n in filters.tracked], np.int64)
+        self._last_kinds = np.unique(self._last[self._last >= 0]).tolist()
+        self._is_tracked = np.array([name in filters.tracked for name in graph.types.names])
         self._total = self._totals()
         self._used = np.zeros(count, np.int64)
         self._spans = np.zeros(count, np.int64)
@@ -60,7 +63,7 @@ class Weights:
 
     def _totals(self) -> Ints:
         total = np.zeros(len(self.tree), np.int64)
-        for type_id in np.unique(self._last[self._last >= 0]).tolist():
+        for type_id in self._last_kinds:
             sums = np.cumsum(np.where(self.types == type_id, self.size, 0))
             mine = self._last == type_id
             total[mine] = (sums[self.tree.end - 1] - sums)[mine]
@@ -102,11 +105,11 @@ class Weights:
         types = self.types[position]
         taken = np.where(held.exclusive, held.needs, 0)
         used = np.zeros(len(rows), np.int64)
-        for type_id in np.unique(self._last[rows]).tolist():
+        for type_id in self._last_kinds:
             sums = np.concatenate(([0], np.cumsum(np.where(types == type_id, taken, 0))))
             mine = self._last[rows] == type_id
             used[mine] = (sums[stop] - sums[start])[mine]
-        counted = np.concatenate(([0], np.cumsum(np.isin(types, self._tracked))))
+        counted = np.concatenate(([0], np.cumsum(self._is_tracked[types])))
         return rows, used, (counted[stop] > counted[start]).astype(np.int64)
 
     def _set(self, positions: Ints, weight: Ints) -> None:
@@ -115,7 +118,7 @@ class Weights:
         if not len(positions):
             return
         parents = self.tree.parent[positions]
-        for parent in np.unique(parents).tolist():
+        for parent in set(parents.tolist()):
             self._reorder(parent, positions[parents == parent], weight[parents == parent])
         self.weight[positions] = weight
 
@@ -186,23 +189,38 @@ class Walk:
                 break
         return met
 
-    def _children(self, stage: Stage, member: int) -> list[tuple[Stage, int]]:
+    def _children(self, stage: Stage, member: int) -> Iterator[tuple[Stage, int]]:
         """The children worth a visit, in the order of the walk."""
-        position = int(stage.group.members[member])
-        kids: dict[int, tuple[Stage, int]] = {}
+        order = self._weights.order(int(stage.group.members[member]))
+        if len(stage.below) == 1:
+            below = stage.below[0]
+            return ((below, index) for index in self._in_order(below, member, order).tolist())
+        found = []
         for below in stage.below:
-            group, state = below.group, self._states[id(below)]
-            start, stop = int(group.first[member]), int(group.first[member + 1])
-            worth = state.ok[start:stop]
-            if state.amount is not None:
-                worth = worth & (state.amount[start:stop] > 0)
-            for index in (np.flatnonzero(worth) + start).tolist():
-                kids[int(group.members[index])] = (below, index)
-        if len(kids) <= 1:
-            return list(kids.values())
-        order = self._weights.order(position)
-        useful = order[np.isin(order, list(kids))] if len(kids) < len(order) else order
-        return [kids[p] for p in useful.tolist()]
+            index = self._in_order(below, member, order)
+            position = below.group.members[index]
+            found.append((below, index, -self._weights.key(position)))
+        keys = np.concatenate([key for _, _, key in found])
+        kids = [(below, i) for below, index, _ in found for i in index.tolist()]
+        return (kids[i] for i in np.argsort(keys).tolist())
+
+    def _in_order(self, stage: Stage, parent: int, order: Ints) -> Ints:
+        """The members below one parent that are worth a visit, in the order of the walk."""
+        group, state = stage.group, self._states[id(stage)]
+        start, stop = int(group.first[parent]), int(group.first[parent + 1])
+        if start == stop:
+            return np.empty(0, np.int64)
+        mine = group.members[start:stop]
+        index = mine.searchsorted(order)
+        if stop - start < len(order):
+            index[index == len(mine)] = 0
+            index = index[mine[index] == order]
+        index += start
+        good = state.ok[index]
+        if state.amount is not None:
+            good = good & (state.amount[index] > 0)
+        found: Ints = index[good]
+        return found
 
     def _explore_one_kind(
         self, stage: Stage, member: int, wanted: Resource, found: dict[int, list[Ints]]
@@ -212,22 +230,15 @@ class Walk:
         type = below.request.type if below.request is not None else SLOT
         if type != wanted.type:
             return {wanted.type: 0}
-        group = below.group
         order = self._weights.order(int(stage.group.members[member]))
-        start, stop = int(group.first[member]), int(group.first[member + 1])
-        index = np.searchsorted(group.members[start:stop], order)
-        index = np.minimum(index, stop - start - 1) + start
-        if stop - start < len(order):
-            index = index[group.members[index] == order]
-        index = index[self._states[id(below)].ok[index]]
-        worth = self._worth(below, index, wanted.count.largest)
-        sums = np.cumsum(worth)
-        needed = int(np.searchsorted(sums, wanted.count.largest)) + 1
-        index = index[:needed]
-        index = index[worth[:needed] > 0]
-        if len(index):
-            found.setdefault(id(below), []).append(index)
-        return {wanted.type: int(sums[min(needed, len(sums)) - 1]) if len(sums) else 0}
+        index = self._in_order(below, member, order)
+        if not len(index):
+            return {wanted.type: 0}
+        enough = wanted.count.largest
+        sums = np.cumsum(self._worth(below, index, enough))
+        needed = min(int(sums.searchsorted(enough)) + 1, len(index))
+        found.setdefault(id(below), []).append(index[:needed])
+        return {wanted.type: int(sums[needed - 1])}
 
     def _worth(self, stage: Stage, members: Ints, most: int) -> Ints:
         """How much each member adds: itself, or the slots filled below it."""

@@ -55,7 +55,7 @@ def hold(tree: Topology, size: Ints, whole: Bools | None, selection: Selection) 
     if not len(position):
         return None
     above = ancestors(tree, position)
-    shared = above[~np.isin(above, position, assume_unique=True)]
+    shared = above[~among(above, position)]
     joined = np.concatenate((position, shared))
     order = np.argsort(joined)
     exclusive = order < len(position)
@@ -67,14 +67,31 @@ def ancestors(tree: Topology, positions: Ints) -> Ints:
     """All ancestors of some positions, ascending."""
     found = []
     level = positions
-    while True:
-        level = np.unique(tree.parent[level])
-        if level[0] == -1:
+    while len(level):
+        level = distinct(tree.parent[level])
+        if level[0] < 0:
             level = level[1:]
-        if not len(level):
-            break
         found.append(level)
-    return np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
+    return distinct(np.concatenate(found)) if found else np.empty(0, np.int64)
+
+
+def distinct(numbers: Ints) -> Ints:
+    """Each number once, ascending: `np.unique` without its overhead on short arrays."""
+    ordered = np.sort(numbers)
+    new = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    found: Ints = ordered[new]
+    return found
+
+
+def among(numbers: Ints, ascending: Ints) -> Bools:
+    """Which numbers are among some ascending ones: `np.isin`, likewise."""
+    if not len(ascending):
+        return np.zeros(len(numbers), np.bool_)
+    at = ascending.searchsorted(numbers)
+    at[at == len(ascending)] = 0
+    found: Bools = ascending[at] == numbers
+    return found
 
 
 def _add_up(position: Ints, needs: Ints) -> tuple[Ints, Ints]:
@@ -93,14 +110,14 @@ def _add_whole(
     tree: Topology, size: Ints, whole: Bools, selected: Ints, position: Ints, needs: Ints
 ) -> tuple[Ints, Ints]:
     """Add the subtrees of used vertices of an exclusive type, all of them and all of each."""
-    used = np.unique(np.concatenate((selected, ancestors(tree, np.unique(selected)))))
+    used = distinct(np.concatenate((selected, ancestors(tree, selected))))
     roots = used[whole[used]]
     if not len(roots):
         return position, needs
     outermost = roots >= np.concatenate(([0], np.maximum.accumulate(tree.end[roots])[:-1]))
     roots = roots[outermost]
     covered = ragged(roots, tree.end[roots] - roots)
-    rest = ~np.isin(position, covered, assume_unique=True)
+    rest = ~among(position, covered)
     joined = np.concatenate((covered, position[rest]))
     order = np.argsort(joined)
     return joined[order], np.concatenate((size[covered], needs[rest]))[order]

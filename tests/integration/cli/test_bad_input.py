@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import random
@@ -10,12 +11,19 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from fluxnetes.cli.entry import main
 from fluxnetes.cli.resource_query.options import Options
-from fluxnetes.cli.resource_query.session import Session
-from fluxnetes.cli.resource_query.shell import run_line
+from fluxnetes.cli.resource_query.session import CommandError, Session
+from fluxnetes.cli.resource_query.shell import carry_out, run_line
 from fluxnetes.cli.resource_query.start import build_matcher
+from fluxnetes.graph.columns import GraphError
+from fluxnetes.match.errors import MatchError
+from fluxnetes.match.query import QueryError
+from fluxnetes.notation.hostlist import HostlistError
+from fluxnetes.notation.idset import IdsetError
 
 FLUXNETES = Path(sys.executable).with_name("fluxnetes")
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
@@ -191,6 +199,53 @@ def test_the_script_survives_all_bad_commands_one_after_the_other(tmp_path: Path
     done = resource_query("-L", CLUSTER, commands=commands.encode())
     assert done.returncode == 0
     assert b"End the session" in done.stdout.splitlines()[-1]
+
+
+GOOD_COMMANDS = """
+match allocate {examples}/jobs/one-core.yaml
+match allocate_orelse_reserve {examples}/jobs/eight-nodes.yaml
+match without_allocating_future {examples}/jobs/nodes-of-one-rack.yaml
+match satisfiability {examples}/jobs/fast-node.yaml
+update allocate jgf {examples}/resources/two-cores-of-node1.json 5 0 100
+update reserve jgf {examples}/resources/two-cores-of-node1.json 6 200 100
+partial-cancel 5 jgf {examples}/resources/core1-of-node1.json stats
+cancel 1 stats
+cancel 5
+attach {examples}/resources/node8.json
+remove /demo0/rack1/node8 true
+remove /demo0/rack0/node1 true
+remove /demo0 true
+remove 0-2 false
+set-property /demo0/rack0/node2 fast=yes
+set-status /demo0/rack0/node1 down
+set-status /demo0/rack0 down
+get-status /demo0/rack0/node1
+find sched-now=allocated and (status=up or sched-future=reserved)
+find jobid-tag=1 agfilter=t
+list
+"""
+GOOD = st.sampled_from(GOOD_COMMANDS.format(examples=EXAMPLES).strip().splitlines())
+WORDS = st.sampled_from(GOOD_COMMANDS.format(examples=EXAMPLES).split()) | st.text(max_size=6)
+DELIBERATE = (CommandError, GraphError, HostlistError, IdsetError, MatchError, QueryError)
+"""Errors that we raise about what we are given; any other is a bug of ours."""
+
+
+def split(line: str) -> tuple[str, list[str]]:
+    first, *rest = line.split() or [""]
+    return first, rest
+
+
+LINES = st.lists(GOOD | st.lists(WORDS, max_size=7).map(" ".join), max_size=12)
+
+
+@settings(max_examples=3000, deadline=None)
+@given(LINES)
+def test_no_mixture_of_good_and_bad_commands_raises_by_accident(lines: list[str]) -> None:
+    out = io.StringIO()
+    session = Session(build_matcher(Options(str(CLUSTER))), out, out, out)
+    for line in lines:
+        with contextlib.suppress(*DELIBERATE):
+            carry_out(session, *split(line))
 
 
 def test_what_is_wrong_is_said(tmp_path: Path) -> None:

@@ -25,13 +25,14 @@ def run_line(session: Session, line: str) -> None:
     if not words or words[0].startswith("#"):
         return
     try:
-        _dispatch(session, words[0], words[1:])
+        carry_out(session, words[0], words[1:])
     except (CommandError, ValueError) as error:
         session.complain(f"ERROR: {error}")
     session.flush()
 
 
-def _dispatch(session: Session, word: str, args: list[str]) -> None:
+def carry_out(session: Session, word: str, args: list[str]) -> None:
+    """Find the command of this name and run it; raises what is wrong with it."""
     command = find_command(word)
     if command is None:
         near = nearest_command(word)
