@@ -238,7 +238,7 @@ def split(line: str) -> tuple[str, list[str]]:
 LINES = st.lists(GOOD | st.lists(WORDS, max_size=7).map(" ".join), max_size=12)
 
 
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(LINES)
 def test_no_mixture_of_good_and_bad_commands_raises_by_accident(lines: list[str]) -> None:
     out = io.StringIO()
