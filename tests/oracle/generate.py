@@ -260,15 +260,14 @@ class _Asker:
         return tuple(self._inside(level, exclusive))
 
     def _slots(self, level: str) -> tuple[Resource, ...]:
-        if not self.flexible:
-            return (self._slot(level, SLOT),)
-        type = self.draw(st.sampled_from([SLOT, XOR_SLOT]))
-        alternatives = self.draw(st.integers(1, 3))
-        return tuple(self._slot(level, type) for _ in range(alternatives))
-
-    def _slot(self, level: str, type: str) -> Resource:
-        inside = self._inside(level, None)
-        return Resource(type, self.draw(counts(3)), tuple(inside), label="task")
+        """One slot, or alternatives; the reference defines those only for equal counts."""
+        type, alternatives = SLOT, 1
+        if self.flexible:
+            type = self.draw(st.sampled_from([SLOT, XOR_SLOT]))
+            alternatives = self.draw(st.integers(1, 3))
+        count = self.draw(counts(3))
+        shapes = [tuple(self._inside(level, None)) for _ in range(alternatives)]
+        return tuple(Resource(type, count, shape, label="task") for shape in shapes)
 
     def _inside(self, level: str, exclusive: bool | None) -> list[Resource]:
         """Some of the direct children of a level, each with what is asked of it in turn."""

@@ -88,6 +88,8 @@ def _compile(
     request = matched[0] if matched else None
     x_in = exclusive or (request is not None and request.exclusive is True)
     wanted = [c for c in request.children if c.type == SLOT] if request else slots
+    if len(wanted) > 1 and not rules.flexible:
+        return None  # the same, one level down
     fitting = _fitting(group, wanted, rules)
     if fitting:
         if request is None and not pristine:
