@@ -367,8 +367,8 @@ class Shrink:
 Step = Match | Cancel | PartialCancel | SetStatus | Advance | Grow | Shrink
 
 OPERATIONS = (
-    *[Operation.ALLOCATE] * 4,
-    *[Operation.ALLOCATE_ORELSE_RESERVE] * 4,
+    *[Operation.ALLOCATE] * 3,
+    *[Operation.ALLOCATE_ORELSE_RESERVE] * 6,
     *[Operation.ALLOCATE_WITH_SATISFIABILITY] * 2,
     Operation.SATISFIABILITY,
     Operation.WITHOUT_ALLOCATING,
@@ -409,15 +409,15 @@ def streams(
     blueprint: Blueprint,
     flexible: bool = False,
     changing: bool = False,
-    most: int = 20,
 ) -> list[Step]:
     """Operations on a graph of one shape, with a few requests asked again and again."""
     requests = draw(st.lists(jobspecs(blueprint, flexible), min_size=1, max_size=4))
     step = steps(requests)
     if changing:
         step = st.one_of(step, step, changes(blueprint))
-    length = draw(st.integers(1, most))
-    return draw(st.lists(step, min_size=length, max_size=length))
+    # Three short lists: long enough together, and each shrinks to nothing.
+    few = st.lists(step, max_size=10)
+    return [step for _ in range(3) for step in draw(few)]
 
 
 # -- whole scenarios -------------------------------------------------------------------------------

@@ -193,6 +193,9 @@ class Oracle:
         """The rows that the request gets in a window; None if it does not fit."""
         root = self.tree.root
         resources = request.jobspec.resources
+        whole = exclusive_types(resources)
+        if self._policy.node_exclusive:
+            whole.add("node")
         search = Search(
             calendar=self.calendar,
             terrain=Terrain(self.graph, request.jobspec.constraint, self.weights),
@@ -200,12 +203,10 @@ class Oracle:
             flexible=self.traverser == "flexible",
             window=window,
             heeds_status=heeds_status,
+            whole=whole,
         )
         if not search.run(root, resources):
             return None
-        whole = exclusive_types(resources)
-        if self._policy.node_exclusive:
-            whole.add("node")
         emission = Emission(search.marks, whole)
         emission.emit(root, search.marks[root])
         return emission.rows

@@ -22,7 +22,7 @@ Outside of a slot, what is asked of pools may come from several of them.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -122,6 +122,8 @@ class Search:
     flexible: bool
     window: Window
     heeds_status: bool
+    whole: Collection[str]
+    """The types of which everything below comes along; see `emission`."""
     marks: dict[Vertex, Mark] = field(default_factory=dict)
 
     def run(self, root: Vertex, resources: tuple[Resource, ...]) -> bool:
@@ -193,6 +195,8 @@ class Search:
         if not self.terrain.satisfies_constraint(vertex):
             return True
         if self.calendar.available(vertex, self.window) == 0:
+            return True
+        if vertex.type in self.whole and not self.calendar.is_alone(vertex, self.window):
             return True
         mine = (resource for resource in resources if resource.type == vertex.type)
         return any(not self._may_take(vertex, resource, exclusive) for resource in mine)

@@ -92,7 +92,8 @@ class Engine:
         self.root_types = [graph.types.names[number] for number in self._root_types]
         """The types of which the root keeps the sum, over time."""
         self._is_tracked: Bools = np.array([n in self.filters.tracked for n in graph.types.names])
-        self.profile = Profile(self._totals())
+        self._profile = Profile(self._totals())
+        self._uncounted: dict[int, tuple[Held, int, int]] = {}
         self._barred = self._find_barred()
         self._rescore()
         self._plans: OrderedDict[object, Plan] = OrderedDict()
@@ -288,13 +289,21 @@ class Engine:
             return
         holding = Holding(held.position, held.needs, held.exclusive, start, end, reserved)
         self.ledger.add(jobid, holding)
-        counts = self._root_counts(held)
-        if counts is not None:
-            self.profile.add(jobid, start, end, counts)
+        self._uncounted[jobid] = (held, start, end)
         if self.weights is not None:
             self.weights.enter(held, in_use=not reserved)
             if not moved:
                 self.weights.weigh(held, forget=adopted)
+
+    @property
+    def profile(self) -> Profile:
+        """What the root has left over time, of all jobs; counted only when somebody asks."""
+        for jobid, (held, start, end) in self._uncounted.items():
+            counts = self._root_counts(held)
+            if counts is not None:
+                self._profile.add(jobid, start, end, counts)
+        self._uncounted.clear()
+        return self._profile
 
     def _root_counts(self, held: Held) -> Ints | None:
         """What a job takes from the sums that the root keeps; None if it is in none of them."""
@@ -311,7 +320,8 @@ class Engine:
         holding = self.ledger.drop(jobid)
         if holding is None:
             return
-        self.profile.drop(jobid)
+        if self._uncounted.pop(jobid, None) is None:
+            self._profile.drop(jobid)
         if self.weights is not None:
             held = Held(holding.position, holding.needs, holding.exclusive)
             self.weights.leave(held, in_use=not holding.reserved)

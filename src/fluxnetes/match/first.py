@@ -251,14 +251,25 @@ class Walk:
 
     def limit(self, entries: Entries, share: int, shares: int) -> Entries:
         """Of each parent's entries, those met before it has its shares; their order stays."""
+        if not len(entries):
+            return entries
         order = np.lexsort((-self._weights.key(entries.position), entries.parent))
         met = entries.take(order)
-        parents = int(entries.parent[-1]) + 1 if len(entries) else 0
-        rows, number, _ = pack(met, np.full(parents, max(share, 1)))
-        made = np.zeros(parents, np.int64)
-        np.maximum.at(made, met.parent[rows], number + 1)
-        kept = made[met.parent] < shares
-        kept[rows[number < shares]] = True
+        kept = np.empty(len(met), np.bool_)
+        if (met.amount == met.amount[0]).all() and not met.divisible[0]:
+            each = -(-max(share, 1) // max(int(met.amount[0]), 1))
+            np.less(met.ordinal(), shares * each, out=kept)
+        else:
+            self._limit_mixed(met, share, shares, kept)
         keep = np.zeros(len(entries), np.bool_)
         keep[order[kept]] = True
         return entries.take(keep)
+
+    def _limit_mixed(self, met: Entries, share: int, shares: int, kept: Bools) -> None:
+        """The same where shares are made of vertices of different sizes, or of parts of pools."""
+        parents = int(met.parent[-1]) + 1
+        rows, number, _ = pack(met, np.full(parents, max(share, 1)))
+        made = np.zeros(parents, np.int64)
+        np.maximum.at(made, met.parent[rows], number + 1)
+        np.less(made[met.parent], shares, out=kept)
+        kept[rows[number < shares]] = True

@@ -42,6 +42,11 @@ class Holding:
     end: int
     reserved: bool
 
+    @property
+    def taken(self) -> Ints:
+        """The amounts that nobody else can have: none of what is only shared."""
+        return np.where(self.exclusive, self.needs, 0)
+
 
 class SpanTable:
     """Spans of one depth of the tree, as growing columns; a dead span ends before all time."""
@@ -51,17 +56,16 @@ class SpanTable:
         self.dead = 0
         self._columns = np.empty((5, 64), np.int64)
 
-    def add(self, position: Ints, needs: Ints, holding: Holding) -> slice:
-        first, last = self.size, self.size + len(position)
+    def add(self, rows: Ints) -> int:
+        """Append spans, given as columns; returns where they begin."""
+        first, last = self.size, self.size + rows.shape[1]
         if last > self._columns.shape[1]:
             grown = np.empty((5, 2 * last), np.int64)
             grown[:, :first] = self._columns[:, :first]
             self._columns = grown
-        rows = self._columns[:, first:last]
-        rows[0], rows[1] = position, needs
-        rows[2], rows[3], rows[4] = holding.start, holding.end, holding.reserved
+        self._columns[:, first:last] = rows
         self.size = last
-        return slice(first, last)
+        return first
 
     def kill(self, rows: slice) -> None:
         self._columns[2, rows] = FOREVER
@@ -140,9 +144,8 @@ class Window(View):
 
     def _read_depth(self, depth: int) -> None:
         self._read.add(depth)
-        position, needs, start, end = self._ledger.spans[depth].during(
-            self._start, self._end, lingering=self.lingering
-        )
+        table = self._ledger.spans(depth)
+        position, needs, start, end = table.during(self._start, self._end, lingering=self.lingering)
         self.tags[position] = 1
         taken = needs > 0
         position, needs = position[taken], needs[taken]
@@ -195,26 +198,29 @@ class Ledger:
         self.up: Bools = graph.up[tree.vertex]
         self.held: Ints = np.zeros(count, np.int64)
         self.tags: NDArray[np.int32] = np.zeros(count, np.int32)
-        self.spans = [SpanTable() for _ in range(int(tree.depth.max()) + 1)]
+        self._depths = int(tree.depth.max()) + 1
+        self._tables = [SpanTable() for _ in range(self._depths)]
         pools = graph.divisible[tree.vertex]
         self.pool_depths = frozenset(np.unique(tree.depth[pools]).tolist())
         self.clock = 0
         """Counts changes of what is free now; see `changed_since`."""
         self._log: list[Ints] = []
         self._holdings: dict[int, Holding] = {}
-        self._rows: dict[int, list[tuple[int, slice]]] = {}
+        self._unfiled: dict[int, Holding] = {}
+        """Holdings whose spans are not in the tables yet; nobody asked about later so far."""
+        self._filed: dict[int, tuple[list[Ints], int]] = {}
+        """For each job the batch that it was filed with, and its number in that."""
         self._promised: dict[int, tuple[int, int]] = {}
 
     # -- changes -------------------------------------------------------------------------------
 
     def add(self, jobid: int, holding: Holding) -> None:
         self._holdings[jobid] = holding
-        needs = np.where(holding.exclusive, holding.needs, 0)
-        self._add_spans(jobid, holding, needs)
+        self._unfiled[jobid] = holding
         if holding.reserved:
             self._promised[jobid] = (holding.start, holding.end)
         else:
-            self.held[holding.position] += needs
+            self.held[holding.position] += holding.taken
             self.tags[holding.position] += 1
             self._changed(holding.position)
 
@@ -223,13 +229,12 @@ class Ledger:
         holding = self._holdings.pop(jobid, None)
         if holding is None:
             return None
-        for depth, rows in self._rows.pop(jobid):
-            self.spans[depth].kill(rows)
+        if self._unfiled.pop(jobid, None) is None:
+            self._unfile(jobid)
         if self._promised.pop(jobid, None) is None:
-            self.held[holding.position] -= np.where(holding.exclusive, holding.needs, 0)
+            self.held[holding.position] -= holding.taken
             self.tags[holding.position] -= 1
             self._changed(holding.position)
-        self._compact()
         return holding
 
     def mark(self, position: int, up: bool) -> None:
@@ -240,21 +245,52 @@ class Ledger:
             ancestors.append(int(self.tree.parent[ancestors[-1]]))
         self._changed(np.array(ancestors[::-1]))
 
-    def _add_spans(self, jobid: int, holding: Holding, needs: Ints) -> None:
-        depth = self.tree.depth[holding.position]
-        rows = self._rows[jobid] = []
-        for level in range(int(depth.max()) + 1):
+    # -- spans ---------------------------------------------------------------------------------
+
+    def spans(self, depth: int) -> SpanTable:
+        """The spans of all holdings at one depth of the tree."""
+        if self._unfiled:
+            self._file(self._unfiled)
+            self._unfiled = {}
+        return self._tables[depth]
+
+    def _file(self, holdings: dict[int, Holding]) -> None:
+        """Enter many holdings into the tables at once."""
+        held = list(holdings.values())
+        lengths = [len(h.position) for h in held]
+        position = np.concatenate([h.position for h in held])
+        rows = np.stack(
+            (
+                position,
+                np.concatenate([h.taken for h in held]),
+                np.repeat([h.start for h in held], lengths),
+                np.repeat([h.end for h in held], lengths),
+                np.repeat([int(h.reserved) for h in held], lengths),
+            )
+        )
+        owner = np.repeat(np.arange(len(held)), lengths)
+        depth = self.tree.depth[position]
+        batch = []
+        for level, table in enumerate(self._tables):
             here = depth == level
-            table = self.spans[level]
-            rows.append((level, table.add(holding.position[here], needs[here], holding)))
+            counts = np.bincount(owner[here], minlength=len(held))
+            batch.append(table.add(rows[:, here]) + np.concatenate(([0], np.cumsum(counts))))
+        for number, jobid in enumerate(holdings):
+            self._filed[jobid] = (batch, number)
+
+    def _unfile(self, jobid: int) -> None:
+        batch, number = self._filed.pop(jobid)
+        for table, starts in zip(self._tables, batch, strict=True):
+            table.kill(slice(int(starts[number]), int(starts[number + 1])))
+        self._compact()
 
     def _compact(self) -> None:
         """Lay the tables anew once more spans are dead than alive."""
-        if sum(t.dead for t in self.spans) * 2 <= sum(t.size for t in self.spans) + 4096:
+        if sum(t.dead for t in self._tables) * 2 <= sum(t.size for t in self._tables) + 4096:
             return
-        self.spans = [SpanTable() for _ in self.spans]
-        for jobid, holding in self._holdings.items():
-            self._add_spans(jobid, holding, np.where(holding.exclusive, holding.needs, 0))
+        self._tables = [SpanTable() for _ in range(self._depths)]
+        self._filed.clear()
+        self._unfiled = dict(self._holdings)
 
     def _changed(self, positions: Ints) -> None:
         self.clock += 1
