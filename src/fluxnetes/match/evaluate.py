@@ -134,7 +134,7 @@ def _evaluate_some(
         assert amount is not None  # noqa: S101 - decided by the stage, not by the members
         np.add.at(state.quantity, group.above[members], amount - state.amount[members])
         state.amount[members] = amount
-    turned = np.flatnonzero(ok != state.ok[members])
+    turned = (ok != state.ok[members]).nonzero()[0]
     if len(turned):
         members, ok = members[turned], ok[turned]
         step = np.where(ok, 1, -1)
@@ -155,6 +155,8 @@ def _amounts(
 ) -> Ints | None:
     """What each member counts for, where that is not simply its group's size."""
     group = stage.group
+    if stage.request is None and not question.policy.first:
+        return None
     if stage.request is None:
         if slots is not None:
             return slots.copy()
@@ -262,8 +264,13 @@ def mixtures(stage: Stage, states: States, members: Ints) -> list[Mixture]:
 
 
 def competes(stage: Stage, question: Question) -> bool:
-    """Whether the slots of all members of a stage are ranked against each other by score."""
-    return stage.request is None and not question.policy.first and not question.flexible
+    """Whether the slots of all members of a stage are ranked against each other by score.
+
+    Pools can make more slots than anybody wants to rank; they are ranked as they are filled.
+    """
+    plain = stage.request is None and not question.policy.first and not question.flexible
+    pools = question.policy.scoring != "id" and any(b.group.divisible for b in stage.below)
+    return plain and not pools
 
 
 def _best_slots(
@@ -278,7 +285,27 @@ def _best_slots(
         scores = _slot_scores(stage, states, question, members, slots)
         best: Ints = np.where(scores == NONE, -NONE, scores).min(axis=1, initial=-NONE)
         return best
-    return _slot_scores(stage, states, question, members, np.minimum(slots, 1))[:, 0]
+    return _first_slots(stage, states, question, members, slots)
+
+
+def _first_slots(
+    stage: Stage, states: States, question: Question, members: Ints, slots: Ints
+) -> Ints:
+    """The score of the first slot that would be filled below each member."""
+    having = slots.nonzero()[0]
+    asked = members[having]
+    sums = np.full(len(asked), MATCH_MET, np.int64)
+    one = np.ones(len(asked), np.int64)
+    for part in stage.slots[0].children:
+        share = fit(part.count, quantity_below(stage, states, asked, part.type))
+        serving = stage.serving(part.type)
+        entries = below_members(serving, states, asked, question.policy.slots_low)
+        rows, _, _ = pack(entries, share, one)
+        weights = entries.score[rows]
+        sums += np.bincount(entries.parent[rows], weights, len(asked)).astype(np.int64)
+    best = np.zeros(len(members), np.int64)
+    best[having] = sums
+    return best
 
 
 def _slot_scores(
@@ -293,10 +320,8 @@ def _slot_scores(
         share = fit(part.count, quantity_below(stage, states, asked, part.type))
         serving = stage.serving(part.type)
         entries = below_members(serving, states, asked, question.policy.slots_low)
-        rows, number, _ = pack(entries, share)
-        whose = having[entries.parent[rows]]
-        wanted = number < slots[whose]
-        np.add.at(scores, (whose[wanted], number[wanted]), entries.score[rows[wanted]])
+        rows, number, _ = pack(entries, share, slots[having])
+        np.add.at(scores, (having[entries.parent[rows]], number), entries.score[rows])
     return np.where(np.arange(width) < slots[:, None], scores, NONE)
 
 
@@ -313,7 +338,10 @@ class Entries:
     position: Ints
     score: Ints
     amount: Ints
-    divisible: Bools
+    size: int
+    """The amount of every row, if they are alike and whole; 0 if not."""
+    divisible: bool
+    """The rows are pools."""
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -326,13 +354,14 @@ class Entries:
             self.position[rows],
             self.score[rows],
             self.amount[rows],
-            self.divisible[rows],
+            self.size,
+            self.divisible,
         )
 
     def ordinal(self) -> Ints:
         """The number of each row among those of its parent."""
-        firsts = np.searchsorted(self.parent, self.parent)
-        return np.arange(len(self.parent)) - firsts
+        numbers: Ints = np.arange(len(self.parent)) - self.parent.searchsorted(self.parent)
+        return numbers
 
 
 def below_members(stages: list[Stage], states: States, parents: Ints, low: bool) -> Entries:
@@ -342,34 +371,56 @@ def below_members(stages: list[Stage], states: States, parents: Ints, low: bool)
     """
     parts = [_below(number, stage, states, parents, low) for number, stage in enumerate(stages)]
     if len(parts) == 1:
-        return Entries(*parts[0])
-    joined = Entries(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+        return parts[0]
+    joined = join(parts)
     key = joined.score if low else -joined.score
     return joined.take(np.lexsort((joined.position, key, joined.parent)))
 
 
-def _below(
-    number: int, stage: Stage, states: States, parents: Ints, low: bool
-) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints, Bools]:
-    group, state = stage.group, states[id(stage)]
-    lengths = group.first[parents + 1] - group.first[parents]
-    member = ragged(group.first[parents], lengths)
-    order = group.order(low)
-    if order is not None:
-        member = order[member]
-    parent = np.repeat(np.arange(len(parents)), lengths)
-    good = state.ok[member]
-    member, parent = member[good], parent[good]
-    if state.amount is None:
-        amount = np.full(len(member), group.size, np.int64)
+def join(parts: list[Entries]) -> Entries:
+    """Entries of several stages one after the other."""
+    sizes = {part.size for part in parts}
+    return Entries(
+        np.concatenate([p.parent for p in parts]),
+        np.concatenate([p.stage for p in parts]),
+        np.concatenate([p.member for p in parts]),
+        np.concatenate([p.position for p in parts]),
+        np.concatenate([p.score for p in parts]),
+        np.concatenate([p.amount for p in parts]),
+        sizes.pop() if len(sizes) == 1 else 0,
+        any(part.divisible for part in parts),
+    )
+
+
+def entries_of(number: int, stage: Stage, state: State, member: Ints, parent: Ints) -> Entries:
+    """Members of one stage as entries."""
+    group = stage.group
+    whole = state.amount is None or not group.divisible
+    if group.size > 0 and whole:
+        size, amount = group.size, np.full(len(member), group.size, np.int64)
     else:
-        amount = state.amount[member]
-    return (
+        assert state.amount is not None  # noqa: S101 - mixed sizes and pools have amounts
+        size, amount = 0, state.amount[member]
+    return Entries(
         parent,
         np.full(len(member), number, np.int64),
         member,
         group.members[member],
         group.score[member],
         amount,
-        np.full(len(member), group.divisible, np.bool_),
+        size,
+        group.divisible,
     )
+
+
+def _below(number: int, stage: Stage, states: States, parents: Ints, low: bool) -> Entries:
+    group, state = stage.group, states[id(stage)]
+    first = group.first[parents]
+    lengths = group.first[parents + 1] - first
+    member = ragged(first, lengths)
+    order = group.order(low)
+    if order is not None:
+        member = order[member]
+    good = state.ok[member]
+    parent = np.repeat(np.arange(len(parents)), lengths)
+    return entries_of(number, stage, state, member[good], parent[good])

@@ -20,7 +20,7 @@ from fluxnetes.graph.topology import Topology
 from fluxnetes.jobspec.model import SLOT, Resource
 from fluxnetes.match.evaluate import Entries, States
 from fluxnetes.match.filters import PruneFilters
-from fluxnetes.match.packing import pack
+from fluxnetes.match.packing import count_shares, pack
 from fluxnetes.match.place import Held
 from fluxnetes.match.stages import Kind, Stage
 
@@ -29,6 +29,7 @@ Bools = NDArray[np.bool_]
 
 _UNTOUCHED = 2**31 - 1
 _RANKS = 2**31
+_WORTH_MOVING = 1024
 
 
 class Weights:
@@ -138,6 +139,9 @@ class Weights:
         """Move a few children to where their new weights put them."""
         found = self._orders.get(parent)
         if found is None:
+            return
+        if len(found[0]) < _WORTH_MOVING:
+            del self._orders[parent]  # sorting so few anew is quicker than moving some
             return
         key, children = found
         gone = np.searchsorted(key, -self.key(positions))
@@ -256,8 +260,8 @@ class Walk:
         order = np.lexsort((-self._weights.key(entries.position), entries.parent))
         met = entries.take(order)
         kept = np.empty(len(met), np.bool_)
-        if (met.amount == met.amount[0]).all() and not met.divisible[0]:
-            each = -(-max(share, 1) // max(int(met.amount[0]), 1))
+        if met.size > 0 and not met.divisible:
+            each = -(-max(share, 1) // met.size)
             np.less(met.ordinal(), shares * each, out=kept)
         else:
             self._limit_mixed(met, share, shares, kept)
@@ -268,8 +272,8 @@ class Walk:
     def _limit_mixed(self, met: Entries, share: int, shares: int, kept: Bools) -> None:
         """The same where shares are made of vertices of different sizes, or of parts of pools."""
         parents = int(met.parent[-1]) + 1
-        rows, number, _ = pack(met, np.full(parents, max(share, 1)))
-        made = np.zeros(parents, np.int64)
-        np.maximum.at(made, met.parent[rows], number + 1)
+        each = np.full(parents, max(share, 1))
+        made = count_shares(met, each, parents)
         np.less(made[met.parent], shares, out=kept)
-        kept[rows[number < shares]] = True
+        rows, _, _ = pack(met, each, np.minimum(made, shares))
+        kept[rows] = True

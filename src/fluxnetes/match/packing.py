@@ -17,63 +17,70 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 
+Packed = tuple[Ints, Ints, Ints]
+"""For every vertex used: its row, the number of the share it goes to, the units taken from it."""
 
-def pack(entries: Entries, share: Ints) -> tuple[Ints, Ints, Ints]:
-    """Pack each parent's entries into shares of `share[parent]` units.
 
-    Returns, for every vertex used, the row in `entries`, the number of the share it goes to, and
-    the units taken from it. Incomplete shares are left out.
+def pack(entries: Entries, share: Ints, most: Ints) -> Packed:
+    """Pack each parent's entries into shares of `share[parent]` units, `most[parent]` at most.
+
+    The caller knows that there are enough for that many.
     """
-    per_row = share[entries.parent]
-    if entries.divisible.any():
-        return _pack_pools(entries, per_row)
+    if entries.divisible:
+        return _pack_pools(entries, share, most)
     number = _whole_shares(entries, share)
-    rows = np.flatnonzero(number >= 0)
+    rows = (number < most[entries.parent]).nonzero()[0]
     return rows, number[rows], entries.amount[rows]
 
 
 def count_shares(entries: Entries, share: Ints, parents: int) -> Ints:
     """How many shares of `share[parent]` units each parent's entries make."""
-    rows, number, _ = pack(entries, share)
+    if entries.divisible:
+        serves = entries.amount // share[entries.parent]
+        sums = np.bincount(entries.parent, weights=serves, minlength=parents)
+        return sums.astype(np.int64)
     made = np.zeros(parents, np.int64)
-    np.maximum.at(made, entries.parent[rows], number + 1)
-    return made
+    number = _whole_shares(entries, share)
+    np.maximum.at(made, entries.parent, number)
+    # The last share of a parent counts only if it is complete: its units say so.
+    last = number == made[entries.parent]
+    units = np.bincount(
+        entries.parent[last], weights=entries.amount[last], minlength=parents
+    ).astype(np.int64)
+    return np.where(units >= share, made + 1, made)
 
 
-def _pack_pools(entries: Entries, per_row: Ints) -> tuple[Ints, Ints, Ints]:
-    serves = entries.amount // np.maximum(per_row, 1)
+def _pack_pools(entries: Entries, share: Ints, most: Ints) -> Packed:
+    per_row = share[entries.parent]
+    serves = np.minimum(entries.amount // per_row, most[entries.parent])
     rows = np.repeat(np.arange(len(entries)), serves)
     parent = entries.parent[rows]
-    number = np.arange(len(rows)) - np.searchsorted(parent, parent)
-    return rows, number, per_row[rows]
+    number = np.arange(len(rows)) - parent.searchsorted(parent)
+    used = (number < most[parent]).nonzero()[0]
+    return rows[used], number[used], per_row[rows[used]]
 
 
 def _whole_shares(entries: Entries, share: Ints) -> Ints:
-    """The share that each vertex goes to, -1 for those left over.
-
-    Works on all parents at once, one vertex of each at a time; equal sizes need no walk.
-    """
-    amount, parent = entries.amount, entries.parent
-    if not len(entries):
-        return np.empty(0, np.int64)
+    """The share that each vertex goes to; the last of each parent may be incomplete."""
     ordinal = entries.ordinal()
-    per_row = share[parent]
-    if (amount == amount[0]).all():
-        each = -(-per_row // max(int(amount[0]), 1))
-        number = ordinal // np.maximum(each, 1)
-        total = np.bincount(parent, minlength=len(share)) // np.maximum(
-            -(-share // max(int(amount[0]), 1)), 1
-        )
-        return np.where(number < total[parent], number, -1)
-    number = np.full(len(entries), -1, np.int64)
+    if entries.size > 0:
+        each: Ints = -(-share // entries.size)
+        number: Ints = ordinal // each[entries.parent]
+        return number
+    return _mixed_shares(entries, share, ordinal)
+
+
+def _mixed_shares(entries: Entries, share: Ints, ordinal: Ints) -> Ints:
+    """The same for vertices of different sizes: one vertex of every parent at a time."""
+    number = np.zeros(len(entries), np.int64)
     got = np.zeros(len(share), np.int64)
     filled = np.zeros(len(share), np.int64)
-    for step in range(int(ordinal.max()) + 1):
-        rows = np.flatnonzero(ordinal == step)
-        who = parent[rows]
+    for step in range(int(ordinal.max(initial=-1)) + 1):
+        rows = (ordinal == step).nonzero()[0]
+        who = entries.parent[rows]
         number[rows] = filled[who]
-        got[who] += amount[rows]
-        full = got[who] >= share[who]
-        filled[who[full]] += 1
-        got[who[full]] = 0
-    return np.where(number < filled[parent], number, -1)
+        got[who] += entries.amount[rows]
+        full = who[got[who] >= share[who]]
+        filled[full] += 1
+        got[full] = 0
+    return number

@@ -65,6 +65,8 @@ def hold(tree: Topology, size: Ints, whole: Bools | None, selection: Selection) 
 
 def ancestors(tree: Topology, positions: Ints) -> Ints:
     """All ancestors of some positions, ascending."""
+    if len(positions) == 1:
+        return _path(tree, int(positions[0]))
     found = []
     level = positions
     while len(level):
@@ -73,6 +75,16 @@ def ancestors(tree: Topology, positions: Ints) -> Ints:
             level = level[1:]
         found.append(level)
     return distinct(np.concatenate(found)) if found else np.empty(0, np.int64)
+
+
+def _path(tree: Topology, position: int) -> Ints:
+    """The ancestors of one position."""
+    path = []
+    position = int(tree.parent[position])
+    while position >= 0:
+        path.append(position)
+        position = int(tree.parent[position])
+    return np.array(path[::-1], np.int64)
 
 
 def distinct(numbers: Ints) -> Ints:

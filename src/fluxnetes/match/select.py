@@ -20,7 +20,9 @@ from fluxnetes.match.evaluate import (
     State,
     States,
     below_members,
+    entries_of,
     fit,
+    join,
     mixtures,
     quantity_below,
 )
@@ -51,6 +53,8 @@ class Filling:
     stages: list[Stage]
     places: Ints
     """The positions of the members asked about."""
+    made: int
+    """How many slots were filled in all."""
 
     def slots(self) -> tuple[Ints, Ints, Ints, Ints]:
         """The slots themselves: the slot of each row; and place, number, score of each slot."""
@@ -156,28 +160,18 @@ class Chooser:
 
     def _leading(self, number: int, stage: Stage, ok: Bools, count: int) -> Entries:
         """As many of a stage's best members as could be needed."""
-        group, amount = stage.group, self.states[id(stage)].amount
         if self.policy.scoring == "interval":
-            member = np.flatnonzero(ok)
+            member = ok.nonzero()[0]
         else:
-            ranking = group.ranking(self.policy.low)
+            ranking = stage.group.ranking(self.policy.low)
             member = ranking[ok[ranking]][:count]
-        rows = len(member)
-        return Entries(
-            np.zeros(rows, np.int64),
-            np.full(rows, number),
-            member,
-            group.members[member],
-            group.score[member],
-            np.full(rows, group.size) if amount is None else amount[member],
-            np.full(rows, group.divisible),
-        )
+        parent = np.zeros(len(member), np.int64)
+        return entries_of(number, stage, self.states[id(stage)], member, parent)
 
     def _rank(self, parts: list[Entries]) -> Entries:
         if len(parts) == 1 and self.policy.scoring != "interval":
             return parts[0]
-        columns = (np.concatenate([getattr(p, name) for p in parts]) for name in Entries.__slots__)
-        joined = Entries(*columns)
+        joined = join(parts)
         return joined.take(np.lexsort((joined.position, self._key(joined.score))))
 
     def _key(self, score: Ints) -> Ints:
@@ -243,6 +237,10 @@ class Chooser:
         return leaders
 
     def _take_best_slots(self, fillings: list[Filling], count: int) -> None:
+        if sum(filling.made for filling in fillings) <= count:
+            for filling in fillings:
+                self._take_filling(filling, None)
+            return
         slots = [filling.slots() for filling in fillings]
         place, number, score = (np.concatenate([s[i] for s in slots]) for i in (1, 2, 3))
         best = np.lexsort((number, place, self._key(score)))[:count]
@@ -287,7 +285,7 @@ class Chooser:
         before = sums - sums[firsts]
         left = count[entries.parent] - before
         taken = left > 0
-        needs = np.where(entries.divisible, np.minimum(entries.amount, left), entries.amount)
+        needs = np.minimum(entries.amount, left) if entries.divisible else entries.amount
         for number, stage in enumerate(stages):
             mine = taken & (entries.stage == number)
             if mine.any():
@@ -300,7 +298,7 @@ class Chooser:
         if self.policy.scoring != "property":
             # Slots are filled from the best vertices down, so the first ones are the best.
             filling = self._fill(stage, members, count)
-            self._take_filling(filling, np.ones(len(filling.slot), np.bool_))
+            self._take_filling(filling, None)
             return
         filling = self._fill(stage, members, made[members])
         of_row, place, number, score = filling.slots()
@@ -324,9 +322,7 @@ class Chooser:
             if self.walk is not None:
                 shares = stage.slots[0].count.largest
                 entries = self.walk.limit(entries, part.count.largest, shares)
-            rows, number, needs = pack(entries, share)
-            used = number < slots[entries.parent[rows]]
-            rows, number, needs = rows[used], number[used], needs[used]
+            rows, number, needs = pack(entries, share, slots)
             stage_number = entries.stage[rows] + len(stages)
             columns.append(
                 (
@@ -343,7 +339,8 @@ class Chooser:
             np.concatenate(column) for column in zip(*columns, strict=True)
         )
         places = stage.group.members[members]
-        return Filling(parent, slot, at, member, needed, score, stages, places)
+        made = int(slots.sum())
+        return Filling(parent, slot, at, member, needed, score, stages, places, made)
 
     def _fill_mixtures(self, stage: Stage, members: Ints, slots: Ints) -> Filling:
         """The same where slots are made in several ways: slot by slot."""
@@ -365,11 +362,11 @@ class Chooser:
                 entries.member.tolist(),
                 entries.score.tolist(),
                 entries.amount.tolist(),
-                entries.divisible.tolist(),
                 strict=True,
             )
-            for parent, *row in rows:
-                supply.setdefault((parent, type), []).append(tuple(row))
+            for parent, at, member, score, amount in rows:
+                row = (at, member, score, amount, entries.divisible)
+                supply.setdefault((parent, type), []).append(row)
             stages.extend(serving)
         filled: list[tuple[int, ...]] = []
         for parent, mixture in enumerate(mixtures(stage, self.states, members)):
@@ -387,10 +384,14 @@ class Chooser:
                         needed -= taken
         parents, slot, at_stage, of, needs, scores = np.array(filled, np.int64).reshape(-1, 6).T
         places = stage.group.members[members]
-        return Filling(parents, slot, at_stage, of, needs, scores, stages, places)
+        made = int(slots.sum())
+        return Filling(parents, slot, at_stage, of, needs, scores, stages, places, made)
 
-    def _take_filling(self, filling: Filling, chosen: Bools) -> None:
+    def _take_filling(self, filling: Filling, chosen: Bools | None) -> None:
+        """Take the rows of chosen slots; None: of all."""
         for number, stage in enumerate(filling.stages):
-            mine = chosen & (filling.stage == number)
+            mine = filling.stage == number
+            if chosen is not None:
+                mine &= chosen
             if mine.any():
                 self._descend(stage, filling.member[mine], filling.needs[mine])
