@@ -378,18 +378,24 @@ OPERATIONS = (
 
 def steps(requests: list[Jobspec]) -> st.SearchStrategy[Step]:
     """One operation that leaves the shape of the graph as it is; requests come back often."""
-    match = st.builds(Match, st.sampled_from(OPERATIONS), st.sampled_from(requests))
-    cancel = st.builds(Cancel, SMALL)
-    advance = st.builds(Advance, st.sampled_from([1, 2, 5]))
-    status = st.builds(SetStatus, SMALL, st.sampled_from([True, True, False]))
-    return st.one_of(match, match, match, match, match, cancel, advance, status)
+    return weighted(
+        (2, st.builds(Cancel, SMALL)),
+        (2, st.builds(Advance, st.sampled_from([1, 2, 5]))),
+        (1, st.builds(SetStatus, SMALL, st.sampled_from([True, False]))),
+        (9, st.builds(Match, st.sampled_from(OPERATIONS), st.sampled_from(requests))),
+    )
 
 
 def changes(blueprint: Blueprint) -> st.SearchStrategy[Step]:
     """One operation that changes what a job holds, or the shape of the graph."""
     partial = st.builds(PartialCancel, SMALL, st.integers(1, 255))
-    shrink = st.builds(Shrink, SMALL)
-    return st.one_of(partial, partial, growths(blueprint), shrink)
+    return weighted((3, partial), (1, growths(blueprint)), (1, st.builds(Shrink, SMALL)))
+
+
+def weighted(*choices: tuple[int, st.SearchStrategy[Step]]) -> st.SearchStrategy[Step]:
+    """One of several strategies, each so often; `st.one_of` would take all for equal."""
+    tickets = [place for place, (weight, _) in enumerate(choices) for _ in range(weight)]
+    return st.sampled_from(tickets).flatmap(lambda place: choices[place][1])
 
 
 @st.composite
@@ -414,9 +420,9 @@ def streams(
     requests = draw(st.lists(jobspecs(blueprint, flexible), min_size=1, max_size=4))
     step = steps(requests)
     if changing:
-        step = st.one_of(step, step, changes(blueprint))
-    # Three short lists: long enough together, and each shrinks to nothing.
-    few = st.lists(step, max_size=10)
+        step = weighted((3, step), (1, changes(blueprint)))
+    # Three short lists make a longer one than one long list would.
+    few = st.lists(step, min_size=3, max_size=10)
     return [step for _ in range(3) for step in draw(few)]
 
 

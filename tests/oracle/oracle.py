@@ -240,7 +240,7 @@ class Oracle:
         """Are there nodes enough at all? The outcome if not, None to go on and search."""
         enough = request.nodes <= self._nodes_up()
         if enough and request.jobspec.constraint is not None:
-            enough = request.nodes <= self._feasible_nodes(request)
+            enough = request.nodes <= self._allowed_nodes(request)
         if enough:
             return None
         if request.operation is Operation.ALLOCATE_WITH_SATISFIABILITY:
@@ -256,16 +256,12 @@ class Oracle:
 
         return sum(is_up(node) for node in self._nodes())
 
-    def _feasible_nodes(self, request: Request) -> int:
+    def _allowed_nodes(self, request: Request) -> int:
+        """How many nodes the constraint allows, whatever runs on them."""
         terrain = Terrain(self.graph, request.jobspec.constraint, self.weights)
         ignores_status = request.operation is Operation.ALLOCATE_WITH_SATISFIABILITY
-        now_only = request.operation in (Operation.ALLOCATE, Operation.WITHOUT_ALLOCATING)
-        at = request.now if now_only else GRAPH_END - 1
-        window = Window(at, at + request.duration, begins_now=now_only)
         return sum(
-            terrain.satisfies_constraint(node)
-            and (ignores_status or terrain.is_up(node))
-            and self.calendar.available(node, window) > 0
+            terrain.satisfies_constraint(node) and (ignores_status or terrain.is_up(node))
             for node in self._nodes()
         )
 

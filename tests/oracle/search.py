@@ -194,7 +194,7 @@ class Search:
             return True
         if not self.terrain.satisfies_constraint(vertex):
             return True
-        if self.calendar.available(vertex, self.window) == 0:
+        if self.calendar.available(vertex, self.window) <= 0:
             return True
         if vertex.type in self.whole and not self.calendar.is_alone(vertex, self.window):
             return True

@@ -220,7 +220,7 @@ class Engine:
             return None
         question = Question(view, plan.allowed, self._barred, self.policy, self.flexible)
         states = plan.tried = self._states(plan, question)
-        walk = Walk(self.weights, states) if self.weights is not None else None
+        walk = Walk(self.weights, states, self.policy.low) if self.weights is not None else None
         selection = Chooser(states, question, walk).choose(plan.stage, plan.resources)
         if selection is None:
             return None
@@ -278,6 +278,7 @@ class Engine:
         end: int,
         *,
         reserved: bool,
+        now: int = 0,
         adopted: bool = False,
         moved: bool = False,
     ) -> None:
@@ -291,9 +292,9 @@ class Engine:
         self.ledger.add(jobid, holding)
         self._uncounted[jobid] = (held, start, end)
         if self.weights is not None:
-            self.weights.enter(held, in_use=not reserved)
+            self.weights.enter(jobid, held, start, end)
             if not moved:
-                self.weights.weigh(held, forget=adopted)
+                self.weights.weigh(held, None if adopted else now)
 
     @property
     def profile(self) -> Profile:
@@ -317,14 +318,12 @@ class Engine:
 
     def leave(self, jobid: int) -> None:
         """Forget what a job holds."""
-        holding = self.ledger.drop(jobid)
-        if holding is None:
+        if self.ledger.drop(jobid) is None:
             return
         if self._uncounted.pop(jobid, None) is None:
             self._profile.drop(jobid)
         if self.weights is not None:
-            held = Held(holding.position, holding.needs, holding.exclusive)
-            self.weights.leave(held, in_use=not holding.reserved)
+            self.weights.leave(jobid)
 
     def placement(self, held: Held, start: int, end: int, queue: str | None) -> Placement:
         """What a job holds, as rows of the graph in the order of output."""

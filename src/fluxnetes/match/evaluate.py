@@ -278,14 +278,24 @@ def _best_slots(
 ) -> Ints:
     """The score of the best slot that can be filled below each member.
 
-    Slots are filled from the highest score down, or from the lowest up, so the best is the first,
-    except under `variation`, which fills from the worst class and prefers the best one.
+    Slots are filled from the highest score down, or from the lowest up, so the best is the first;
+    but see `first_is_best`.
     """
-    if question.policy.scoring == "property":
+    if not first_is_best(stage, question.policy):
         scores = _slot_scores(stage, states, question, members, slots)
-        best: Ints = np.where(scores == NONE, -NONE, scores).min(axis=1, initial=-NONE)
-        return best
+        if not question.policy.low:
+            return np.asarray(scores.max(axis=1, initial=NONE))
+        return np.asarray(np.where(scores == NONE, -NONE, scores).min(axis=1, initial=-NONE))
     return _first_slots(stage, states, question, members, slots)
+
+
+def first_is_best(stage: Stage, policy: Policy) -> bool:
+    """Whether a vertex's slots get no better the later they are filled.
+
+    They do under `variation`, which fills from the worst class and prefers the best one, and may
+    where a slot takes one large vertex and the next several small ones.
+    """
+    return policy.scoring != "property" and not stage.uneven
 
 
 def _first_slots(

@@ -10,7 +10,9 @@ not renewed when a job ends: that is the reference's meaning, and placements dep
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +34,16 @@ _RANKS = 2**31
 _WORTH_MOVING = 1024
 
 
+@dataclass(slots=True)
+class _Share:
+    """What one job takes of the types that vertices weigh by."""
+
+    rows: Ints
+    used: Ints
+    spans: Ints
+    counted: bool = False
+
+
 class Weights:
     """The weight of every vertex's edge, and what it is computed from."""
 
@@ -50,6 +62,9 @@ class Weights:
         self._total = self._totals()
         self._used = np.zeros(count, np.int64)
         self._spans = np.zeros(count, np.int64)
+        self._jobs: dict[int, _Share] = {}
+        self._events: list[tuple[int, int, int]] = []
+        """Times at which a job begins (1) or ends (0) to use what it was given."""
         self._orders: dict[int, tuple[Ints, Ints]] = {}
 
     def _last_types(self, graph: ResourceGraph, filters: PruneFilters) -> Ints:
@@ -76,25 +91,39 @@ class Weights:
 
     # -- jobs come and go ----------------------------------------------------------------------
 
-    def enter(self, held: Held, *, in_use: bool) -> None:
-        """Count what a job takes; `in_use`: it takes it now."""
+    def enter(self, jobid: int, held: Held, start: int, end: int) -> None:
+        """Count what a job takes, from its start to its end."""
         rows, used, spans = self._below(held)
-        if in_use:
-            self._used[rows] += used
+        self._jobs[jobid] = _Share(rows, used, spans)
         self._spans[rows] += spans
+        heapq.heappush(self._events, (start, 1, jobid))
+        heapq.heappush(self._events, (end, 0, jobid))
 
-    def weigh(self, held: Held, *, forget: bool) -> None:
-        """Renew the weights along a job's placement; `forget`: they fall to nothing."""
+    def leave(self, jobid: int) -> None:
+        share = self._jobs.pop(jobid, None)
+        if share is not None:
+            self._spans[share.rows] -= share.spans
+            if share.counted:
+                self._used[share.rows] -= share.used
+
+    def _advance(self, now: int) -> None:
+        """Let the jobs begin and end that do so until now."""
+        while self._events and self._events[0][0] <= now:
+            _, begins, jobid = heapq.heappop(self._events)
+            share = self._jobs.get(jobid)
+            if share is not None and share.counted != bool(begins):
+                share.counted = bool(begins)
+                self._used[share.rows] += share.used if begins else -share.used
+
+    def weigh(self, held: Held, now: int | None) -> None:
+        """Renew the weights along a job's placement by what is left now; None: they fall to 0."""
+        if now is not None:
+            self._advance(now)
         rows = held.position[(self._last[held.position] >= 0) & (held.position > 0)]
         left = self._total[rows] - self._used[rows]
-        rows, left = (c[(left > 0) | (self._spans[rows] > 0)] for c in (rows, left))
-        self._set(rows, np.zeros_like(left) if forget else left)
-
-    def leave(self, held: Held, *, in_use: bool) -> None:
-        rows, used, spans = self._below(held)
-        if in_use:
-            self._used[rows] -= used
-        self._spans[rows] -= spans
+        worth = (left > 0) | (self._spans[rows] > 0)
+        rows, left = rows[worth], left[worth]
+        self._set(rows, np.zeros_like(left) if now is None else left)
 
     def _below(self, held: Held) -> tuple[Ints, Ints, Ints]:
         """For each vertex of a job that keeps count: what the job takes of that, strictly below."""
@@ -153,25 +182,44 @@ class Weights:
         self._orders[parent] = (np.insert(key, where, new), np.insert(children, where, positions))
 
 
+@dataclass(frozen=True, slots=True)
+class Met:
+    """Members of one stage that the walk met, and when: its turn among all that were met."""
+
+    members: Ints
+    turn: Ints
+
+
 class Walk:
     """One traversal: which vertices are met before there is enough."""
 
-    def __init__(self, weights: Weights, states: States) -> None:
+    def __init__(self, weights: Weights, states: States, low: bool) -> None:
         self._weights = weights
         self._states = states
+        self._low = low
 
-    def meet(self, root: Stage, wanted: tuple[Resource, ...]) -> dict[int, Ints]:
-        """The members met at the request's top level, by `id(stage)`."""
-        found: dict[int, list[Ints]] = {}
-        if root.kind is Kind.PASS:
-            if self._states[id(root)].ok[0]:
-                self._explore(root, 0, wanted, found)
-        else:
-            found[id(root)] = [np.zeros(1, np.int64)]
-        return {stage: np.concatenate(parts) for stage, parts in found.items()}
+    def meet(self, root: Stage, wanted: tuple[Resource, ...]) -> dict[int, Met]:
+        """What is met at the request's top level, by `id(stage)`."""
+        found: list[tuple[int, Ints]] = []
+        if root.kind is not Kind.PASS:
+            found.append((id(root), np.zeros(1, np.int64)))
+        elif self._states[id(root)].ok[0]:
+            self._explore(root, 0, wanted, found)
+        met: dict[int, tuple[list[Ints], list[Ints]]] = {}
+        turn = 0
+        for stage, members in found:
+            of_stage = met.setdefault(stage, ([], []))
+            of_stage[0].append(members)
+            of_stage[1].append(np.arange(turn, turn + len(members)))
+            turn += len(members)
+        return {s: Met(np.concatenate(m), np.concatenate(t)) for s, (m, t) in met.items()}
 
     def _explore(
-        self, stage: Stage, member: int, wanted: tuple[Resource, ...], found: dict[int, list[Ints]]
+        self,
+        stage: Stage,
+        member: int,
+        wanted: tuple[Resource, ...],
+        found: list[tuple[int, Ints]],
     ) -> dict[str, int]:
         """Look below one vertex; returns how much of each wanted type was met."""
         if len(stage.below) == 1 and stage.below[0].kind is not Kind.PASS and len(wanted) == 1:
@@ -188,7 +236,7 @@ class Walk:
             else:
                 type = own_type if own_type is not None else SLOT
                 met[type] += self._worth(child, np.array([index]), enough[type])[0]
-                found.setdefault(id(child), []).append(np.array([index]))
+                found.append((id(child), np.array([index])))
             if all(met[type] >= enough[type] for type in met):
                 break
         return met
@@ -227,7 +275,7 @@ class Walk:
         return found
 
     def _explore_one_kind(
-        self, stage: Stage, member: int, wanted: Resource, found: dict[int, list[Ints]]
+        self, stage: Stage, member: int, wanted: Resource, found: list[tuple[int, Ints]]
     ) -> dict[str, int]:
         """The same where all children worth looking at are of one group: no loop is needed."""
         below = stage.below[0]
@@ -241,7 +289,7 @@ class Walk:
         enough = wanted.count.largest
         sums = np.cumsum(self._worth(below, index, enough))
         needed = min(int(sums.searchsorted(enough)) + 1, len(index))
-        found.setdefault(id(below), []).append(index[:needed])
+        found.append((id(below), index[:needed]))
         return {wanted.type: int(sums[needed - 1])}
 
     def _worth(self, stage: Stage, members: Ints, most: int) -> Ints:
@@ -254,7 +302,10 @@ class Walk:
         return np.where(state.ok[members], stage.group.size, 0)
 
     def limit(self, entries: Entries, share: int, shares: int) -> Entries:
-        """Of each parent's entries, those met before it has its shares; their order stays."""
+        """Of each parent's entries, those met before it has its shares, the best first.
+
+        Equals keep the order in which they were met.
+        """
         if not len(entries):
             return entries
         order = np.lexsort((-self._weights.key(entries.position), entries.parent))
@@ -265,9 +316,9 @@ class Walk:
             np.less(met.ordinal(), shares * each, out=kept)
         else:
             self._limit_mixed(met, share, shares, kept)
-        keep = np.zeros(len(entries), np.bool_)
-        keep[order[kept]] = True
-        return entries.take(keep)
+        met = met.take(kept)
+        key = met.score if self._low else -met.score
+        return met.take(np.lexsort((key, met.parent)))
 
     def _limit_mixed(self, met: Entries, share: int, shares: int, kept: Bools) -> None:
         """The same where shares are made of vertices of different sizes, or of parts of pools."""

@@ -24,10 +24,11 @@ def interval_of(seen: Ints, score: Ints) -> Ints:
 
 
 class SlotScores:
-    """The scores of each member's slots, in the order in which they are filled: falling."""
+    """The scores of each member's slots, in the order in which they are filled."""
 
     def __init__(self, rows: Ints) -> None:
         self.rows = rows
+        self._highest: Ints = rows.max(axis=1)
         self._values, self._counts = np.unique(rows[rows != NONE], return_counts=True)
 
     def replace(self, members: Ints, rows: Ints) -> None:
@@ -36,6 +37,7 @@ class SlotScores:
         self.rows, rows = _widen(self.rows, width), _widen(rows, width)
         self._count(self.rows[members], -1)
         self.rows[members] = rows
+        self._highest[members] = rows.max(axis=1)
         self._count(rows, 1)
 
     def _count(self, rows: Ints, step: int) -> None:
@@ -58,7 +60,7 @@ class SlotScores:
         seen = self.seen()
         gaps = np.flatnonzero(np.diff(seen) > 1)
         lowest = seen[gaps[-1] + 1] if len(gaps) else seen[0]
-        members = np.flatnonzero(self.rows[:, 0] >= lowest)[:count]
+        members = np.flatnonzero(self._highest >= lowest)[:count]
         enough = int(np.count_nonzero(self.rows[members] >= lowest)) >= count
         return members if enough else None
 

@@ -134,7 +134,7 @@ class Matcher:
         if operation in RECORDED:
             self.next_jobid += 1
             if answer:
-                self._record(answer, attempt.held)
+                self._record(answer, attempt.held, now)
         return answer
 
     def _request(self, asked: Jobspec | Gang) -> Request:
@@ -146,12 +146,12 @@ class Matcher:
             return GangRequest(self.engine, asked)
         return JobspecRequest(self.engine, asked)
 
-    def _record(self, answer: Answer, held: Held) -> None:
+    def _record(self, answer: Answer, held: Held, now: int) -> None:
         placement = answer.placement
         assert placement is not None  # noqa: S101 - every yes that is recorded has one
         reserved = answer.outcome is Outcome.RESERVED
         job = Job(answer.jobid, answer.at, placement.end, reserved, placement)
-        self.engine.enter(job.jobid, held, job.at, job.end, reserved=reserved)
+        self.engine.enter(job.jobid, held, job.at, job.end, reserved=reserved, now=now)
         self.jobs[job.jobid] = job
 
     # -- what is held --------------------------------------------------------------------------

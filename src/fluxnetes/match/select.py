@@ -21,12 +21,13 @@ from fluxnetes.match.evaluate import (
     States,
     below_members,
     entries_of,
+    first_is_best,
     fit,
     join,
     mixtures,
     quantity_below,
 )
-from fluxnetes.match.first import Walk
+from fluxnetes.match.first import Met, Walk
 from fluxnetes.match.intervals import interval_of
 from fluxnetes.match.packing import pack
 from fluxnetes.match.place import Selection
@@ -52,19 +53,19 @@ class Filling:
     score: Ints
     stages: list[Stage]
     places: Ints
-    """The positions of the members asked about."""
+    """What decides between equal slots of different members."""
     made: int
     """How many slots were filled in all."""
 
     def slots(self) -> tuple[Ints, Ints, Ints, Ints]:
-        """The slots themselves: the slot of each row; and place, number, score of each slot."""
+        """The slots themselves: the slot of each row; and parent, number, score of each slot."""
         width = int(self.slot.max()) + 1 if len(self.slot) else 1
         which, row, of_row = np.unique(
             self.parent * width + self.slot, return_index=True, return_inverse=True
         )
         score = np.full(len(which), MATCH_MET, np.int64)
         np.add.at(score, of_row, self.score)
-        return of_row, self.places[self.parent[row]], self.slot[row], score
+        return of_row, self.parent[row], self.slot[row], score
 
 
 class Chooser:
@@ -80,7 +81,7 @@ class Chooser:
         self._exclusive: list[Bools] = []
         self._labels: dict[int, str] = {}
         self._scores_seen: Ints = np.empty(0, np.int64)
-        self._met: dict[int, Ints] | None = None
+        self._met: dict[int, Met] | None = None
 
     def choose(self, root: Stage, resources: tuple[Resource, ...]) -> Selection | None:
         """The best vertices for a whole request; None if there are not enough."""
@@ -114,11 +115,22 @@ class Chooser:
 
     def _only_met(self, stage: Stage, ok: Bools) -> Bools:
         assert self._met is not None  # noqa: S101 - only asked after a walk
-        met = np.zeros(len(ok), np.bool_)
-        members = self._met.get(id(stage))
-        if members is not None:
-            met[members] = ok[members]
-        return met
+        only = np.zeros(len(ok), np.bool_)
+        met = self._met.get(id(stage))
+        if met is not None:
+            only[met.members] = ok[met.members]
+        return only
+
+    def _turns(self, stage: Stage, members: Ints) -> Ints:
+        """What decides between equals at the top level: depth-first order, or the walk's."""
+        if self._met is None:
+            return stage.group.members[members]
+        turn = np.zeros(len(stage.group), np.int64)
+        met = self._met.get(id(stage))
+        if met is not None:
+            turn[met.members] = met.turn
+        found: Ints = turn[members]
+        return found
 
     def _reach(self, stage: Stage, gate: Bools | None, type: str) -> Iterator[tuple[Stage, Bools]]:
         ok = self.states[id(stage)].ok
@@ -143,12 +155,8 @@ class Chooser:
         if count == 0:
             return False
         stages = [stage for stage, _ in candidates]
-        entries = self._rank(
-            [
-                self._leading(number, stage, ok, count)
-                for number, (stage, ok) in enumerate(candidates)
-            ]
-        )
+        leading = [self._leading(n, stage, ok, count) for n, (stage, ok) in enumerate(candidates)]
+        entries = self._rank(stages, leading)
         self._take(stages, entries, np.array([count]))
         return True
 
@@ -160,7 +168,7 @@ class Chooser:
 
     def _leading(self, number: int, stage: Stage, ok: Bools, count: int) -> Entries:
         """As many of a stage's best members as could be needed."""
-        if self.policy.scoring == "interval":
+        if self.policy.scoring == "interval" or self.walk is not None:
             member = ok.nonzero()[0]
         else:
             ranking = stage.group.ranking(self.policy.low)
@@ -168,11 +176,13 @@ class Chooser:
         parent = np.zeros(len(member), np.int64)
         return entries_of(number, stage, self.states[id(stage)], member, parent)
 
-    def _rank(self, parts: list[Entries]) -> Entries:
-        if len(parts) == 1 and self.policy.scoring != "interval":
+    def _rank(self, stages: list[Stage], parts: list[Entries]) -> Entries:
+        """All candidates from the most to the least preferred."""
+        if len(parts) == 1 and self.policy.scoring != "interval" and self.walk is None:
             return parts[0]
         joined = join(parts)
-        return joined.take(np.lexsort((joined.position, self._key(joined.score))))
+        turns = [self._turns(s, p.member) for s, p in zip(stages, parts, strict=True)]
+        return joined.take(np.lexsort((np.concatenate(turns), self._key(joined.score))))
 
     def _key(self, score: Ints) -> Ints:
         """What to sort by, ascending, so that the most preferred comes first."""
@@ -195,9 +205,10 @@ class Chooser:
         fillings = []
         for (stage, _), made in zip(candidates, slots, strict=True):
             members = self._leading_members(stage, made, count)
-            # Under `variation` the best slots are the ones filled last: fill them all.
-            most = made[members] if self.policy.scoring == "property" else count
-            fillings.append(self._fill(stage, members, np.minimum(made[members], most)))
+            wanted_of_each = made[members]
+            if first_is_best(stage, self.policy):
+                wanted_of_each = np.minimum(wanted_of_each, count)
+            fillings.append(self._fill(stage, members, wanted_of_each))
         self._take_best_slots(fillings, count)
         return True
 
@@ -228,7 +239,7 @@ class Chooser:
     def _leaders_by_interval(self, state: State, members: Ints, slots: Ints, count: int) -> Ints:
         """The same where slots are preferred by the interval that their scores are in."""
         assert state.scores is not None and state.slots is not None  # noqa: S101 - asked so
-        if int(slots.sum()) != int(state.slots.sum()):
+        if not len(members) or int(slots.sum()) != int(state.slots.sum()):
             return members  # some are out of reach: the intervals are others
         leaders = state.scores.leaders(count)
         if leaders is None:
@@ -242,14 +253,15 @@ class Chooser:
                 self._take_filling(filling, None)
             return
         slots = [filling.slots() for filling in fillings]
-        place, number, score = (np.concatenate([s[i] for s in slots]) for i in (1, 2, 3))
+        place = np.concatenate([f.places[s[1]] for f, s in zip(fillings, slots, strict=True)])
+        number, score = (np.concatenate([s[i] for s in slots]) for i in (2, 3))
         best = np.lexsort((number, place, self._key(score)))[:count]
         chosen = np.zeros(len(score), np.bool_)
         chosen[best] = True
         offset = 0
-        for filling, (of_row, its_place, _, _) in zip(fillings, slots, strict=True):
+        for filling, (of_row, parent, _, _) in zip(fillings, slots, strict=True):
             self._take_filling(filling, chosen[offset + of_row])
-            offset += len(its_place)
+            offset += len(parent)
 
     # -- below what was chosen -----------------------------------------------------------------
 
@@ -295,19 +307,16 @@ class Chooser:
         made = self.states[id(stage)].slots
         assert made is not None  # noqa: S101 - every slot stage counts its slots
         count = fit(wanted.count, made[members])
-        if self.policy.scoring != "property":
-            # Slots are filled from the best vertices down, so the first ones are the best.
+        if first_is_best(stage, self.policy):
             filling = self._fill(stage, members, count)
             self._take_filling(filling, None)
             return
         filling = self._fill(stage, members, made[members])
-        of_row, place, number, score = filling.slots()
-        order = np.lexsort((number, self._key(score), place))
+        of_row, parent, number, score = filling.slots()
+        order = np.lexsort((number, score if self.policy.low else -score, parent))
         ordinal = np.empty(len(order), np.int64)
-        ordinal[order] = np.arange(len(order)) - np.searchsorted(place[order], place[order])
-        enough = dict(zip(filling.places.tolist(), count.tolist(), strict=True))
-        chosen = ordinal < np.array([enough[p] for p in place.tolist()])
-        self._take_filling(filling, chosen[of_row])
+        ordinal[order] = np.arange(len(order)) - np.searchsorted(parent[order], parent[order])
+        self._take_filling(filling, (ordinal < count[parent])[of_row])
 
     def _fill(self, stage: Stage, members: Ints, slots: Ints) -> Filling:
         """Fill `slots[i]` slots below member i."""
@@ -338,7 +347,7 @@ class Chooser:
         parent, slot, at, member, needed, score = (
             np.concatenate(column) for column in zip(*columns, strict=True)
         )
-        places = stage.group.members[members]
+        places = self._turns(stage, members)
         made = int(slots.sum())
         return Filling(parent, slot, at, member, needed, score, stages, places, made)
 
@@ -383,7 +392,7 @@ class Chooser:
                         filled.append((parent, number, at, member, taken, score))
                         needed -= taken
         parents, slot, at_stage, of, needs, scores = np.array(filled, np.int64).reshape(-1, 6).T
-        places = stage.group.members[members]
+        places = self._turns(stage, members)
         made = int(slots.sum())
         return Filling(parents, slot, at_stage, of, needs, scores, stages, places, made)
 

@@ -46,6 +46,8 @@ class Stage:
     contradictory: bool
     """Asked to be shared where everything is exclusive: never matches."""
     below: list[Stage] = field(default_factory=list)
+    uneven: bool = False
+    """Slots are filled from vertices of different sizes, so a later one may be the better one."""
 
     def serving(self, type: str) -> list[Stage]:
         """The stages directly below whose vertices are asked for as `type`."""
@@ -118,7 +120,16 @@ def _compile(
             stage.below.append(below)
     if kind is Kind.PASS and not stage.below:
         return None
+    stage.uneven = kind is Kind.SLOT and _is_uneven(stage)
     return stage
+
+
+def _is_uneven(stage: Stage) -> bool:
+    for part in {child.type for slot in stage.slots for child in slot.children}:
+        sizes = {s.group.size for s in stage.serving(part) if not s.group.divisible}
+        if len(sizes) > 1 or -1 in sizes:
+            return True
+    return False
 
 
 def _fitting(group: Group, slots: list[Resource], rules: Rules) -> list[Resource]:

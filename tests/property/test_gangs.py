@@ -1,0 +1,396 @@
+"""Gangs against a plain greedy loop: pod by pod, node by node, second by second.
+
+The loop knows the sizes of the pools and what each live job was given, and nothing else of the
+matcher. It must agree on yes or no, on the start, and on every seat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.graph.pools import pool_graph
+from fluxnetes.jobspec.constraint import Constraint, Hostlist, Not, Properties
+from fluxnetes.match.answers import Answer, Operation, Outcome
+from fluxnetes.match.gang import Gang, Shape
+from fluxnetes.match.jobs import Job
+from fluxnetes.match.matcher import Matcher
+from tests.property import invariants
+from tests.property.duel import live_jobs, pick
+from tests.property.profile import examples
+
+TYPES = ("cpu", "memory", "gpu")
+LICENCES = 6
+
+# -- clusters and streams --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Farm:
+    """Nodes with pools, perhaps in zones; some are fast, each is of a class."""
+
+    amounts: tuple[tuple[tuple[str, int], ...], ...]
+    zones: tuple[str, ...] | None
+    fast: frozenset[int]
+    classes: tuple[int, ...]
+
+    def graph(self) -> ResourceGraph:
+        names = [f"n{number}" for number in range(len(self.amounts))]
+        return pool_graph(
+            {name: dict(amounts) for name, amounts in zip(names, self.amounts, strict=True)},
+            zones=None if self.zones is None else dict(zip(names, self.zones, strict=True)),
+            shared={"licence": LICENCES},
+            properties={
+                name: {"perf_class": str(number)} | ({"fast": ""} if i in self.fast else {})
+                for i, (name, number) in enumerate(zip(names, self.classes, strict=True))
+            },
+        )
+
+
+@st.composite
+def farms(draw: st.DrawFn) -> Farm:
+    count = draw(st.integers(1, 5))
+    amounts = []
+    for number in range(count):
+        types = draw(st.sets(st.sampled_from(TYPES), min_size=1)) if number else set(TYPES)
+        amounts.append(tuple((type, draw(st.integers(1, 8))) for type in sorted(types)))
+    zones = draw(st.none() | st.tuples(*[st.sampled_from(["west", "east"])] * count))
+    fast = draw(st.frozensets(st.integers(0, count - 1)))
+    return Farm(tuple(amounts), zones, fast, draw(st.tuples(*[st.integers(0, 2)] * count)))
+
+
+@st.composite
+def shapes(draw: st.DrawFn) -> Shape:
+    types = draw(st.lists(st.sampled_from(TYPES), min_size=1, max_size=2, unique=True))
+    amounts = {type: draw(st.integers(1, 4)) for type in types}
+    choices: list[Constraint | None] = [None] * 4
+    choices += [
+        Properties(("fast",)),
+        Not((Properties(("fast",)),)),
+        Hostlist(frozenset({"n0", "n2"})),
+    ]
+    return Shape.of(draw(st.integers(1, 4)), amounts, draw(st.sampled_from(choices)))
+
+
+gangs = st.builds(
+    Gang,
+    st.lists(shapes(), min_size=1, max_size=3).map(tuple),
+    st.sampled_from([(), (), (("licence", 1),), (("licence", 4),), (("licence", 9),)]),
+    st.sampled_from([1.0, 3.0, 7.5]),
+)
+
+
+@dataclass(frozen=True)
+class Ask:
+    operation: Operation
+    gang: Gang
+
+
+@dataclass(frozen=True)
+class Cancel:
+    nth: int
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A node or a zone goes down or up."""
+
+    nth: int
+    up: bool
+
+
+@dataclass(frozen=True)
+class Wait:
+    seconds: int
+
+
+Step = Ask | Cancel | Turn | Wait
+OPERATIONS = (
+    *[Operation.ALLOCATE] * 3,
+    *[Operation.ALLOCATE_ORELSE_RESERVE] * 4,
+    Operation.ALLOCATE_WITH_SATISFIABILITY,
+    Operation.SATISFIABILITY,
+    Operation.WITHOUT_ALLOCATING_FUTURE,
+)
+asks = st.builds(Ask, st.sampled_from(OPERATIONS), gangs)
+cancels = st.builds(Cancel, st.integers(0, 9))
+turns = st.builds(Turn, st.integers(0, 9), st.sampled_from([True, True, False]))
+waits = st.builds(Wait, st.integers(1, 4))
+streams = st.lists(
+    st.one_of(asks, asks, asks, asks, cancels, turns, waits), min_size=1, max_size=14
+)
+
+
+# -- the plain loop --------------------------------------------------------------------------------
+
+Seats = list[list[tuple[str, int]]]
+"""For each shape the nodes that its pods go to, and how many to each."""
+
+
+class Plain:
+    """The pools of a farm and the jobs on them."""
+
+    def __init__(self, matcher: Matcher, farm: Farm, policy: str, down: set[str]) -> None:
+        self.graph = matcher.graph
+        self.jobs = live_jobs(matcher)
+        self.down = down
+        self.whole_nodes = policy.endswith("nodex")
+        names = [f"n{number}" for number in range(len(farm.amounts))]
+        self.sizes = {n: dict(its) for n, its in zip(names, farm.amounts, strict=True)}
+        self.sizes["licences"] = {"licence": LICENCES}
+        self.path = {self.graph.name(v): self.graph.path(v) or "" for v in self._nodes()}
+        self.fast = {f"n{number}" for number in farm.fast}
+        self.order = sorted(names, key=self._place(policy, farm))
+
+    def _nodes(self) -> Iterator[int]:
+        for vertex in range(self.graph.vertex_count):
+            if self.graph.type_name(vertex) == "node":
+                yield vertex
+
+    def _place(self, policy: str, farm: Farm) -> Callable[[str], tuple[int, int]]:
+        met = list(self.graph.topology().vertex)
+        row = {self.graph.name(v): met.index(v) for v in self._nodes()}
+        if policy == "variation":
+            return lambda name: (farm.classes[int(name[1:])], row[name])
+        sign = 1 if policy.startswith("lo") and policy != "locality" else -1
+        return lambda name: (sign * int(name[1:]), row[name])
+
+    def taken(self, jobs: list[Job], node: str, type: str) -> int:
+        """What some jobs take of a pool together."""
+        return sum(self._part(job, node, type) for job in jobs)
+
+    def _part(self, job: Job, node: str, type: str) -> int:
+        above = "" if node == "licences" else node
+        placement = job.placement
+        total = 0
+        for vertex, parent, needs in zip(
+            placement.vertex.tolist(), placement.parent.tolist(), placement.needs, strict=True
+        ):
+            holder = self.graph.name(parent) if parent >= 0 else ""
+            mine = holder == above if above else self.graph.type_name(parent) == "cluster"
+            if self.graph.type_name(vertex) == type and mine:
+                total += int(needs)
+        return total
+
+    def seconds_of(self, at: int, duration: int, *, now: bool) -> list[list[Job]]:
+        """The jobs of each second of a window; now, allocations are there even past their end."""
+        window = [
+            [j for j in self.jobs if j.at <= t < j.end] for t in range(at, at + int(duration))
+        ]
+        if now:
+            window[0] = [j for j in self.jobs if not j.reserved or j.at <= at < j.end]
+        return window
+
+    def seats(self, gang: Gang, seconds: list[list[Job]], *, ever: bool = False) -> Seats | None:
+        """Place pod by pod; None if one finds no place."""
+        there = {id(job): job for jobs in seconds for job in jobs}
+        usable = [n for n in self.order if ever or not self._is_down(n)]
+        if self.whole_nodes:
+            usable = [n for n in usable if not self._is_used(n, list(there.values()))]
+        free = {
+            (holder, type): size - max([self.taken(jobs, holder, type) for jobs in seconds] + [0])
+            for holder, its in self.sizes.items()
+            for type, size in its.items()
+        }
+        seated: Seats = []
+        for shape in gang.shapes:
+            allowed = [n for n in usable if self._allows(shape.constraint, n)]
+            places = self._seat(shape, allowed, free)
+            if places is None:
+                return None
+            seated.append(places)
+        for type, amount in gang.shared:
+            if free.get(("licences", type), -1) < amount:
+                return None
+        return seated
+
+    def _seat(
+        self, shape: Shape, nodes: list[str], free: dict[tuple[str, str], int]
+    ) -> list[tuple[str, int]] | None:
+        left, places = shape.count, []
+        for node in nodes:
+            pods = 0
+            while left and all(free.get((node, t), -1) >= amount for t, amount in shape.amounts):
+                for type, amount in shape.amounts:
+                    free[node, type] -= amount
+                pods, left = pods + 1, left - 1
+            if pods:
+                places.append((node, pods))
+        return places if left == 0 else None
+
+    def _is_used(self, node: str, jobs: list[Job]) -> bool:
+        (vertex,) = [v for v in self._nodes() if self.graph.name(v) == node]
+        return any((job.placement.vertex == vertex).any() for job in jobs)
+
+    def _is_down(self, node: str) -> bool:
+        return any(self.path[node] == d or self.path[node].startswith(d + "/") for d in self.down)
+
+    def _allows(self, constraint: Constraint | None, node: str) -> bool:
+        if constraint is None:
+            return True
+        return constraint.matches(node, -1, lambda key: key == "fast" and node in self.fast)
+
+    def answer(self, ask: Ask, now: int) -> tuple[Outcome, int, Seats | None]:
+        """What the matcher must say."""
+        gang, operation = ask.gang, ask.operation
+        duration = int(np.ceil(gang.duration))
+        ever = self.seats(gang, [], ever=True) is not None
+        if operation is Operation.SATISFIABILITY:
+            return (Outcome.SATISFIABLE if ever else Outcome.UNSATISFIABLE), 0, None
+        recorded = operation is not Operation.WITHOUT_ALLOCATING_FUTURE
+        seats = self.seats(gang, self.seconds_of(now, duration, now=True))
+        if seats is not None:
+            return (Outcome.ALLOCATED if recorded else Outcome.MATCHED), now, seats
+        if operation in (Operation.ALLOCATE_ORELSE_RESERVE, Operation.WITHOUT_ALLOCATING_FUTURE):
+            times = {t for job in self.jobs for t in (job.at, job.end) if t > now}
+            for at in sorted(times):
+                seats = self.seats(gang, self.seconds_of(at, duration, now=False))
+                if seats is not None:
+                    return (Outcome.RESERVED if recorded else Outcome.MATCHED), at, seats
+        if operation is Operation.ALLOCATE or ever:
+            return Outcome.BUSY, 0, None
+        return Outcome.UNSATISFIABLE, 0, None
+
+
+# -- playing ---------------------------------------------------------------------------------------
+
+
+class Play:
+    """One matcher, and a story of what was done to it."""
+
+    def __init__(self, farm: Farm, policy: str) -> None:
+        self.farm = farm
+        self.policy = policy
+        self.matcher = Matcher(farm.graph(), policy=policy)
+        self.now = 0
+        self.down: set[str] = set()
+        self.story: list[object] = []
+
+    def run(self, stream: list[Step], check: Callable[[Ask], None]) -> None:
+        for step in stream:
+            self.story.append(step)
+            try:
+                self._do(step, check)
+            except AssertionError as error:
+                told = "\n".join(map(str, [self.policy, self.farm, *self.story]))
+                raise AssertionError(f"{error}\n{told}") from error
+
+    def _do(self, step: Step, check: Callable[[Ask], None]) -> None:
+        match step:
+            case Ask():
+                check(step)
+            case Cancel(nth):
+                job = pick(live_jobs(self.matcher), nth)
+                if job is not None:
+                    self.matcher.cancel(job.jobid)
+            case Turn(nth, up):
+                path = pick(self._holders(), nth)
+                if path is not None:
+                    self.matcher.set_status(path, up)
+                    (self.down.discard if up else self.down.add)(path)
+            case Wait(seconds):
+                self.now += seconds
+
+    def _holders(self) -> list[str]:
+        graph = self.matcher.graph
+        rows = range(graph.vertex_count)
+        return [graph.path(v) or "" for v in rows if graph.type_name(v) in ("node", "subnet")]
+
+    def plain(self) -> Plain:
+        return Plain(self.matcher, self.farm, self.policy, self.down)
+
+
+def seats_of(matcher: Matcher, answer: Answer) -> Seats | None:
+    if answer.placement is None:
+        return None
+    return [
+        [(matcher.graph.name(node), pods) for node, pods in zip(*columns, strict=True)]
+        for columns in ((s.node.tolist(), s.pods.tolist()) for s in answer.seats)
+    ]
+
+
+@pytest.mark.parametrize("policy", ["first", "lonode", "high", "variation", "lonodex"])
+@examples(40)
+@given(farms(), streams)
+def test_every_gang_gets_what_a_plain_loop_gives_it(
+    policy: str, farm: Farm, stream: list[Step]
+) -> None:
+    play = Play(farm, policy)
+
+    def check(ask: Ask) -> None:
+        expected = play.plain().answer(ask, play.now)
+        answer = play.matcher.match(ask.operation, ask.gang, now=play.now)
+        assert (answer.outcome, answer.at, seats_of(play.matcher, answer)) == expected
+
+    play.run(stream, check)
+
+
+@examples(80)
+@given(farms(), streams, st.sampled_from(["first", "low", "locality", "hinodex"]))
+def test_no_pool_is_ever_overcommitted(farm: Farm, stream: list[Step], policy: str) -> None:
+    play = Play(farm, policy)
+
+    def check(ask: Ask) -> None:
+        play.matcher.match(ask.operation, ask.gang, now=play.now)
+        invariants.check(play.matcher)
+
+    play.run(stream, check)
+
+
+@examples(60)
+@given(farms(), streams, st.sampled_from(["low", "first"]))
+def test_a_gang_that_finds_no_place_changes_nothing(
+    farm: Farm, stream: list[Step], policy: str
+) -> None:
+    play = Play(farm, policy)
+
+    def check(ask: Ask) -> None:
+        matcher, ledger = play.matcher, play.matcher.engine.ledger
+        before = (ledger.held.copy(), ledger.tags.copy(), dict(matcher.jobs), ledger.clock)
+        if matcher.match(ask.operation, ask.gang, now=play.now):
+            return
+        assert (ledger.held == before[0]).all()
+        assert (ledger.tags == before[1]).all()
+        assert (matcher.jobs, ledger.clock) == before[2:]
+
+    play.run(stream, check)
+
+
+@examples(60)
+@given(farms(), streams)
+def test_seats_add_up_to_pods_and_pods_to_what_is_taken(farm: Farm, stream: list[Step]) -> None:
+    play = Play(farm, "low")
+
+    def check(ask: Ask) -> None:
+        answer = play.matcher.match(ask.operation, ask.gang, now=play.now)
+        if answer.placement is None:
+            assert answer.seats == ()
+            return
+        graph = play.matcher.graph
+        wanted: dict[tuple[str, str], int] = {}
+        for shape, seats in zip(ask.gang.shapes, answer.seats, strict=True):
+            assert int(seats.pods.sum()) == shape.count
+            for node, pods in zip(seats.node.tolist(), seats.pods.tolist(), strict=True):
+                for type, amount in shape.amounts:
+                    key = (graph.name(node), type)
+                    wanted[key] = wanted.get(key, 0) + amount * pods
+        for type, amount in ask.gang.shared:
+            wanted["cluster0", type] = amount
+        placement = answer.placement
+        rows = np.flatnonzero(placement.exclusive).tolist()
+        taken = {
+            (
+                graph.name(int(placement.parent[row])),
+                graph.type_name(int(placement.vertex[row])),
+            ): int(placement.needs[row])
+            for row in rows
+        }
+        assert taken == {key: amount for key, amount in wanted.items() if amount}
+
+    play.run(stream, check)
