@@ -13,7 +13,7 @@ from tests.property.profile import examples
 
 
 @pytest.mark.parametrize("policy", ["first", "high", "lonodex"])
-@examples(80)
+@examples(150)
 @given(scenarios(changing=True))
 def test_every_answer_is_the_oracles_while_the_graph_changes(
     policy: str, scenario: Scenario
@@ -21,7 +21,7 @@ def test_every_answer_is_the_oracles_while_the_graph_changes(
     Duel(scenario, policy).run()
 
 
-@examples(100)
+@examples(200)
 @given(scenarios(changing=True), st.sampled_from(POLICIES))
 def test_partial_cancel_and_grow_and_shrink_keep_the_promises(
     scenario: Scenario, policy: str

@@ -122,7 +122,7 @@ def play(root: V, policy: str, stream: list[Ask], check: Callable[[Matcher, Ask]
             told.append(f"cancel job {jobs[ask.cancel].jobid}")
 
 
-@examples(150)
+@examples(250)
 @given(racked_or_flat(), st.sampled_from(POLICIES), st.lists(asks, min_size=1, max_size=12))
 def test_a_start_is_promised_for_the_earliest_second_that_fits(
     root: V, policy: str, stream: list[Ask]
@@ -138,7 +138,7 @@ def test_a_start_is_promised_for_the_earliest_second_that_fits(
     play(root, policy, stream, check)
 
 
-@examples(100)
+@examples(200)
 @given(racked_or_flat(), st.sampled_from(POLICIES), st.lists(asks, min_size=1, max_size=12))
 def test_busy_and_impossible_are_told_apart(root: V, policy: str, stream: list[Ask]) -> None:
     def check(matcher: Matcher, ask: Ask) -> None:

@@ -120,7 +120,7 @@ OPERATIONS = (
 )
 asks = st.builds(Ask, st.sampled_from(OPERATIONS), gangs)
 cancels = st.builds(Cancel, st.integers(0, 9))
-turns = st.builds(Turn, st.integers(0, 9), st.sampled_from([True, True, False]))
+turns = st.builds(Turn, st.integers(0, 9), st.booleans())
 waits = st.builds(Wait, st.integers(1, 4))
 streams = st.lists(
     st.one_of(asks, asks, asks, asks, cancels, turns, waits), min_size=1, max_size=14
@@ -316,7 +316,7 @@ def seats_of(matcher: Matcher, answer: Answer) -> Seats | None:
 
 
 @pytest.mark.parametrize("policy", ["first", "lonode", "high", "variation", "lonodex"])
-@examples(40)
+@examples(120)
 @given(farms(), streams)
 def test_every_gang_gets_what_a_plain_loop_gives_it(
     policy: str, farm: Farm, stream: list[Step]
@@ -331,7 +331,7 @@ def test_every_gang_gets_what_a_plain_loop_gives_it(
     play.run(stream, check)
 
 
-@examples(80)
+@examples(150)
 @given(farms(), streams, st.sampled_from(["first", "low", "locality", "hinodex"]))
 def test_no_pool_is_ever_overcommitted(farm: Farm, stream: list[Step], policy: str) -> None:
     play = Play(farm, policy)
@@ -343,7 +343,7 @@ def test_no_pool_is_ever_overcommitted(farm: Farm, stream: list[Step], policy: s
     play.run(stream, check)
 
 
-@examples(60)
+@examples(120)
 @given(farms(), streams, st.sampled_from(["low", "first"]))
 def test_a_gang_that_finds_no_place_changes_nothing(
     farm: Farm, stream: list[Step], policy: str
@@ -362,7 +362,7 @@ def test_a_gang_that_finds_no_place_changes_nothing(
     play.run(stream, check)
 
 
-@examples(60)
+@examples(120)
 @given(farms(), streams)
 def test_seats_add_up_to_pods_and_pods_to_what_is_taken(farm: Farm, stream: list[Step]) -> None:
     play = Play(farm, "low")

@@ -21,7 +21,7 @@ from tests.property.duel import Duel, rows_of, rows_of_placement
 from tests.property.profile import examples
 
 
-@examples(150)
+@examples(250)
 @given(scenarios(), st.sampled_from(POLICIES))
 def test_nothing_is_overcommitted_and_exclusive_means_alone(
     scenario: Scenario, policy: str
@@ -29,14 +29,14 @@ def test_nothing_is_overcommitted_and_exclusive_means_alone(
     Duel(scenario, policy).run(after_each=invariants.check)
 
 
-@examples(100)
+@examples(200)
 @given(scenarios(pools=True), st.sampled_from(POLICIES))
 def test_no_pool_is_overcommitted(scenario: Scenario, policy: str) -> None:
     Duel(scenario, policy).run(after_each=invariants.check)
 
 
 @pytest.mark.parametrize("pools", [False, True])
-@examples(60)
+@examples(100)
 @given(st.data())
 def test_allocating_and_cancelling_leaves_no_trace(pools: bool, data: st.DataObject) -> None:
     scenario = data.draw(scenarios(pools=pools))

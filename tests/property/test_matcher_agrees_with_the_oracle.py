@@ -17,21 +17,21 @@ SPELLED_OUT = "policy=low stop_on_1_matches=true"
 
 
 @pytest.mark.parametrize("policy", [*POLICIES, SPELLED_OUT])
-@examples(60)
+@examples(150)
 @given(scenarios())
 def test_every_answer_is_the_oracles(policy: str, scenario: Scenario) -> None:
     Duel(scenario, policy).run()
 
 
 @pytest.mark.parametrize("policy", ["first", "high", "lonode", "lonodex"])
-@examples(40)
+@examples(120)
 @given(scenarios(pools=True))
 def test_every_answer_about_divisible_pools_is_the_oracles(policy: str, scenario: Scenario) -> None:
     Duel(scenario, policy).run()
 
 
 @pytest.mark.parametrize("policy", ["first", "high", "low", "hinodex"])
-@examples(40)
+@examples(120)
 @given(scenarios(flexible=True))
 def test_every_answer_of_the_flexible_traverser_is_the_oracles(
     policy: str, scenario: Scenario
@@ -39,7 +39,7 @@ def test_every_answer_of_the_flexible_traverser_is_the_oracles(
     Duel(scenario, policy, traverser="flexible").run()
 
 
-@examples(60)
+@examples(150)
 @given(scenarios(), st.sampled_from(POLICIES), st.sampled_from(PRUNE_FILTERS))
 def test_no_prune_filter_changes_an_answer_that_the_oracle_does_not_change(
     scenario: Scenario, policy: str, prune_filters: str

@@ -113,7 +113,7 @@ def cluster_of(farm: list[tuple[int, int]]) -> ResourceGraph:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-@examples(40)
+@examples(80)
 @given(farms, st.lists(asks, min_size=1, max_size=10))
 def test_nodes_and_licences_are_given_together_at_the_earliest_second_or_not_at_all(
     policy: str, farm: list[tuple[int, int]], stream: list[Ask]
@@ -204,7 +204,7 @@ def test_bandwidth_and_nodes_come_from_one_rack(
 ) -> None:
     nodes, cpu = 2, 4
     matcher = Matcher(racks_with_bandwidth(bandwidths, nodes, cpu), policy=policy)
-    left = {number: amount for number, amount in enumerate(bandwidths)}
+    left = dict(enumerate(bandwidths))
     free = {(number, n): cpu for number in left for n in range(nodes)}
     for count, each, bandwidth in stream:
         asked = rack(1, node(count, slot(1, res("cpu", each))), res("bandwidth", bandwidth))

@@ -22,25 +22,25 @@ def add_up(
 ) -> dict[str, int]:
     """How much of each tracked type a request needs at the least."""
     sums: dict[str, int] = {}
+    alternatives: list[dict[str, int]] = []
     for resource in resources:
         if resource.type in tracked:
             sums[resource.type] = sums.get(resource.type, 0) + resource.count.min
         below = add_up(resource.children, tracked, flexible=flexible)
         needed = {type: resource.count.min * each for type, each in below.items()}
         if flexible and resource.type == SLOT:
-            _take_less(sums, needed)
+            alternatives.append(needed)
         else:
-            for type, each in needed.items():
-                sums[type] = sums.get(type, 0) + each
+            _add(sums, needed)
+    # Alternatives need the least that any of them needs, and nothing that one does without.
+    for type in set().union(*alternatives):
+        _add(sums, {type: min(needed.get(type, 0) for needed in alternatives)})
     return sums
 
 
-def _take_less(sums: dict[str, int], alternative: dict[str, int]) -> None:
-    """Alternatives need the least that any of them needs, and nothing that one does without."""
-    for type in sums:
-        sums[type] = min(sums[type], alternative.get(type, 0))
-    for type, each in alternative.items():
-        sums.setdefault(type, each)
+def _add(sums: dict[str, int], more: dict[str, int]) -> None:
+    for type, amount in more.items():
+        sums[type] = sums.get(type, 0) + amount
 
 
 class Profile:

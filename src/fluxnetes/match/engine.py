@@ -24,7 +24,7 @@ from fluxnetes.match.aggregates import Profile
 from fluxnetes.match.allowed import allowed_positions
 from fluxnetes.match.evaluate import Question, States, evaluate
 from fluxnetes.match.filters import PruneFilters, parse_filters
-from fluxnetes.match.first import Walk, Weights
+from fluxnetes.match.first import Limit, Walk, Weights
 from fluxnetes.match.flexible import split_xor_slots
 from fluxnetes.match.gang import Gang, NodeTable, Seater, build_table
 from fluxnetes.match.groups import build_groups
@@ -218,10 +218,11 @@ class Engine:
     def _select(self, plan: Plan, view: View) -> Held | None:
         if plan.stage is None:
             return None
-        question = Question(view, plan.allowed, self._barred, self.policy, self.flexible)
+        limit = Limit(self.weights, self.policy.low) if self.weights is not None else None
+        question = Question(view, plan.allowed, self._barred, self.policy, self.flexible, limit)
         states = plan.tried = self._states(plan, question)
-        walk = Walk(self.weights, states, self.policy.low) if self.weights is not None else None
-        selection = Chooser(states, question, walk).choose(plan.stage, plan.resources)
+        walk = Walk(self.weights, states) if self.weights is not None else None
+        selection = Chooser(states, question, walk, limit).choose(plan.stage, plan.resources)
         if selection is None:
             return None
         held = hold(self.tree, self.ledger.size, plan.whole, selection)

@@ -12,7 +12,9 @@ last job was large, not as the graph is. For any other window they are computed 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +56,13 @@ States = dict[int, State]
 """States by `id(stage)`."""
 
 
+class Limiter(Protocol):
+    """Knows in which order vertices are met, and when there is enough."""
+
+    def limit(self, entries: Entries, share: int, shares: int) -> Entries:
+        """Of each parent's entries, those met before it has its shares, the best first."""
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """What a stage is evaluated against."""
@@ -66,6 +75,8 @@ class Question:
     policy: Policy
     flexible: bool = False
     """Sibling slots are alternatives."""
+    limiter: Limiter | None = None
+    """Who says what a walk meets, under policies that stop at the first match."""
 
 
 def fit(count: Count, available: Ints) -> Ints:
@@ -214,7 +225,7 @@ def quantity_below(stage: Stage, states: States, members: Ints, type: str) -> In
 def _slots(stage: Stage, states: States, question: Question, members: Ints) -> Ints:
     """How many slots can be filled below each member: the scarcest part decides."""
     if question.flexible:
-        made = (len(m) for m in mixtures(stage, states, members))
+        made = (len(m) for m in mixtures(stage, states, question, members))
         return np.fromiter(made, np.int64, len(members))
     fewest: Ints | None = None
     for part in stage.slots[0].children:
@@ -239,20 +250,32 @@ def _shares(serving: list[Stage], states: States, low: bool, members: Ints, shar
     return found
 
 
-def mixtures(stage: Stage, states: States, members: Ints) -> list[Mixture]:
-    """For each member the alternatives that its slots are best made of."""
-    types = sorted({part.type for slot in stage.slots for part in slot.children})
-    stocks: list[list[Stock]] = [[] for _ in range(len(members))]
-    for type in types:
+def alternatives(
+    stage: Stage, states: States, question: Question, members: Ints
+) -> Iterator[tuple[str, list[Stage], Entries]]:
+    """What the alternatives of a stage's slots can be made of, type by type."""
+    for type in sorted({part.type for slot in stage.slots for part in slot.children}):
         serving = stage.serving(type)
-        size = serving[0].group.size if serving else 1
-        divisible = bool(serving) and serving[0].group.divisible
-        granules = np.zeros(len(members), np.int64)
-        units = quantity_below(stage, states, members, type)
-        for below in serving:
-            granules += states[id(below)].count[members]
-        for stock, count, amount in zip(stocks, granules.tolist(), units.tolist(), strict=True):
-            stock.append(Stock(type, count, amount if divisible else size, divisible))
+        if not serving:
+            continue
+        entries = below_members(serving, states, members, question.policy.slots_low)
+        if question.limiter is not None:
+            asked = [p for slot in stage.slots for p in slot.children if p.type == type]
+            most = max(asked, key=lambda part: part.count.min)
+            shares = stage.slots[-1].count.largest
+            entries = question.limiter.limit(entries, most.count.largest, shares)
+        yield type, serving, entries
+
+
+def mixtures(stage: Stage, states: States, question: Question, members: Ints) -> list[Mixture]:
+    """For each member the alternatives that its slots are best made of."""
+    stocks: list[list[Stock]] = [[] for _ in range(len(members))]
+    for type, _, entries in alternatives(stage, states, question, members):
+        bounds = entries.parent.searchsorted(np.arange(len(members) + 1)).tolist()
+        amounts = entries.amount.tolist()
+        for number, stock in enumerate(stocks):
+            granules = tuple(amounts[bounds[number] : bounds[number + 1]])
+            stock.append(Stock(type, granules, entries.divisible))
     known: dict[tuple[Stock, ...], Mixture] = {}
     found = []
     for stock in stocks:

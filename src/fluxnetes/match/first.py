@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -182,6 +182,46 @@ class Weights:
         self._orders[parent] = (np.insert(key, where, new), np.insert(children, where, positions))
 
 
+class Limit:
+    """Where a walk stops below a vertex: as soon as it has enough."""
+
+    def __init__(self, weights: Weights, low: bool) -> None:
+        self._weights = weights
+        self._low = low
+
+    def enough(self, entries: Entries, count: int) -> Entries:
+        """Of each parent's entries, those met before they add up to a count, the best first."""
+        return self.limit(replace(entries, divisible=False), count, 1)
+
+    def limit(self, entries: Entries, share: int, shares: int) -> Entries:
+        """Of each parent's entries, those met before it has its shares, the best first.
+
+        Equals keep the order in which they were met.
+        """
+        if not len(entries):
+            return entries
+        order = np.lexsort((-self._weights.key(entries.position), entries.parent))
+        met = entries.take(order)
+        kept = np.empty(len(met), np.bool_)
+        if met.size > 0 and not met.divisible:
+            each = -(-max(share, 1) // met.size)
+            np.less(met.ordinal(), shares * each, out=kept)
+        else:
+            self._limit_mixed(met, share, shares, kept)
+        met = met.take(kept)
+        key = met.score if self._low else -met.score
+        return met.take(np.lexsort((key, met.parent)))
+
+    def _limit_mixed(self, met: Entries, share: int, shares: int, kept: Bools) -> None:
+        """The same where shares are made of vertices of different sizes, or of parts of pools."""
+        parents = int(met.parent[-1]) + 1
+        each = np.full(parents, max(share, 1))
+        made = count_shares(met, each, parents)
+        np.less(made[met.parent], shares, out=kept)
+        rows, _, _ = pack(met, each, np.minimum(made, shares))
+        kept[rows] = True
+
+
 @dataclass(frozen=True, slots=True)
 class Met:
     """Members of one stage that the walk met, and when: its turn among all that were met."""
@@ -193,10 +233,9 @@ class Met:
 class Walk:
     """One traversal: which vertices are met before there is enough."""
 
-    def __init__(self, weights: Weights, states: States, low: bool) -> None:
+    def __init__(self, weights: Weights, states: States) -> None:
         self._weights = weights
         self._states = states
-        self._low = low
 
     def meet(self, root: Stage, wanted: tuple[Resource, ...]) -> dict[int, Met]:
         """What is met at the request's top level, by `id(stage)`."""
@@ -300,31 +339,3 @@ class Walk:
         if state.amount is not None:
             return state.amount[members]
         return np.where(state.ok[members], stage.group.size, 0)
-
-    def limit(self, entries: Entries, share: int, shares: int) -> Entries:
-        """Of each parent's entries, those met before it has its shares, the best first.
-
-        Equals keep the order in which they were met.
-        """
-        if not len(entries):
-            return entries
-        order = np.lexsort((-self._weights.key(entries.position), entries.parent))
-        met = entries.take(order)
-        kept = np.empty(len(met), np.bool_)
-        if met.size > 0 and not met.divisible:
-            each = -(-max(share, 1) // met.size)
-            np.less(met.ordinal(), shares * each, out=kept)
-        else:
-            self._limit_mixed(met, share, shares, kept)
-        met = met.take(kept)
-        key = met.score if self._low else -met.score
-        return met.take(np.lexsort((key, met.parent)))
-
-    def _limit_mixed(self, met: Entries, share: int, shares: int, kept: Bools) -> None:
-        """The same where shares are made of vertices of different sizes, or of parts of pools."""
-        parents = int(met.parent[-1]) + 1
-        each = np.full(parents, max(share, 1))
-        made = count_shares(met, each, parents)
-        np.less(made[met.parent], shares, out=kept)
-        rows, _, _ = pack(met, each, np.minimum(made, shares))
-        kept[rows] = True

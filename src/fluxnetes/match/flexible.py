@@ -22,16 +22,15 @@ class TooManyVariants(ValueError):  # noqa: N818 - reads better where it is rais
 
 @dataclass(frozen=True, slots=True)
 class Stock:
-    """What there is of one type below a vertex: so many granules of one size, or a pool."""
+    """What there is of one type below a vertex: granules in the order of use, or pools."""
 
     type: str
-    granules: int
-    size: int
+    granules: tuple[int, ...]
     divisible: bool
 
     @property
     def units(self) -> int:
-        return self.size if self.divisible else self.granules * self.size
+        return sum(self.granules)
 
 
 Mixture = tuple[int, ...]
@@ -101,15 +100,28 @@ def _without(slot: Resource, types: list[str], left: tuple[int, ...]) -> tuple[i
 def _granules_suffice(
     slots: tuple[Resource, ...], stocks: tuple[Stock, ...], mixture: Mixture
 ) -> bool:
-    left = {s.type: s.size if s.divisible else s.granules for s in stocks}
+    """Whether whole granules, taken in order, are enough for a mixture."""
+    left = {s.type: list(s.granules) for s in stocks}
     by_type = {s.type: s for s in stocks}
     for index in mixture:
         for part in slots[index].children:
             stock = by_type[part.type]
-            share = part.count.fit(stock.units)
-            left[part.type] -= share if stock.divisible else -(-share // stock.size)
-            if left[part.type] < 0:
+            if not take(left[part.type], part.count.fit(stock.units), stock.divisible):
                 return False
+    return True
+
+
+def take(granules: list[int], share: int, divisible: bool) -> bool:
+    """Take a share from the front of a list of granules; False if it does not suffice."""
+    while share > 0:
+        if not granules:
+            return False
+        taken = min(granules[0], share) if divisible else granules[0]
+        share -= taken
+        if taken < granules[0]:
+            granules[0] -= taken
+        else:
+            granules.pop(0)
     return True
 
 

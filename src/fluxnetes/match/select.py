@@ -8,7 +8,7 @@ that they are the direct children of what was chosen above.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from fluxnetes.match.evaluate import (
     Question,
     State,
     States,
+    alternatives,
     below_members,
     entries_of,
     first_is_best,
@@ -27,7 +28,7 @@ from fluxnetes.match.evaluate import (
     mixtures,
     quantity_below,
 )
-from fluxnetes.match.first import Met, Walk
+from fluxnetes.match.first import Limit, Met, Walk
 from fluxnetes.match.intervals import interval_of
 from fluxnetes.match.packing import pack
 from fluxnetes.match.place import Selection
@@ -71,9 +72,17 @@ class Filling:
 class Chooser:
     """One traversal's choice."""
 
-    def __init__(self, states: States, question: Question, walk: Walk | None = None) -> None:
+    def __init__(
+        self,
+        states: States,
+        question: Question,
+        walk: Walk | None = None,
+        limit: Limit | None = None,
+    ) -> None:
         self.states = states
+        self.question = question
         self.walk = walk
+        self.limit = limit
         self.policy = question.policy
         self.flexible = question.flexible
         self._positions: list[Ints] = []
@@ -286,8 +295,9 @@ class Chooser:
         serving = stage.serving(wanted.type)
         count = fit(wanted.count, quantity_below(stage, self.states, members, wanted.type))
         entries = below_members(serving, self.states, members, self.policy.low)
-        if self.walk is not None:
-            entries = self.walk.limit(entries, wanted.count.largest, 1)
+        if self.limit is not None:
+            met = self.limit.enough(entries, wanted.count.largest)
+            entries = replace(met, divisible=entries.divisible)
         self._take(serving, entries, count)
 
     def _take(self, stages: list[Stage], entries: Entries, count: Ints) -> None:
@@ -328,9 +338,9 @@ class Chooser:
             serving = stage.serving(part.type)
             share = fit(part.count, quantity_below(stage, self.states, members, part.type))
             entries = below_members(serving, self.states, members, self.policy.slots_low)
-            if self.walk is not None:
+            if self.limit is not None:
                 shares = stage.slots[0].count.largest
-                entries = self.walk.limit(entries, part.count.largest, shares)
+                entries = self.limit.limit(entries, part.count.largest, shares)
             rows, number, needs = pack(entries, share, slots)
             stage_number = entries.stage[rows] + len(stages)
             columns.append(
@@ -353,18 +363,9 @@ class Chooser:
 
     def _fill_mixtures(self, stage: Stage, members: Ints, slots: Ints) -> Filling:
         """The same where slots are made in several ways: slot by slot."""
-        parts = {part.type: part for slot in stage.slots for part in slot.children}
         stages: list[Stage] = []
         supply: dict[tuple[int, str], list[tuple[int, int, int, int, bool]]] = {}
-        for type in parts:
-            serving = stage.serving(type)
-            entries = below_members(serving, self.states, members, self.policy.slots_low)
-            if self.walk is not None:
-                shares = stage.slots[-1].count.largest
-                most = max(
-                    p.count.largest for s in stage.slots for p in s.children if p.type == type
-                )
-                entries = self.walk.limit(entries, most, shares)
+        for type, serving, entries in alternatives(stage, self.states, self.question, members):
             rows = zip(
                 entries.parent.tolist(),
                 (entries.stage + len(stages)).tolist(),
@@ -377,13 +378,14 @@ class Chooser:
                 row = (at, member, score, amount, entries.divisible)
                 supply.setdefault((parent, type), []).append(row)
             stages.extend(serving)
+        units = {key: sum(row[3] for row in rows) for key, rows in supply.items()}
         filled: list[tuple[int, ...]] = []
-        for parent, mixture in enumerate(mixtures(stage, self.states, members)):
+        found = mixtures(stage, self.states, self.question, members)
+        for parent, mixture in enumerate(found):
             for number, way in enumerate(mixture[: int(slots[parent])]):
                 for part in stage.slots[way].children:
                     rows_left = supply[parent, part.type]
-                    total = quantity_below(stage, self.states, members[[parent]], part.type)
-                    needed = part.count.fit(int(total[0]))
+                    needed = part.count.fit(units[parent, part.type])
                     while needed > 0:
                         at, member, score, amount, divisible = rows_left.pop(0)
                         taken = min(amount, needed) if divisible else amount

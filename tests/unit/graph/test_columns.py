@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -21,7 +23,7 @@ def chain(*types: str) -> ResourceGraph:
     graph = ResourceGraph()
     patch = Patch(graph)
     rows = [patch.vertex(type, id=0) for type in types]
-    for above, below in zip(rows, rows[1:], strict=False):
+    for above, below in pairwise(rows):
         patch.edge(above, below)
     graph.apply(patch)
     return graph

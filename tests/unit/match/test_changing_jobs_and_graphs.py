@@ -11,7 +11,7 @@ from fluxnetes.graph.pools import pool_graph
 from fluxnetes.graph.writers import render
 from fluxnetes.jobspec.build import core, jobspec, node, res, slot
 from fluxnetes.match.answers import Outcome
-from fluxnetes.match.matcher import MatchError, Matcher, UnknownJob
+from fluxnetes.match.matcher import Matcher, MatchError, UnknownJob
 from tests.oracle.generate import V
 from tests.oracle.jgf import jgf_of_branch, jgf_of_vertices
 from tests.unit.match import clusters as built
@@ -162,8 +162,8 @@ def test_ranks_give_back_all_that_has_their_number() -> None:
     graph = built.cluster(*built.nodes(2))
     matcher = Matcher(graph, policy="low")
     jobid = matcher.allocate(jobspec(node(2, exclusive=True))).jobid
-    R = {"version": 1, "execution": {"R_lite": [{"rank": "1", "children": {"core": "0"}}]}}
-    assert not matcher.partial_cancel(jobid, json.dumps(R), "rv1exec")
+    ranks = {"version": 1, "execution": {"R_lite": [{"rank": "1", "children": {"core": "0"}}]}}
+    assert not matcher.partial_cancel(jobid, json.dumps(ranks), "rv1exec")
     assert held_by(matcher, jobid) == {"/cluster0/node0"}
 
 

@@ -78,7 +78,7 @@ def test_the_groups_cut_the_tree_into_parts_of_equal_shape(described: Cluster) -
 
 
 def shape_of_each(graph: ResourceGraph) -> list[tuple[object, ...]]:
-    """For each position what tells it apart: the shapes above it, its type, its children's types."""
+    """For each position what tells it apart: the shapes above it, its type, its children."""
     tree = graph.topology()
     shapes: list[tuple[object, ...]] = []
     for position in range(len(tree)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from hypothesis import given
@@ -338,7 +339,7 @@ def test_dropping_a_job_that_holds_nothing_is_none() -> None:
 
 def churn(play: Play, rounds: int, ask: Callable[[], object]) -> None:
     """Jobs come and go, a few stay; somebody asks in between."""
-    many = {position: 1 for position in range(1, len(play.ledger.size))}
+    many = dict.fromkeys(range(1, len(play.ledger.size)), 1)
     for turn in range(rounds):
         jobid = play.add(holding_of(play.graph, many, turn, turn + 3, turn % 2 == 1))
         ask()
@@ -354,7 +355,7 @@ def test_laying_the_tables_anew_loses_nothing() -> None:
         sizes.append(play.ledger.spans(3).size)
 
     churn(play, 400, ask)
-    assert any(after < before for before, after in zip(sizes, sizes[1:], strict=False))
+    assert any(after < before for before, after in pairwise(sizes))
     for window in [(0, 3), (39, 42), (200, 201), (0, 400)]:
         check(play.ledger.later(*window), play.model.later(*window))
         check(play.ledger.during(*window), play.model.during(*window))

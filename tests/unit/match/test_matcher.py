@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from fluxnetes.graph.columns import CONTAINMENT
 from fluxnetes.jobspec.build import core, gpu, jobspec, node, res, slot
 from fluxnetes.jobspec.constraint import And, Constraint, Hostlist, Not, Or, Properties, Ranks
 from fluxnetes.match.answers import Answer, Operation, Outcome
-from fluxnetes.match.matcher import HORIZON, MatchError, Matcher, UnknownJob, UnknownPath
+from fluxnetes.match.matcher import HORIZON, Matcher, MatchError, UnknownJob, UnknownPath
 from tests.unit.match import clusters as built
 from tests.unit.match.clusters import given_to, names_given, shared
 
@@ -264,12 +266,13 @@ def test_one_core_that_is_down_leaves_the_others() -> None:
 @pytest.mark.parametrize("path", ["/cluster0/node9", "/nowhere", ""])
 def test_a_path_that_leads_nowhere_is_an_error(path: str) -> None:
     matcher = two_nodes()
-    for change in (
+    changes: list[Callable[[], None]] = [
         lambda: matcher.set_status(path, False),
         lambda: matcher.set_property(path, "a", "b"),
         lambda: matcher.remove_property(path, "a"),
         lambda: matcher.remove(path),
-    ):
+    ]
+    for change in changes:
         with pytest.raises(UnknownPath, match=f"no vertex has the path {path}"):
             change()
 
@@ -332,6 +335,17 @@ def test_variation_prefers_the_best_class_even_after_it_changed() -> None:
     matcher.remove_property("/cluster0/node0", "perf_class")
     matcher.remove_property("/cluster0/node1", "perf_class")
     assert names_given(matcher, matcher.allocate(asked), "node") == ["node2"]
+
+
+def test_variation_ranks_slots_anew_after_a_class_changed() -> None:
+    matcher = two_nodes("variation")
+    for host, perf_class in [("node0", "1"), ("node1", "2")]:
+        for number in (0, 1):
+            path = f"/cluster0/{host}/core{number}"
+            matcher.set_property(path, "perf_class", perf_class)
+    assert names_given(matcher, matcher.allocate(ONE_CORE), "node") == ["node0"]
+    matcher.set_property("/cluster0/node1/core1", "perf_class", "0")
+    assert names_given(matcher, matcher.allocate(ONE_CORE), "node") == ["node1"]
 
 
 # -- policies --------------------------------------------------------------------------------------

@@ -17,7 +17,8 @@ from tests.unit.match.clusters import a, cluster, cores, nodes
 
 
 def scores(graph: ResourceGraph, policy: str) -> list[int]:
-    return score_tree(graph, graph.topology(), parse_policy(policy)).tolist()
+    found: list[int] = score_tree(graph, graph.topology(), parse_policy(policy)).tolist()
+    return found
 
 
 @pytest.mark.parametrize("policy", ["high", "low", "locality"])
