@@ -318,9 +318,13 @@ class ResourceGraph:
         setattr(self, column, np.concatenate((old, values)) if len(old) else values.copy())
 
     def remove(self, vertices: ArrayLike) -> None:
-        """Take vertices out: their rows stay, all edges from and to them go."""
+        """Take vertices out with all that they contain: rows stay, edges from and to them go."""
         gone = np.zeros(self.vertex_count, dtype=np.bool_)
         gone[np.asarray(vertices, dtype=np.int64)] = True
+        containing = self.edge_subsystem == 0
+        sources, targets = self.edge_source[containing], self.edge_target[containing]
+        while len(orphans := targets[gone[sources] & ~gone[targets]]):
+            gone[orphans] = True
         keep = ~(gone[self.edge_source] | gone[self.edge_target])
         for column in _EDGE_COLUMNS:
             setattr(self, column, getattr(self, column)[keep])
@@ -440,19 +444,24 @@ class ResourceGraph:
         return []
 
     def _walk_path(self, path: str, subsystem: str) -> list[int]:
-        if not path.startswith("/"):
-            return []
         try:
             tree = self.topology(subsystem)
         except GraphError:
             return []
-        first, *rest = path[1:].split("/")
         root = int(tree.vertex[0])
-        if self.path(root, subsystem) != "/" + first:
+        top = self.path(root, subsystem) or ""
+        if path == top:
+            return [root]
+        if not path.startswith(top + "/"):
             return []
-        found = [root]
-        for part in rest:
-            found = [v for parent in found for v in self._children_named(parent, part, subsystem)]
+        return self._walk_below(root, path[len(top) + 1 :].split("/"), subsystem)
+
+    def _walk_below(self, parent: int, parts: list[str], subsystem: str) -> list[int]:
+        """The vertices that a path leads to; names such as `nvidia.com/gpu0` span several parts."""
+        found = self._children_named(parent, "/".join(parts), subsystem)
+        for length in range(1, len(parts)):
+            for child in self._children_named(parent, "/".join(parts[:length]), subsystem):
+                found = found + self._walk_below(child, parts[length:], subsystem)
         return found
 
     def _children_named(self, parent: int, name: str, subsystem: str) -> list[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fluxnetes.graph.readers.jgf_selection import read_jgf_vertices
 from fluxnetes.graph.readers.rv1 import read_rv1_vertices
@@ -12,18 +11,16 @@ from fluxnetes.match.engine import Engine
 from fluxnetes.match.errors import MatchError
 from fluxnetes.match.place import Selection
 
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
-
 
 def read_adopted(engine: Engine, text: str | bytes, format: str) -> Selection:
     """The vertices that a document gives to a job, as positions."""
     if format in ("jgf", "jgf_shorthand"):
         named = read_jgf_vertices(engine.graph, text)
-        vertex, exclusive = named.vertex, named.exclusive
+        vertex, exclusive, amount = named.vertex, named.exclusive, named.amount
     elif format == "rv1exec":
         listed = read_rv1_vertices(engine.graph, text)
         vertex, exclusive = listed.vertex, listed.exclusive
+        amount = engine.graph.size[vertex]
     else:
         raise MatchError(f"unknown format {format!r}; it is jgf, jgf_shorthand or rv1exec")
     position = engine.tree.position[vertex]
@@ -31,19 +28,20 @@ def read_adopted(engine: Engine, text: str | bytes, format: str) -> Selection:
     if len(outside):
         name = engine.graph.name(int(outside[0]))
         raise MatchError(f"{name} is not part of the subsystem {engine.subsystem!r}")
-    if format == "jgf_shorthand":
-        position, exclusive = _expand(engine, position, exclusive)
-    return Selection(position, engine.ledger.size[position], exclusive)
+    named_here = Selection(position, amount, exclusive)
+    return _expand(engine, named_here) if format == "jgf_shorthand" else named_here
 
 
-def _expand(engine: Engine, position: Ints, exclusive: Bools) -> tuple[Ints, Bools]:
+def _expand(engine: Engine, named: Selection) -> Selection:
     """A vertex held alone stands for all below it."""
-    roots = position[exclusive]
-    covered = np.unique(ragged(roots, engine.tree.end[roots] - roots))
-    shared = position[~exclusive]
-    shared = shared[~np.isin(shared, covered)]
-    flags = np.concatenate((np.ones(len(covered), np.bool_), np.zeros(len(shared), np.bool_)))
-    return np.concatenate((covered, shared)), flags
+    tree = engine.tree
+    roots = named.position[named.exclusive]
+    implied = np.setdiff1d(ragged(roots + 1, tree.end[roots] - roots - 1), named.position)
+    return Selection(
+        np.concatenate((named.position, implied)),
+        np.concatenate((named.needs, engine.ledger.size[implied])),
+        np.concatenate((named.exclusive, np.ones(len(implied), np.bool_))),
+    )
 
 
 def find_conflict(engine: Engine, adopted: Selection, start: int, end: int) -> str:
@@ -53,7 +51,9 @@ def find_conflict(engine: Engine, adopted: Selection, start: int, end: int) -> s
     for level in np.unique(depth).tolist():
         here = depth == level
         position = adopted.position[here]
-        taken = view.free(position, level) < engine.ledger.size[position]
+        # What is only shared must not be held whole; what is held must be there to be had.
+        needs = np.where(adopted.exclusive[here], adopted.needs[here], engine.ledger.size[position])
+        taken = view.free(position, level) < needs
         if taken.any():
             vertex = int(engine.tree.vertex[position[taken][0]])
             return f"{engine.graph.path(vertex)} is held by another job then"

@@ -112,7 +112,8 @@ class Attempt:
 
     def _yes(self, operation: Operation, held: Held, at: int) -> Answer:
         if at >= self._horizon:
-            self._why = f"{self._busy}; what is in the way has no end"
+            in_the_way = f"{self._busy}; what is in the way has no end"
+            self._why = in_the_way if self._busy else f"the graph ends at {self._horizon}"
             return self._no(Outcome.BUSY)
         end = min(at + self._duration, self._horizon)
         self.held = held

@@ -129,6 +129,7 @@ class Engine:
     def relabelled(self) -> None:
         """Properties changed: constraints are looked at again, and scores that depend on them."""
         self.labels += 1
+        self._table = None
         if self.policy.scoring == "property":
             self._rescore()
             self._plans.clear()
@@ -252,8 +253,7 @@ class Engine:
         """Somebody to seat a gang in a view."""
         if self._table is None:
             self._table = build_table(self.graph, self.tree, self.policy)
-        reachable = None if isinstance(view, Everything) else self._reachable()
-        return Seater(self.tree, self._table, view, reachable)
+        return Seater(self.tree, self._table, view)
 
     def allowed_for(self, gang: Gang) -> dict[Constraint, Bools]:
         """Which nodes each constraint of a gang allows."""

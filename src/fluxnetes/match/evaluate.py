@@ -187,8 +187,8 @@ def _qualify(
     group = stage.group
     positions = group.members[members] if len(members) < len(group) else group.members
     view = question.view
-    alone = stage.alone and not group.divisible
-    ok = view.is_alone(positions, stage.depth) if alone else view.is_open(positions, stage.depth)
+    free = view.is_alone if stage.alone else view.is_open
+    ok = free(positions, stage.depth)
     if question.allowed is not None and group.type in CONSTRAINED_TYPES:
         ok &= question.allowed[positions]
     if question.barred is not None:
@@ -222,6 +222,21 @@ def quantity_below(stage: Stage, states: States, members: Ints, type: str) -> In
     return total
 
 
+def share_of(stage: Stage, states: States, members: Ints, part: Resource) -> Ints:
+    """How much of one part each slot below each member takes.
+
+    Of a range, the most that there is; where that is in several pools, the most that one has.
+    """
+    have = quantity_below(stage, states, members, part.type)
+    serving = stage.serving(part.type)
+    if part.count.min < part.count.max and any(s.group.divisible for s in serving):
+        entries = below_members(serving, states, members, low=False)
+        if entries.divisible:
+            have = np.zeros(len(members), np.int64)
+            np.maximum.at(have, entries.parent, entries.amount)
+    return fit(part.count, have)
+
+
 def _slots(stage: Stage, states: States, question: Question, members: Ints) -> Ints:
     """How many slots can be filled below each member: the scarcest part decides."""
     if question.flexible:
@@ -229,7 +244,7 @@ def _slots(stage: Stage, states: States, question: Question, members: Ints) -> I
         return np.fromiter(made, np.int64, len(members))
     fewest: Ints | None = None
     for part in stage.slots[0].children:
-        share = fit(part.count, quantity_below(stage, states, members, part.type))
+        share = share_of(stage, states, members, part)
         serving = stage.serving(part.type)
         shares = _shares(serving, states, question.policy.slots_low, members, share)
         fewest = shares if fewest is None else np.minimum(fewest, shares)
@@ -330,7 +345,7 @@ def _first_slots(
     sums = np.full(len(asked), MATCH_MET, np.int64)
     one = np.ones(len(asked), np.int64)
     for part in stage.slots[0].children:
-        share = fit(part.count, quantity_below(stage, states, asked, part.type))
+        share = share_of(stage, states, asked, part)
         serving = stage.serving(part.type)
         entries = below_members(serving, states, asked, question.policy.slots_low)
         rows, _, _ = pack(entries, share, one)
@@ -350,7 +365,7 @@ def _slot_scores(
     having = np.flatnonzero(slots)
     asked = members[having]
     for part in stage.slots[0].children:
-        share = fit(part.count, quantity_below(stage, states, asked, part.type))
+        share = share_of(stage, states, asked, part)
         serving = stage.serving(part.type)
         entries = below_members(serving, states, asked, question.policy.slots_low)
         rows, number, _ = pack(entries, share, slots[having])
@@ -421,7 +436,7 @@ def join(parts: list[Entries]) -> Entries:
         np.concatenate([p.score for p in parts]),
         np.concatenate([p.amount for p in parts]),
         sizes.pop() if len(sizes) == 1 else 0,
-        any(part.divisible for part in parts),
+        all(part.divisible for part in parts),
     )
 
 

@@ -8,8 +8,9 @@ split into one request for each, tried in the order in which they are listed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import product
+from math import prod
 
 from fluxnetes.jobspec.model import SLOT, XOR_SLOT, Resource
 
@@ -105,45 +106,50 @@ def _granules_suffice(
     by_type = {s.type: s for s in stocks}
     for index in mixture:
         for part in slots[index].children:
-            stock = by_type[part.type]
-            if not take(left[part.type], part.count.fit(stock.units), stock.divisible):
+            stock, granules = by_type[part.type], left[part.type]
+            taken = take(granules, part.count.fit(stock.units), stock.divisible)
+            if not taken:
                 return False
+            for number, units in taken:
+                granules[number] -= units
     return True
 
 
-def take(granules: list[int], share: int, divisible: bool) -> bool:
-    """Take a share from the front of a list of granules; False if it does not suffice."""
-    while share > 0:
-        if not granules:
-            return False
-        taken = min(granules[0], share) if divisible else granules[0]
-        share -= taken
-        if taken < granules[0]:
-            granules[0] -= taken
-        else:
-            granules.pop(0)
-    return True
+def take(granules: list[int], share: int, divisible: bool) -> list[tuple[int, int]]:
+    """The granules that a share takes, in order, with the units of each; none: not enough.
+
+    Whole granules until there is enough, or exactly the share from the first pool that has it.
+    """
+    if divisible:
+        return next(([(i, share)] for i, units in enumerate(granules) if units >= share), [])
+    taken, missing = [], share
+    for number, units in enumerate(granules):
+        if missing > 0 and units > 0:
+            taken.append((number, units))
+            missing -= units
+    return taken if missing <= 0 else []
 
 
 def split_xor_slots(resources: tuple[Resource, ...]) -> list[tuple[Resource, ...]]:
     """One request for each way to choose among xor slots; the request itself if it has none."""
-    exclusive = [r for r in resources if r.type == XOR_SLOT]
-    rest = [r for r in resources if r.type != XOR_SLOT]
-    results: list[tuple[Resource, ...]] = []
-    plain = []
-    for resource in rest:
-        variants = split_xor_slots(resource.children)
-        if len(variants) > 1 or _has_xor(resource.children):
-            results.extend((replace(resource, children=v),) for v in variants)
-        else:
-            plain.append(resource)
-    results = [(*result, *plain) for result in results] or [tuple(rest)]
-    if exclusive:
-        results = [(*result, replace(slot, type=SLOT)) for slot in exclusive for result in results]
-    if len(results) > MOST_VARIANTS:
-        raise TooManyVariants(f"the request's xor slots make {len(results)} variants")
-    return results
+    count = _count_variants(resources)
+    if count > MOST_VARIANTS:
+        raise TooManyVariants(
+            f"the request's xor slots make {count} variants; at most {MOST_VARIANTS} are tried"
+        )
+    rest = [_choices(r) for r in resources if r.type != XOR_SLOT]
+    either = [c for r in resources if r.type == XOR_SLOT for c in _choices(replace(r, type=SLOT))]
+    together = list(product(*rest))
+    if not either:
+        return together
+    return [(*others, slot) for slot in either for others in together]
 
 
-def _has_xor(resources: Iterable[Resource]) -> bool:
-    return any(r.type == XOR_SLOT or _has_xor(r.children) for r in resources)
+def _choices(resource: Resource) -> list[Resource]:
+    return [replace(resource, children=way) for way in split_xor_slots(resource.children)]
+
+
+def _count_variants(resources: tuple[Resource, ...]) -> int:
+    counts = [(r.type == XOR_SLOT, _count_variants(r.children)) for r in resources]
+    either = sum(count for is_xor, count in counts if is_xor)
+    return prod(count for is_xor, count in counts if not is_xor) * (either or 1)

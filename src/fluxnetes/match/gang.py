@@ -9,7 +9,7 @@ later ones. A gang may besides take amounts from pools that no node owns, such a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.topology import Topology
 from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.match.ledger import View
-from fluxnetes.match.place import Selection
+from fluxnetes.match.place import Selection, ancestors, handed_down
 from fluxnetes.match.policy import Policy
 from fluxnetes.match.scores import score_tree
 
@@ -51,6 +51,11 @@ class Gang:
     duration: float = 0.0
     queue: str | None = None
 
+    def tidied(self) -> Gang:
+        """The same with each type once, and without amounts of nothing."""
+        shapes = (replace(s, amounts=_add_up(s.amounts)) for s in self.shapes)
+        return replace(self, shapes=tuple(shapes), shared=_add_up(self.shared))
+
     def needs(self) -> dict[str, int]:
         """What the whole gang adds up to, by type."""
         sums: dict[str, int] = {}
@@ -60,6 +65,14 @@ class Gang:
         for type, amount in self.shared:
             sums[type] = sums.get(type, 0) + amount
         return sums
+
+
+def _add_up(amounts: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
+    sums: dict[str, int] = {}
+    for type, amount in amounts:
+        if amount:
+            sums[type] = sums.get(type, 0) + amount
+    return tuple(sums.items())
 
 
 @dataclass(slots=True)
@@ -84,50 +97,80 @@ class NodeTable:
     """The nodes of a tree that hold pools, in the policy's order, with each pool's position."""
 
     nodes: Ints
-    depth: int
+    above: Ints
+    """Everything above a node or a pool; what is closed there closes all below."""
+    depths: list[int]
+    """The depths of the tree at which nodes, pools and what is above them stand."""
     pools: dict[str, Ints] = field(default_factory=dict)
-    """Position of each node's pool of a type; -1 where it has none."""
+    """Position of each node's pool of a type, the largest if it has several; -1: none."""
     loose: dict[str, Ints] = field(default_factory=dict)
-    """Positions of pools that no node owns, in depth-first order."""
+    """Positions of pools that are in no node, in depth-first order."""
 
 
 def build_table(graph: ResourceGraph, tree: Topology, policy: Policy) -> NodeTable:
     """Tabulate a tree's nodes and pools."""
     types = graph.type_id[tree.vertex]
+    is_node: Bools = types == graph.types.get("node")
     pools = np.flatnonzero(graph.divisible[tree.vertex])
-    above = tree.parent[pools]
-    owned = types[above] == graph.types.get("node")
-    nodes = np.unique(above[owned])
-    score = score_tree(graph, tree, policy)[nodes]
-    nodes = nodes[np.argsort(score if policy.low else -score, kind="stable")]
-    table = NodeTable(nodes, int(tree.depth[nodes[0]]) if len(nodes) else 0)
+    holder = tree.parent[pools]
+    owned = is_node[holder]
+    loose = ~handed_down(tree, is_node)[pools]
+    nodes = np.unique(holder[owned])
+    above = ancestors(tree, np.concatenate((nodes, pools))) if len(pools) else nodes
+    used = np.concatenate((nodes, above, pools))
+    table = NodeTable(_in_order(graph, tree, policy, nodes), above, _depths(tree, used))
     row_of = np.full(len(tree), -1, np.int64)
-    row_of[nodes] = np.arange(len(nodes))
+    row_of[table.nodes] = np.arange(len(nodes))
+    by_size = np.argsort(graph.size[tree.vertex[pools]], kind="stable")
     for number in np.unique(types[pools]).tolist():
         name, mine = graph.types.names[number], types[pools] == number
         column = np.full(len(nodes), -1, np.int64)
-        column[row_of[above[mine & owned]]] = pools[mine & owned]
+        rising = by_size[(mine & owned)[by_size]]
+        column[row_of[holder[rising]]] = pools[rising]
         table.pools[name] = column
-        table.loose[name] = pools[mine & ~owned]
+        table.loose[name] = pools[mine & loose]
     return table
+
+
+def _in_order(graph: ResourceGraph, tree: Topology, policy: Policy, nodes: Ints) -> Ints:
+    score = score_tree(graph, tree, policy)[nodes]
+    found: Ints = nodes[np.argsort(score if policy.low else -score, kind="stable")]
+    return found
+
+
+def _depths(tree: Topology, positions: Ints) -> list[int]:
+    depths: list[int] = np.unique(tree.depth[positions]).tolist()
+    return depths
 
 
 class Seater:
     """One attempt to seat a gang in one view."""
 
-    def __init__(
-        self, tree: Topology, table: NodeTable, view: View, reachable: Bools | None
-    ) -> None:
+    def __init__(self, tree: Topology, table: NodeTable, view: View) -> None:
         self._tree = tree
         self._table = table
         self._view = view
-        self._usable = view.is_open(table.nodes, table.depth)
-        if reachable is not None:
-            self._usable = self._usable & reachable[table.nodes]
+        view.read(table.depths)
+        self._shut = self._find_shut()
+        self._usable = self._is_open(table.nodes)
         self._free: dict[str, Ints] = {}
         self._positions: list[Ints] = []
         self._needs: list[Ints] = []
         self.why = ""
+
+    def _find_shut(self) -> Bools | None:
+        """What is below something that is down or held whole; None: nothing."""
+        above = self._table.above
+        closed = above[~self._view.is_open(above, 0)]
+        if not len(closed):
+            return None
+        marked = np.zeros(len(self._tree), np.bool_)
+        marked[closed] = True
+        return handed_down(self._tree, marked)
+
+    def _is_open(self, positions: Ints) -> Bools:
+        open_ = self._view.is_open(positions, 0)
+        return open_ if self._shut is None else open_ & ~self._shut[positions]
 
     def seat(self, gang: Gang, allowed: Mapping[Constraint, Bools]) -> Seating | None:
         """Seats for the whole gang; None, and the reason in `why`, if there are not enough."""
@@ -152,10 +195,10 @@ class Seater:
         if type not in self._free:
             pools = self._table.pools.get(type)
             if pools is None:
-                self._free[type] = np.full(len(self._table.nodes), -1, np.int64)
+                self._free[type] = np.zeros(len(self._table.nodes), np.int64)
             else:
-                free = self._view.free(pools, self._table.depth + 1)
-                self._free[type] = np.where(pools >= 0, free, -1)
+                usable = (pools >= 0) & self._view.is_open(pools, 0)
+                self._free[type] = np.where(usable, self._view.free(pools, 0), 0)
         return self._free[type]
 
     def _seat_shape(self, shape: Shape, usable: Bools) -> Seats | None:
@@ -192,14 +235,12 @@ class Seater:
 
     def _take_shared(self, type: str, amount: int) -> bool:
         pools = self._table.loose.get(type, np.empty(0, np.int64))
-        best = 0
-        for pool in pools.tolist():
-            depth = int(self._tree.depth[pool])
-            free = int(self._view.free(np.array([pool]), depth)[0])
-            best = max(best, free)
-            if free >= amount:
-                self._positions.append(np.array([pool]))
-                self._needs.append(np.array([amount]))
-                return True
+        left = np.where(self._is_open(pools), self._view.free(pools, 0), 0)
+        enough = np.flatnonzero(left >= amount)
+        if len(enough):
+            self._positions.append(pools[enough[:1]])
+            self._needs.append(np.array([amount]))
+            return True
+        best = int(left.max(initial=0))
         self.why = f"needs {amount} {type} that no node owns; the most in one place is {best}"
         return False

@@ -17,6 +17,7 @@ the largest amount held at any instant of the window.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -98,6 +99,9 @@ class View:
         self.held = held
         self.tags = tags
 
+    def read(self, depths: Iterable[int]) -> None:
+        """Have some depths of the tree at hand, so that one question may be about all of them."""
+
     def is_open(self, positions: Ints, depth: int) -> Bools:
         """Up, and not held whole by somebody."""
         found: Bools = self.up[positions] & (self.held[positions] < self.size[positions])
@@ -141,6 +145,11 @@ class Window(View):
         self._ledger = ledger
         self._start, self._end = start, end
         self._read: set[int] = set()
+
+    def read(self, depths: Iterable[int]) -> None:
+        for depth in depths:
+            if depth not in self._read:
+                self._read_depth(depth)
 
     def _read_depth(self, depth: int) -> None:
         self._read.add(depth)

@@ -12,7 +12,7 @@ Time is whole seconds on the caller's clock; `now` is told with every question.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from fluxnetes.graph.placement import Placement
 from fluxnetes.graph.readers.jgf import attach_jgf
 from fluxnetes.graph.readers.jgf_selection import read_jgf_vertices
 from fluxnetes.graph.readers.rv1_document import read_rv1_ranks
+from fluxnetes.graph.topology import ragged
 from fluxnetes.jobspec.model import Jobspec
 from fluxnetes.match.adopt import find_conflict, read_adopted
 from fluxnetes.match.answers import Answer, Operation, Outcome
@@ -242,7 +243,10 @@ class Matcher:
         held = engine.hold(job.placement.vertex[kept], job.placement.needs[kept])
         engine.leave(job.jobid)
         engine.enter(job.jobid, held, job.at, job.end, reserved=job.reserved, moved=True)
-        job.placement = engine.placement(held, job.at, job.end, job.placement.queue)
+        reduced = engine.placement(held, job.at, job.end, job.placement.queue)
+        left = set(reduced.vertex.tolist())
+        labels = {v: label for v, label in job.placement.labels.items() if v in left}
+        job.placement = replace(reduced, labels=labels)
         job.cancelled = not len(held.position)
         return job.cancelled
 
@@ -259,8 +263,7 @@ class Matcher:
             position = int(tree.position[vertex])
             if position == 0:
                 raise MatchError(f"{path} is the root; the whole graph cannot be removed")
-            below = tree.vertex[tree.subtree(position)] if position > 0 else np.array([vertex])
-            self._remove(below)
+            self._remove(np.array([vertex]))
 
     def remove_ranks(self, ranks: Iterable[int]) -> None:
         """Shrink: take out all vertices of some ranks; jobs lose what they had there."""
@@ -271,6 +274,11 @@ class Matcher:
         self._remove(vertices)
 
     def _remove(self, vertices: Ints) -> None:
+        tree = self.engine.tree
+        position = tree.position[vertices]
+        position = position[position >= 0]
+        below = tree.vertex[ragged(position, tree.end[position] - position)]
+        vertices = np.union1d(vertices, below)
         for job in self.jobs.values():
             if not job.cancelled and np.isin(job.placement.vertex, vertices).any():
                 self._keep(job, ~np.isin(job.placement.vertex, vertices))

@@ -42,7 +42,7 @@ def explain(
         have = sum(_total(s, states, wanted.type) for s in serving)
         if wanted.count.fit(have) == 0:
             return _why_few(serving, states, wanted, have, words)
-    return "what is left cannot be combined as the request asks"
+    return "what could serve is out of reach: something above it is down or held"
 
 
 def _shapeless(resources: tuple[Resource, ...]) -> str:

@@ -82,13 +82,14 @@ class GangRequest:
     """A gang of pods on nodes that are pools."""
 
     def __init__(self, engine: Engine, gang: Gang) -> None:
-        if not gang.shapes or any(s.count < 1 or not s.amounts for s in gang.shapes):
-            raise InvalidRequest("a gang needs at least one pod, and a pod at least one amount")
         amounts = [pair for s in gang.shapes for pair in s.amounts] + list(gang.shared)
         for type, amount in amounts:
             if amount < 0:
                 raise InvalidRequest(f"an amount of {amount} {type}: expected 0 or more")
-        check_types((type for type, _ in amounts), engine.graph)
+        check_types((type for type, amount in amounts if amount), engine.graph)
+        gang = gang.tidied()
+        if not gang.shapes or any(s.count < 1 or not s.amounts for s in gang.shapes):
+            raise InvalidRequest("a gang needs at least one pod, and a pod at least one amount")
         self.duration = gang.duration
         self.queue = gang.queue
         self.seats: tuple[Seats, ...] = ()

@@ -27,8 +27,10 @@ from fluxnetes.match.evaluate import (
     join,
     mixtures,
     quantity_below,
+    share_of,
 )
 from fluxnetes.match.first import Limit, Met, Walk
+from fluxnetes.match.flexible import take
 from fluxnetes.match.intervals import interval_of
 from fluxnetes.match.packing import pack
 from fluxnetes.match.place import Selection
@@ -336,7 +338,7 @@ class Chooser:
         columns: list[tuple[Ints, ...]] = []
         for part in stage.slots[0].children:
             serving = stage.serving(part.type)
-            share = fit(part.count, quantity_below(stage, self.states, members, part.type))
+            share = share_of(stage, self.states, members, part)
             entries = below_members(serving, self.states, members, self.policy.slots_low)
             if self.limit is not None:
                 shares = stage.slots[0].count.largest
@@ -386,13 +388,11 @@ class Chooser:
                 for part in stage.slots[way].children:
                     rows_left = supply[parent, part.type]
                     needed = part.count.fit(units[parent, part.type])
-                    while needed > 0:
-                        at, member, score, amount, divisible = rows_left.pop(0)
-                        taken = min(amount, needed) if divisible else amount
-                        if divisible and amount > taken:
-                            rows_left.insert(0, (at, member, score, amount - taken, True))
+                    for at_row, taken in take([r[3] for r in rows_left], needed, rows_left[0][4]):
+                        at, member, score, amount, pool = rows_left[at_row]
+                        rows_left[at_row] = (at, member, score, amount - taken, pool)
                         filled.append((parent, number, at, member, taken, score))
-                        needed -= taken
+                    supply[parent, part.type] = [r for r in rows_left if r[3] > 0]
         parents, slot, at_stage, of, needs, scores = np.array(filled, np.int64).reshape(-1, 6).T
         places = self._turns(stage, members)
         made = int(slots.sum())

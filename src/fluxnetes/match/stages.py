@@ -92,6 +92,8 @@ def _compile(
     wanted = [c for c in request.children if c.type == SLOT] if request else slots
     if len(wanted) > 1 and not rules.flexible:
         return None  # the same, one level down
+    if any(len({c.type for c in s.children}) < len(s.children) for s in wanted):
+        return None  # and within a slot
     fitting = _fitting(group, wanted, rules)
     if fitting:
         if request is None and not pristine:
@@ -110,7 +112,7 @@ def _compile(
         request,
         tuple(fitting),
         x_in,
-        (request is not None and x_in) or group.type in rules.exclusive_types,
+        _must_be_alone(group, request is not None and x_in, rules),
         exclusive and request is not None and request.exclusive is False,
     )
     still_pristine = kind is Kind.PASS
@@ -122,6 +124,13 @@ def _compile(
         return None
     stage.uneven = kind is Kind.SLOT and _is_uneven(stage)
     return stage
+
+
+def _must_be_alone(group: Group, exclusive: bool, rules: Rules) -> bool:
+    """A part of a pool leaves the rest to others, unless the pool is asked for as exclusive."""
+    if group.type in rules.exclusive_types:
+        return True
+    return exclusive and not group.divisible
 
 
 def _is_uneven(stage: Stage) -> bool:

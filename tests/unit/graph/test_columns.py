@@ -157,7 +157,6 @@ def test_a_vertex_of_which_only_the_holder_is_removed_is_out_of_the_tree() -> No
     assert graph.topology().vertex.tolist() == [0, 3, 4]
 
 
-@pytest.mark.xfail(reason="what is left of a removed branch is taken for a second root")
 def test_a_branch_of_which_only_the_top_is_removed_is_out_of_the_tree() -> None:
     graph = cluster(*racks(2, *nodes(1, *cores(1))))
     graph.remove([row_at(graph, "/cluster0/rack0")])

@@ -79,7 +79,6 @@ def test_a_cluster_without_nodes_is_a_graph() -> None:
     assert graph.topology().vertex.tolist() == [0]
 
 
-@pytest.mark.xfail(reason="a slash in a name is taken for the end of a path's part")
 def test_a_pool_of_an_extended_resource_is_found_at_its_path() -> None:
     graph = pool_graph({"n1": {"nvidia.com/gpu": 8}})
     path = graph.path(2)

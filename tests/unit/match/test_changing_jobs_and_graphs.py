@@ -125,7 +125,6 @@ def test_an_allocation_that_holds_nothing_alone_is_invalid() -> None:
     assert (answer.outcome, matcher.jobs) == (Outcome.INVALID, {})
 
 
-@pytest.mark.xfail(reason="the amount taken is compared with the size of the whole pool")
 def test_a_part_of_a_pool_written_down_is_adopted_as_it_was() -> None:
     def pools() -> Matcher:
         return Matcher(pool_graph({"n1": {"cpu": 10}}), policy="low")
@@ -192,7 +191,6 @@ def test_a_job_that_holds_nothing_has_nothing_to_give_back(jobid: int) -> None:
         matcher.partial_cancel(jobid, jgf(matcher, "/cluster0/node0/core0"), "jgf")
 
 
-@pytest.mark.xfail(reason="a placement that was reduced forgets its labels")
 def test_what_is_kept_keeps_its_labels() -> None:
     matcher = two_nodes()
     jobid = matcher.allocate(jobspec(slot(1, core(2, label="worker")))).jobid
@@ -250,7 +248,6 @@ def test_ranks_that_nobody_has_are_not_removed() -> None:
         two_nodes().remove_ranks([7])
 
 
-@pytest.mark.xfail(reason="vertices without a rank below one with a rank are left behind")
 @pytest.mark.parametrize("below", ["core", "socket"])
 def test_removing_a_rank_removes_all_below_its_node(below: str) -> None:
     inside = built.cores(2) if below == "core" else [built.a("socket", *built.cores(2))]

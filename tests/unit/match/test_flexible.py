@@ -146,7 +146,6 @@ def test_what_stands_beside_xor_slots_is_in_every_variant() -> None:
     ]
 
 
-@pytest.mark.xfail(reason="of siblings that hold xor slots only one is in each variant")
 def test_siblings_that_hold_xor_slots_multiply() -> None:
     request = (
         node(1, xor_slot(1, core(1)), xor_slot(1, core(2))),
@@ -160,7 +159,6 @@ def test_siblings_that_hold_xor_slots_multiply() -> None:
     }
 
 
-@pytest.mark.xfail(reason="an xor slot within an xor slot is left as it is")
 def test_xor_slots_within_xor_slots_are_split_too() -> None:
     request = (xor_slot(1, res("socket", 1, xor_slot(1, core(4)))),)
     assert split_xor_slots(request) == [(slot(1, res("socket", 1, slot(1, core(4)))),)]
@@ -213,7 +211,6 @@ def test_a_slot_is_filled_from_vertices_of_different_sizes() -> None:
     assert built.given_to(matcher, matcher.allocate(jobspec(node(1, slot(1, memory(3))))))
 
 
-@pytest.mark.xfail(reason="the flexible traverser adds up two pools for one share")
 def test_a_share_comes_from_one_pool_as_with_the_simple_traverser() -> None:
     matcher = flexible(built.pool("cpu", 4), built.pool("cpu", 4))
     assert matcher.allocate(jobspec(node(1, slot(1, res("cpu", 6))))).outcome is Outcome.BUSY

@@ -196,7 +196,6 @@ def test_without_a_slot_or_a_rack_pools_add_up() -> None:
 # -- promises that are not kept yet ----------------------------------------------------------------
 
 
-@pytest.mark.xfail(reason="an exclusive pool is taken whole even where a part of it is taken")
 @pytest.mark.parametrize(
     "asked", [node(1, res("cpu", 2, exclusive=True)), res("cpu", 2, exclusive=True)]
 )
@@ -206,7 +205,6 @@ def test_a_pool_asked_for_alone_is_given_only_if_nobody_has_a_part_of_it(asked: 
     assert matcher.allocate(jobspec(asked)).outcome is Outcome.BUSY
 
 
-@pytest.mark.xfail(reason="beside a pool of its type a vertex that cannot be divided is divided")
 def test_a_vertex_beside_a_pool_of_its_type_is_taken_whole() -> None:
     graph = built.cluster(*built.nodes(1, built.a("memory", size=4), pool("memory", 4)))
     matcher = Matcher(graph, policy="low")
@@ -214,7 +212,6 @@ def test_a_vertex_beside_a_pool_of_its_type_is_taken_whole() -> None:
     assert taken in ({"/cluster0/node0/memory0": 4}, {"/cluster0/node0/memory1": 2})
 
 
-@pytest.mark.xfail(reason="the largest count of a range is sought in all pools together")
 def test_a_range_is_served_by_one_of_two_pools() -> None:
     graph = built.cluster(*built.nodes(1, pool("cpu", 4), pool("cpu", 4)))
     matcher = Matcher(graph, policy="low")

@@ -116,7 +116,6 @@ def test_siblings_that_ask_for_one_type(asked: Jobspec, twice: str) -> None:
     )
 
 
-@pytest.mark.xfail(reason="a slot made of one type twice breaks the evaluation")
 @pytest.mark.parametrize("policy", ["low", "first", "locality", "variation"])
 def test_siblings_within_a_slot_that_ask_for_one_type(policy: str) -> None:
     graph = built.cluster(*built.nodes(1, *built.cores(4)))
@@ -166,7 +165,6 @@ def test_what_is_in_the_way_has_no_end() -> None:
     )
 
 
-@pytest.mark.xfail(reason="there is no reason before the semicolon")
 def test_a_start_at_the_end_of_time_is_told_as_a_sentence() -> None:
     answer = two_nodes().allocate(jobspec(slot(1, core(1))), now=HORIZON)
     assert answer.outcome is Outcome.BUSY
@@ -267,7 +265,6 @@ def test_requests_that_make_no_sense(asked: Jobspec, reason: str) -> None:
 # -- always ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.xfail(reason="nothing is said about what is down above the candidates")
 @pytest.mark.parametrize("path", ["/cluster0", "/cluster0/rack0"])
 def test_what_is_down_above_the_candidates_is_told(path: str) -> None:
     graph = built.cluster(*built.racks(1, *built.nodes(1, *built.cores(1))))

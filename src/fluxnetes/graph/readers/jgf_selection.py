@@ -23,6 +23,8 @@ class JgfSelection:
     vertex: Ints
     """Row in the graph."""
     exclusive: NDArray[np.bool_]
+    amount: Ints
+    """How much of each vertex: its size, or a part of a pool."""
     edges: list[tuple[int, int]]
     """Rows of (holder, held); empty where the edges were not asked for."""
     shorthand: bool
@@ -43,7 +45,9 @@ def read_jgf_vertices(
     _check_same(graph, vertices, rows)
     kept = _not_freed(document)
     edges = _selected_edges(graph, document, rows, kept) if with_edges else []
-    return JgfSelection(rows[kept], vertices.exclusive[kept], edges, document.shorthand)
+    return JgfSelection(
+        rows[kept], vertices.exclusive[kept], vertices.size[kept], edges, document.shorthand
+    )
 
 
 def vertex_at(graph: ResourceGraph, path: str, rank: int) -> int:
@@ -75,7 +79,7 @@ def _check_same(graph: ResourceGraph, vertices: JgfVertices, rows: Ints) -> None
     differs = (
         (types[vertices.type_id] != graph.type_id[rows])
         | (basenames[vertices.basename_id] != graph.basename_id[rows])
-        | (vertices.size != graph.size[rows])
+        | _wrong_size(graph, vertices, rows)
         | (vertices.id != graph.id[rows])
     )
     for subsystem in graph.subsystems.names:
@@ -86,6 +90,13 @@ def _check_same(graph: ResourceGraph, vertices: JgfVertices, rows: Ints) -> None
     for vertex, row in enumerate(rows.tolist()):
         if differs[vertex] or names[vertex] != graph.name(row):
             raise _difference(graph, vertices, vertex, row)
+
+
+def _wrong_size(graph: ResourceGraph, vertices: JgfVertices, rows: Ints) -> NDArray[np.bool_]:
+    """A document names whole vertices, and any part of a pool."""
+    part = graph.divisible[rows] & (vertices.size > 0) & (vertices.size <= graph.size[rows])
+    wrong: NDArray[np.bool_] = (vertices.size != graph.size[rows]) & ~part
+    return wrong
 
 
 def _stand_in(graph: ResourceGraph, subsystem: str) -> NDArray[np.bool_]:
