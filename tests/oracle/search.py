@@ -455,12 +455,20 @@ def as_slot(parts: Sequence[Group]) -> Group:
     return Group(slot.score + 1, 1, slot.edges)
 
 
+def most_for_one_share(groups: Sequence[Group]) -> int:
+    """All together; of pools, of which a share never takes two, the most that one has."""
+    if groups and all(edge.vertex.divisible for group in groups for edge in group.edges):
+        return max(group.count for group in groups)
+    return sum(group.count for group in groups)
+
+
 def pack(shape: Sequence[Resource], inside: Findings) -> list[Group]:
     """All slots of one shape that the candidates can fill."""
     columns: list[list[Group]] = []
     for part in shape:
-        count = part.count.fit(inside.total(part.type))
-        columns.append(shares(inside.groups.get(part.type, []), count) if count else [])
+        groups = inside.groups.get(part.type, [])
+        count = part.count.fit(most_for_one_share(groups))
+        columns.append(shares(groups, count) if count else [])
     return [as_slot(parts) for parts in zip(*columns, strict=False)]
 
 

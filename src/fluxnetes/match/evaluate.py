@@ -331,9 +331,9 @@ def first_is_best(stage: Stage, policy: Policy) -> bool:
     """Whether a vertex's slots get no better the later they are filled.
 
     They do under `variation`, which fills from the worst class and prefers the best one, and may
-    where a slot takes one large vertex and the next several small ones.
+    where a slot takes one large vertex and the next several small ones, or is made otherwise.
     """
-    return policy.scoring != "property" and not stage.uneven
+    return policy.scoring != "property" and not stage.uneven and len(stage.slots) == 1
 
 
 def _first_slots(
