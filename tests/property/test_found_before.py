@@ -64,7 +64,8 @@ def test_slots_compete_by_the_sum_of_what_is_in_them(policy: str) -> None:
 
 def test_what_is_left_of_a_share_makes_no_slot() -> None:
     """The first-match walk sees the small ssd first; it is too small for a slot of its own."""
-    node = V("node", 0, (V("memory", 0), V("ssd", 0, size=2), V("ssd", 1)))
+    ssds = V("ssd", 0, size=2), V("ssd", 1, size=2), V("ssd", 2)
+    node = V("node", 0, (V("memory", 0), V("memory", 1), *ssds))
     request = (ask("node", 1, ask(SLOT, 1, ask("memory", 1), ask("ssd", 2))),)
     compare(V("cluster", 0, (node,)), request, policy="policy=low stop_on_1_matches=true")
 

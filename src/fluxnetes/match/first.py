@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluxnetes.graph.columns import ResourceGraph
-from fluxnetes.graph.topology import Topology
+from fluxnetes.graph.topology import Topology, ragged
 from fluxnetes.jobspec.model import SLOT, Resource
-from fluxnetes.match.evaluate import Entries, States
+from fluxnetes.match.evaluate import Entries, States, below_members, entries_of
 from fluxnetes.match.filters import PruneFilters
+from fluxnetes.match.groups import Group
 from fluxnetes.match.packing import count_shares, pack
 from fluxnetes.match.place import Held
 from fluxnetes.match.stages import Kind, Stage
@@ -66,6 +67,7 @@ class Weights:
         self._events: list[tuple[int, int, int]] = []
         """Times at which a job begins (1) or ends (0) to use what it was given."""
         self._orders: dict[int, tuple[Ints, Ints]] = {}
+        self._leaf_orders: dict[int, Ints] = {}
 
     def _last_types(self, graph: ResourceGraph, filters: PruneFilters) -> Ints:
         """The last type that each vertex keeps count of; -1: none, as at all leaves."""
@@ -130,17 +132,18 @@ class Weights:
         position = held.position
         keeps = self._last[position] >= 0
         rows = position[keeps]
-        start = np.searchsorted(position, rows) + 1
-        stop = np.searchsorted(position, self.tree.end[rows])
+        start = position.searchsorted(rows) + 1
+        stop = position.searchsorted(self.tree.end[rows])
         types = self.types[position]
-        taken = np.where(held.exclusive, held.needs, 0)
+        taken = held.needs * held.exclusive
         used = np.zeros(len(rows), np.int64)
+        last = self._last[rows]
+        sums = np.zeros(len(position) + 1, np.int64)
         for type_id in self._last_kinds:
-            sums = np.concatenate(([0], np.cumsum(np.where(types == type_id, taken, 0))))
-            mine = self._last[rows] == type_id
-            used[mine] = (sums[stop] - sums[start])[mine]
-        counted = np.concatenate(([0], np.cumsum(self._is_tracked[types])))
-        return rows, used, (counted[stop] > counted[start]).astype(np.int64)
+            (taken * (types == type_id)).cumsum(out=sums[1:])
+            used += (sums[stop] - sums[start]) * (last == type_id)
+        self._is_tracked[types].cumsum(out=sums[1:])
+        return rows, used, (sums[stop] > sums[start]).astype(np.int64)
 
     def _set(self, positions: Ints, weight: Ints) -> None:
         changed = self.weight[positions] != weight
@@ -163,6 +166,14 @@ class Weights:
             order = np.argsort(key)
             found = self._orders[parent] = (key[order], children[order])
         return found[1]
+
+    def leaf_order(self, group: Group) -> Ints:
+        """The members of a group of leaves, parent by parent, in the order of the walk."""
+        found = self._leaf_orders.get(id(group))
+        if found is None:
+            rank = self._rank[group.members]
+            found = self._leaf_orders[id(group)] = np.lexsort((-rank, group.above))
+        return found
 
     def _reorder(self, parent: int, positions: Ints, weight: Ints) -> None:
         """Move a few children to where their new weights put them."""
@@ -188,6 +199,26 @@ class Limit:
     def __init__(self, weights: Weights, low: bool) -> None:
         self._weights = weights
         self._low = low
+
+    def below(
+        self, stages: list[Stage], states: States, parents: Ints, share: int, shares: int
+    ) -> Entries:
+        """What is met below some parents before each has its shares, the best first."""
+        group = stages[0].group
+        if len(stages) > 1 or group.below or group.size <= 0 or group.divisible:
+            return self.limit(below_members(stages, states, parents, self._low), share, shares)
+        # Leaves are always met in the same order, and alike: count them, no need to weigh.
+        first = group.first[parents]
+        lengths = group.first[parents + 1] - first
+        member = self._weights.leaf_order(group)[ragged(first, lengths)]
+        good = states[id(stages[0])].ok[member]
+        member, parent = member[good], np.arange(len(parents)).repeat(lengths)[good]
+        turn = np.arange(len(parent)) - parent.searchsorted(parent)
+        met = turn < shares * -(-max(share, 1) // group.size)
+        member, parent = member[met], parent[met]
+        score = group.score[member]
+        best = np.lexsort((score if self._low else -score, parent))
+        return entries_of(0, stages[0], states[id(stages[0])], member[best], parent[best])
 
     def enough(self, entries: Entries, count: int) -> Entries:
         """Of each parent's entries, those met before they add up to a count, the best first."""

@@ -305,7 +305,7 @@ class Chooser:
     def _take(self, stages: list[Stage], entries: Entries, count: Ints) -> None:
         """Take each parent's entries, in order, until its count is reached."""
         sums = np.cumsum(entries.amount) - entries.amount
-        firsts = np.searchsorted(entries.parent, entries.parent)
+        firsts = entries.parent.searchsorted(entries.parent)
         before = sums - sums[firsts]
         left = count[entries.parent] - before
         taken = left > 0
@@ -339,10 +339,11 @@ class Chooser:
         for part in stage.slots[0].children:
             serving = stage.serving(part.type)
             share = share_of(stage, self.states, members, part)
-            entries = below_members(serving, self.states, members, self.policy.slots_low)
-            if self.limit is not None:
-                shares = stage.slots[0].count.largest
-                entries = self.limit.limit(entries, part.count.largest, shares)
+            if self.limit is None:
+                entries = below_members(serving, self.states, members, self.policy.slots_low)
+            else:
+                most, shares = part.count.largest, stage.slots[0].count.largest
+                entries = self.limit.below(serving, self.states, members, most, shares)
             rows, number, needs = pack(entries, share, slots)
             stage_number = entries.stage[rows] + len(stages)
             columns.append(
