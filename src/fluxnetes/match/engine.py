@@ -23,7 +23,7 @@ from fluxnetes.jobspec.model import Resource
 from fluxnetes.match.aggregates import Profile
 from fluxnetes.match.allowed import allowed_positions
 from fluxnetes.match.evaluate import Question, States, evaluate
-from fluxnetes.match.filters import PruneFilters, parse_filters
+from fluxnetes.match.filters import parse_filters
 from fluxnetes.match.first import Limit, Walk, Weights
 from fluxnetes.match.flexible import split_xor_slots
 from fluxnetes.match.gang import Gang, NodeTable, Seater, build_table
@@ -72,6 +72,7 @@ class Engine:
         subsystem: str,
         filters: str,
         flexible: bool = False,
+        leaf_types: frozenset[str] = frozenset(),
     ) -> None:
         self.graph = graph
         self.policy = policy
@@ -87,7 +88,9 @@ class Engine:
         self._nodes: Ints = np.flatnonzero(self.types == graph.types.get("node"))
         self._up: Bools | None = None
         self._node_count_up: int | None = None
-        self.filters = self._parse_filters(filters)
+        self.leaf_types = leaf_types | self._find_leaf_types()
+        """The types that stand at a leaf or, as the reference never forgets one, ever did."""
+        self.filters = parse_filters(filters, sorted(self.leaf_types, key=graph.types.get))
         self._root_types = self.filters.of(self.groups.type, graph.types)
         self.root_types = [graph.types.names[number] for number in self._root_types]
         """The types of which the root keeps the sum, over time."""
@@ -103,10 +106,10 @@ class Engine:
 
     # -- shape ---------------------------------------------------------------------------------
 
-    def _parse_filters(self, text: str) -> PruneFilters:
+    def _find_leaf_types(self) -> frozenset[str]:
         leaves = self.tree.first_child[1:] == self.tree.first_child[:-1]
         names = self.graph.types.names
-        return parse_filters(text, (names[t] for t in np.unique(self.types[leaves]).tolist()))
+        return frozenset(names[t] for t in np.unique(self.types[leaves]).tolist())
 
     def _totals(self) -> Ints:
         sizes = np.bincount(

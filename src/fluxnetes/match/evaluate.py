@@ -62,6 +62,11 @@ class Limiter(Protocol):
     def limit(self, entries: Entries, share: int, shares: int) -> Entries:
         """Of each parent's entries, those met before it has its shares, the best first."""
 
+    def below(
+        self, stages: list[Stage], states: States, parents: Ints, share: int, shares: int
+    ) -> Entries:
+        """The same of all that qualifies below some parents."""
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -245,8 +250,11 @@ def _slots(stage: Stage, states: States, question: Question, members: Ints) -> I
     fewest: Ints | None = None
     for part in stage.slots[0].children:
         share = share_of(stage, states, members, part)
-        serving = stage.serving(part.type)
-        shares = _shares(serving, states, question.policy.slots_low, members, share)
+        if question.limiter is not None and stage.uneven:
+            shares = _shares_met(stage, states, question.limiter, members, part, share)
+        else:
+            low = question.policy.slots_low
+            shares = _shares(stage.serving(part.type), states, low, members, share)
         fewest = shares if fewest is None else np.minimum(fewest, shares)
     return np.zeros(len(members), np.int64) if fewest is None else fewest
 
@@ -298,6 +306,19 @@ def mixtures(stage: Stage, states: States, question: Question, members: Ints) ->
         if key not in known:
             known[key] = best_mixture(stage.slots, key)
         found.append(known[key])
+    return found
+
+
+def _shares_met(
+    stage: Stage, states: States, limiter: Limiter, members: Ints, part: Resource, share: Ints
+) -> Ints:
+    """The same of what a walk meets: of mixed sizes, it may leave less than it could have had."""
+    most, shares = part.count.largest, stage.slots[0].count.largest
+    entries = limiter.below(stage.serving(part.type), states, members, most, shares)
+    found = np.zeros(len(members), np.int64)
+    asked = share > 0
+    made = count_shares(entries, np.maximum(share, 1), len(members))
+    found[asked] = made[asked]
     return found
 
 

@@ -366,7 +366,8 @@ class Walk:
         """How much each member adds: itself, or the slots filled below it."""
         state = self._states[id(stage)]
         if stage.request is None and state.slots is not None:
-            return np.minimum(state.slots[members], most)
+            slots: Ints = state.slots[members]
+            return np.minimum(slots, most) if len(stage.slots) == 1 else slots
         if state.amount is not None:
             return state.amount[members]
         return np.where(state.ok[members], stage.group.size, 0)

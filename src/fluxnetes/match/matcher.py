@@ -86,13 +86,14 @@ class Matcher:
         except (PolicyError, FilterError) as error:
             raise MatchError(str(error)) from error
 
-    def _build(self) -> Engine:
+    def _build(self, leaf_types: frozenset[str] = frozenset()) -> Engine:
         return Engine(
             self.graph,
             policy=self._policy,
             subsystem=self._subsystem,
             filters=self._filters,
             flexible=self._flexible,
+            leaf_types=leaf_types,
         )
 
     @property
@@ -100,7 +101,7 @@ class Matcher:
         """The engine for the graph's present shape."""
         if self._engine.version != self.graph.version:
             old = self._engine
-            self._engine = self._build()
+            self._engine = self._build(old.leaf_types)
             self._engine.inherit(old)
             for job in self.jobs.values():
                 if not job.cancelled:

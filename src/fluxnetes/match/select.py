@@ -207,7 +207,7 @@ class Chooser:
         for stage, ok in candidates:
             made = self.states[id(stage)].slots
             assert made is not None  # noqa: S101 - every slot stage counts its slots
-            if self.walk is not None:
+            if self.walk is not None and len(stage.slots) == 1:
                 made = np.minimum(made, wanted.count.largest)
             slots.append(np.where(ok, made, 0))
         count = wanted.count.fit(int(sum(s.sum() for s in slots)))
