@@ -22,7 +22,7 @@ from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.jobspec.model import Resource
 from fluxnetes.match.aggregates import Profile
 from fluxnetes.match.allowed import allowed_positions
-from fluxnetes.match.evaluate import Question, States, evaluate
+from fluxnetes.match.evaluate import evaluate
 from fluxnetes.match.filters import parse_filters
 from fluxnetes.match.first import Limit, Walk, Weights
 from fluxnetes.match.flexible import split_xor_slots
@@ -34,6 +34,7 @@ from fluxnetes.match.policy import Policy
 from fluxnetes.match.scores import score_tree, unscorable
 from fluxnetes.match.select import Chooser
 from fluxnetes.match.stages import Rules, Stage, compile_stages
+from fluxnetes.match.states import Question, States
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

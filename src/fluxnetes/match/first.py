@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.topology import Topology, ragged
 from fluxnetes.jobspec.model import SLOT, Resource
-from fluxnetes.match.evaluate import Entries, States, below_members, entries_of
 from fluxnetes.match.filters import PruneFilters
 from fluxnetes.match.groups import Group
 from fluxnetes.match.packing import count_shares, pack
 from fluxnetes.match.place import Held
 from fluxnetes.match.stages import Kind, Stage
+from fluxnetes.match.states import Entries, States, below_members, entries_of
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from fluxnetes.match.evaluate import Entries
+    from fluxnetes.match.states import Entries
 
 Ints = NDArray[np.int64]
 

@@ -14,28 +14,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluxnetes.jobspec.model import SLOT, Resource
-from fluxnetes.match.evaluate import (
-    Entries,
-    Question,
-    State,
-    States,
-    alternatives,
-    below_members,
-    entries_of,
-    first_is_best,
-    fit,
-    join,
-    mixtures,
-    quantity_below,
-    share_of,
-)
 from fluxnetes.match.first import Limit, Met, Walk
 from fluxnetes.match.flexible import take
 from fluxnetes.match.intervals import interval_of
 from fluxnetes.match.packing import pack
 from fluxnetes.match.place import Selection
 from fluxnetes.match.scores import MATCH_MET
+from fluxnetes.match.slots import alternatives, first_is_best, mixtures, share_of
 from fluxnetes.match.stages import Kind, Stage
+from fluxnetes.match.states import (
+    Entries,
+    Question,
+    State,
+    States,
+    below_members,
+    entries_of,
+    fit,
+    join,
+    quantity_below,
+)
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

@@ -11,11 +11,12 @@ from hypothesis import given
 
 from fluxnetes.jobspec.model import Jobspec
 from fluxnetes.match.engine import Engine, NothingHeld, Plan
-from fluxnetes.match.evaluate import Question, State, States, evaluate
+from fluxnetes.match.evaluate import evaluate
 from fluxnetes.match.intervals import NONE
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.match.scores import unscorable
 from fluxnetes.match.stages import Stage
+from fluxnetes.match.states import Question, State, States
 from tests.oracle.generate import (
     Advance,
     Cancel,
