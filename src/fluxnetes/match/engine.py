@@ -220,14 +220,18 @@ class Engine:
                 return held
         return None
 
+    def question(self, plan: Plan, view: View) -> Question:
+        """What a plan's stages are evaluated against in a view."""
+        limit = Limit(self.weights, self.policy.low) if self.weights is not None else None
+        return Question(view, plan.allowed, self._barred, self.policy, self.flexible, limit)
+
     def _select(self, plan: Plan, view: View) -> Held | None:
         if plan.stage is None:
             return None
-        limit = Limit(self.weights, self.policy.low) if self.weights is not None else None
-        question = Question(view, plan.allowed, self._barred, self.policy, self.flexible, limit)
+        question = self.question(plan, view)
         states = plan.tried = self._states(plan, question)
         walk = Walk(self.weights, states) if self.weights is not None else None
-        selection = Chooser(states, question, walk, limit).choose(plan.stage, plan.resources)
+        selection = Chooser(states, question, walk).choose(plan.stage, plan.resources)
         if selection is None:
             return None
         held = hold(self.tree, self.ledger.size, plan.whole, selection)

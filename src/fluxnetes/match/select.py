@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluxnetes.jobspec.model import SLOT, Resource
-from fluxnetes.match.first import Limit, Met, Walk
+from fluxnetes.match.first import Met, Walk
 from fluxnetes.match.flexible import take
 from fluxnetes.match.intervals import interval_of
 from fluxnetes.match.packing import pack
@@ -76,12 +76,11 @@ class Chooser:
         states: States,
         question: Question,
         walk: Walk | None = None,
-        limit: Limit | None = None,
     ) -> None:
         self.states = states
         self.question = question
         self.walk = walk
-        self.limit = limit
+        self.limit = question.limiter
         self.policy = question.policy
         self.flexible = question.flexible
         self._positions: list[Ints] = []

@@ -57,6 +57,9 @@ class Limiter(Protocol):
     ) -> Entries:
         """The same of all that qualifies below some parents."""
 
+    def enough(self, entries: Entries, count: int) -> Entries:
+        """Of each parent's entries, those met before they add up to a count, the best first."""
+
 
 @dataclass(frozen=True, slots=True)
 class Question:

@@ -14,9 +14,8 @@ from fluxnetes.match.engine import Engine, NothingHeld, Plan
 from fluxnetes.match.evaluate import evaluate
 from fluxnetes.match.intervals import NONE
 from fluxnetes.match.matcher import Matcher
-from fluxnetes.match.scores import unscorable
 from fluxnetes.match.stages import Stage
-from fluxnetes.match.states import Question, State, States
+from fluxnetes.match.states import State, States
 from tests.oracle.generate import (
     Advance,
     Cancel,
@@ -72,10 +71,8 @@ def asked(engine: Engine, jobspec: Jobspec) -> list[Plan]:
 
 
 def from_scratch(engine: Engine, plan: Plan, stage: Stage) -> States:
-    barred = unscorable(engine.graph, engine.tree, engine.policy)
-    question = Question(engine.ledger.now(), plan.allowed, barred, engine.policy, engine.flexible)
     states: States = {}
-    evaluate(stage, states, question, None)
+    evaluate(stage, states, engine.question(plan, engine.ledger.now()), None)
     return states
 
 
