@@ -20,7 +20,7 @@ from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.placement import Placement
 from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.jobspec.model import Resource
-from fluxnetes.match.aggregates import Profile
+from fluxnetes.match.aggregates import Profile, add_up
 from fluxnetes.match.allowed import allowed_positions
 from fluxnetes.match.evaluate import evaluate
 from fluxnetes.match.filters import parse_filters
@@ -58,6 +58,8 @@ class Plan:
     clock: int = -1
     ever: States = field(default_factory=dict)
     """What is known of it on the empty graph; nothing changes that."""
+    sums: dict[str, int] | None = None
+    """What it adds up to, by tracked type."""
     tried: States = field(default_factory=dict)
     """What the last traversal knew."""
 
@@ -219,6 +221,12 @@ class Engine:
             if held is not None:
                 return held
         return None
+
+    def sums(self, plan: Plan) -> dict[str, int]:
+        """What a plan's request adds up to, by tracked type."""
+        if plan.sums is None:
+            plan.sums = add_up(plan.resources, self.filters.tracked, flexible=self.flexible)
+        return plan.sums
 
     def question(self, plan: Plan, view: View) -> Question:
         """What a plan's stages are evaluated against in a view."""

@@ -26,37 +26,52 @@ def interval_of(seen: Ints, score: Ints) -> Ints:
 class SlotScores:
     """The scores of each member's slots, in the order in which they are filled."""
 
+    _WIDEST = 2**22
+    """Scores further apart than this are not counted; then there are no leaders to be had."""
+
     def __init__(self, rows: Ints) -> None:
         self.rows = rows
         self._highest: Ints = rows.max(axis=1)
-        self._values, self._counts = np.unique(rows[rows != NONE], return_counts=True)
+        self._recount()
+
+    def _recount(self) -> None:
+        """Count how many slots have each score, from the lowest score on."""
+        there = self.rows[self.rows != NONE]
+        self._lowest = int(there.min(initial=0)) if len(there) else 0
+        span = int(there.max(initial=self._lowest)) - self._lowest + 1
+        self._counts: Ints | None = None
+        if span <= self._WIDEST:
+            self._counts = np.bincount(there - self._lowest, minlength=span)
 
     def replace(self, members: Ints, rows: Ints) -> None:
         """Some members' slots changed."""
         width = max(self.rows.shape[1], rows.shape[1])
         self.rows, rows = _widen(self.rows, width), _widen(rows, width)
-        self._count(self.rows[members], -1)
+        before = self.rows[members]
         self.rows[members] = rows
         self._highest[members] = rows.max(axis=1)
-        self._count(rows, 1)
-
-    def _count(self, rows: Ints, step: int) -> None:
-        scores, times = np.unique(rows[rows != NONE], return_counts=True)
-        at = np.searchsorted(self._values, scores)
-        known = at < len(self._values)
-        known[known] = self._values[at[known]] == scores[known]
-        self._counts[at[known]] += step * times[known]
-        if not known.all():
-            self._values = np.insert(self._values, at[~known], scores[~known])
-            self._counts = np.insert(self._counts, at[~known], step * times[~known])
+        new = rows[rows != NONE] - self._lowest
+        known = self._counts is not None and (
+            not len(new) or (new.min() >= 0 and new.max() < len(self._counts))
+        )
+        if self._counts is None or not known:
+            self._recount()
+            return
+        old = before[before != NONE] - self._lowest
+        span = len(self._counts)
+        self._counts += np.bincount(new, minlength=span) - np.bincount(old, minlength=span)
 
     def seen(self) -> Ints:
         """Every score that some slot has, ascending."""
-        present: Ints = self._values[self._counts > 0]
+        if self._counts is None:
+            return np.unique(self.rows[self.rows != NONE])
+        present: Ints = self._counts.nonzero()[0] + self._lowest
         return present
 
     def leaders(self, count: int) -> Ints | None:
         """The first members with `count` slots in the highest interval; None: there are too few."""
+        if self._counts is None:
+            return None
         seen = self.seen()
         gaps = np.flatnonzero(np.diff(seen) > 1)
         lowest = seen[gaps[-1] + 1] if len(gaps) else seen[0]

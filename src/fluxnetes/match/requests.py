@@ -9,7 +9,6 @@ import numpy as np
 
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.jobspec.model import SLOT, XOR_SLOT, Jobspec, Resource
-from fluxnetes.match.aggregates import add_up
 from fluxnetes.match.engine import Engine
 from fluxnetes.match.flexible import TooManyVariants
 from fluxnetes.match.gang import Gang, Seats
@@ -64,8 +63,9 @@ class JobspecRequest:
 
     def needs(self) -> dict[str, int]:
         """Of several variants, the least of each type."""
-        tracked, flexible = self._engine.filters.tracked, self._engine.flexible
-        sums = [add_up(plan.resources, tracked, flexible=flexible) for plan in self._plans]
+        sums = [self._engine.sums(plan) for plan in self._plans]
+        if len(sums) == 1:
+            return sums[0]
         return {type: min(s.get(type, 0) for s in sums) for type in sums[0]}
 
     def nodes_allowed(self, *, status: bool) -> int | None:

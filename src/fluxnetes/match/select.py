@@ -251,7 +251,9 @@ class Chooser:
         leaders = state.scores.leaders(count)
         if leaders is None:
             return members
-        self._scores_seen = np.union1d(self._scores_seen, state.scores.seen())
+        seen = state.scores.seen()
+        some = len(self._scores_seen) > 0
+        self._scores_seen = np.union1d(self._scores_seen, seen) if some else seen
         return leaders
 
     def _take_best_slots(self, fillings: list[Filling], count: int) -> None:
@@ -334,7 +336,10 @@ class Chooser:
         columns: list[tuple[Ints, ...]] = []
         for part in stage.slots[0].children:
             serving = stage.serving(part.type)
-            share = share_of(stage, self.states, members, part)
+            if part.count.min == part.count.max:
+                share = np.full(len(members), part.count.min, np.int64)  # there are slots: enough
+            else:
+                share = share_of(stage, self.states, members, part)
             if self.limit is None:
                 entries = below_members(serving, self.states, members, self.policy.slots_low)
             else:
