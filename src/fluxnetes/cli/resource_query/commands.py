@@ -149,6 +149,15 @@ COMMANDS = (
         1,
     ),
     Command(
+        "remove-property",
+        "rp",
+        "PATH KEY",
+        "Take a property off a resource",
+        graph_commands.remove_property,
+        2,
+        2,
+    ),
+    Command(
         "set-status",
         "t",
         "PATH {up | down}",

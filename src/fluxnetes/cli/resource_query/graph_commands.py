@@ -58,6 +58,15 @@ def get_property(session: Session, args: Sequence[str]) -> None:
             session.result(f"No properties were found for {args[0]} (vtx's uniq_id={uniq_id}).\n")
 
 
+def remove_property(session: Session, args: Sequence[str]) -> None:
+    """remove-property PATH KEY"""
+    path, key = args
+    if not session.matcher.graph.find_path(path):
+        session.result(f"Couldn't find path {path} in resource graph.\n")
+    else:
+        session.matcher.remove_property(path, key)
+
+
 def set_status(session: Session, args: Sequence[str]) -> None:
     """set-status PATH {up|down}"""
     path, status = args

@@ -1,0 +1,78 @@
+"""What a match costs must not grow with what a node holds."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+
+import pytest
+
+from fluxnetes.graph.readers.rv1 import load_rv1
+from fluxnetes.jobspec.build import core, jobspec, node, slot
+from fluxnetes.jobspec.model import Jobspec
+from fluxnetes.match.matcher import Matcher
+
+REQUESTS = {
+    "one core": jobspec(slot(1, core(1)), duration=60),
+    "cores of nodes": jobspec(node(2, slot(1, core(4))), duration=60),
+    "whole nodes": jobspec(slot(2, node(1, exclusive=True)), duration=60),
+}
+
+
+def machine(nodes: int, cores: int) -> str:
+    lite = f'{{"rank": "0-{nodes - 1}", "children": {{"core": "0-{cores - 1}"}}}}'
+    hosts = f'["n[0-{nodes - 1}]"]'
+    return f'{{"version": 1, "execution": {{"R_lite": [{lite}], "nodelist": {hosts}}}}}'
+
+
+def steps(act: Callable[[], object]) -> int:
+    """How many functions are called, Python's and C's, while something is done."""
+    count = 0
+
+    def see(frame: FrameType, event: str, arg: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(see)
+    try:
+        act()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def steps_of_a_match(policy: str, request: Jobspec, nodes: int, cores: int) -> int:
+    matcher = Matcher(load_rv1(machine(nodes, cores)), policy=policy)
+    for _ in range(3):
+        assert matcher.allocate(request)
+    return steps(lambda: matcher.allocate(request))
+
+
+@pytest.mark.parametrize("request_name", REQUESTS)
+@pytest.mark.parametrize("policy", ["first", "lonode", "high", "lonodex", "locality", "variation"])
+def test_the_steps_of_a_match_do_not_grow_with_the_cores_of_a_node(
+    policy: str, request_name: str
+) -> None:
+    request = REQUESTS[request_name]
+    few = steps_of_a_match(policy, request, nodes=32, cores=16)
+    many = steps_of_a_match(policy, request, nodes=32, cores=256)
+    assert many <= few + 5
+
+
+@pytest.mark.parametrize("policy", ["first", "lonode", "high"])
+def test_the_steps_of_a_match_do_not_grow_with_the_nodes(policy: str) -> None:
+    request = REQUESTS["cores of nodes"]
+    few = steps_of_a_match(policy, request, nodes=32, cores=16)
+    many = steps_of_a_match(policy, request, nodes=512, cores=16)
+    assert many <= few + 5
+
+
+@pytest.mark.parametrize("policy", ["first", "lonode"])
+def test_a_cancel_takes_no_more_steps_than_a_match(policy: str) -> None:
+    matcher = Matcher(load_rv1(machine(32, 16)), policy=policy)
+    request = REQUESTS["cores of nodes"]
+    for _ in range(3):
+        assert matcher.allocate(request)
+    match = steps(lambda: matcher.allocate(request))
+    assert steps(lambda: matcher.cancel(4)) <= match
