@@ -399,6 +399,16 @@ class ResourceGraph:
             return given
         return derived_name(self.basenames.names[self.basename_id[vertex]], int(self.id[vertex]))
 
+    def names(self, vertices: Ints) -> list[str]:
+        """The names of many vertices."""
+        bases, given = self.basenames.names, self._names
+        columns = zip(self.basename_id[vertices].tolist(), self.id[vertices].tolist(), strict=True)
+        found = [f"{bases[base]}{id}" for base, id in columns]
+        if given:
+            rows = vertices.tolist()
+            found = [given.get(row, name) for row, name in zip(rows, found, strict=True)]
+        return found
+
     def path(self, vertex: int, subsystem: str = CONTAINMENT) -> str | None:
         """The path of a vertex in a subsystem, or None where it is not part of it."""
         number = self.subsystems.get(subsystem)

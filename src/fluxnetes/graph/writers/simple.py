@@ -31,13 +31,12 @@ def _lines(graph: ResourceGraph, placement: Placement, held: tuple[str, str]) ->
     indents = [_MARGIN + _LEVEL * (depth + 1) for depth in range(max(depths) + 1)]
     columns = zip(
         depths,
-        placement.vertex.tolist(),
+        graph.names(placement.vertex),
         placement.needs.tolist(),
         placement.exclusive.tolist(),
         strict=True,
     )
-    name = graph.name
     return [
-        f"{indents[depth]}{name(vertex)}[{needs}:{held[exclusive]}]\n"
-        for depth, vertex, needs, exclusive in columns
+        f"{indents[depth]}{name}[{needs}:{held[exclusive]}]\n"
+        for depth, name, needs, exclusive in columns
     ]
