@@ -12,7 +12,8 @@ from typing import Protocol
 
 from hypothesis import strategies as st
 
-from fluxnetes.graph.columns import Patch, ResourceGraph
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.graph.patch import Patch
 from fluxnetes.jobspec.constraint import And, Constraint, Hostlist, Not, Or, Properties, Ranks
 from fluxnetes.jobspec.model import SLOT, UINT_MAX, XOR_SLOT, Count, Jobspec, Resource
 from fluxnetes.match.answers import Operation

@@ -10,7 +10,8 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from fluxnetes.graph.columns import CONTAINMENT, ResourceGraph
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.graph.patch import CONTAINMENT
 from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.jobspec.model import SLOT, XOR_SLOT, Jobspec, Resource
 from fluxnetes.match.answers import Operation, Outcome

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from fluxnetes.graph.columns import CONTAINMENT, ResourceGraph
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.graph.patch import CONTAINMENT
 
 
 @dataclass(eq=False)

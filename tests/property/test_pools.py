@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluxnetes.graph.columns import Patch, ResourceGraph
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.graph.patch import Patch
 from fluxnetes.graph.pools import add_pools, pool_graph
 from fluxnetes.jobspec.build import jobspec, node, rack, res, slot
 from fluxnetes.jobspec.model import Jobspec

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fluxnetes.graph.columns import GraphError, Patch, ResourceGraph
+from fluxnetes.graph.columns import GraphError, ResourceGraph
+from fluxnetes.graph.patch import Patch
 
 MAX_AMOUNT = 2**53
 

@@ -32,7 +32,7 @@ def _matches(graph: ResourceGraph, rows: Ints, constraint: Constraint) -> Bools:
             found &= ~_having(graph, rows, key)
         return found
     if isinstance(constraint, Hostlist):
-        return np.array([graph.name(row) in constraint.hosts for row in rows.tolist()], np.bool_)
+        return np.array([name in constraint.hosts for name in graph.names(rows)], np.bool_)
     if isinstance(constraint, And | Or | Not):
         parts = [_matches(graph, rows, part) for part in constraint.of]
         start = np.full(len(rows), not isinstance(constraint, Or))

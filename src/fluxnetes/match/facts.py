@@ -89,7 +89,7 @@ class TreeFacts:
     def named(self, names: Set[str]) -> Bools:
         graph = self._engine.graph
         lower = {name.lower() for name in names} | set(names)
-        return np.array([graph.name(v) in lower for v in self._tree.vertex.tolist()], np.bool_)
+        return np.array([name in lower for name in graph.names(self._tree.vertex)], np.bool_)
 
     def has_property(self, key: str) -> Bools:
         found = np.zeros(len(self), np.bool_)

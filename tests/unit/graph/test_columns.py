@@ -7,14 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from fluxnetes.graph.columns import (
-    BUILTIN_TYPES,
-    GraphError,
-    Interner,
-    Patch,
-    ResourceGraph,
-    derived_name,
-)
+from fluxnetes.graph.columns import BUILTIN_TYPES, GraphError, Interner, ResourceGraph
+from fluxnetes.graph.patch import Patch, derived_name
 from tests.unit.match.clusters import a, cluster, cores, nodes, racks, row_at
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fluxnetes.graph.columns import GraphError, Patch, ResourceGraph
+from fluxnetes.graph.columns import GraphError, ResourceGraph
+from fluxnetes.graph.patch import Patch
 from fluxnetes.graph.pools import MAX_AMOUNT, add_pools, pool_graph
 from tests.unit.match.clusters import row_at
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from fluxnetes.graph.columns import Patch, ResourceGraph
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.graph.patch import Patch
 from fluxnetes.graph.placement import Placement
 from fluxnetes.match.answers import Answer
 from fluxnetes.match.matcher import Matcher

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from hypothesis import given
 
-from fluxnetes.graph.columns import Patch, ResourceGraph
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.graph.patch import Patch
 from fluxnetes.match.groups import Group, build_groups
 from tests.oracle.generate import Cluster, build, clusters
 from tests.property.profile import examples

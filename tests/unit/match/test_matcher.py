@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fluxnetes.graph.columns import CONTAINMENT
+from fluxnetes.graph.patch import CONTAINMENT
 from fluxnetes.jobspec.build import core, gpu, jobspec, node, res, slot
 from fluxnetes.jobspec.constraint import And, Constraint, Hostlist, Not, Or, Properties, Ranks
 from fluxnetes.match.answers import Answer, Operation, Outcome

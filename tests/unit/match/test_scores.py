@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluxnetes.graph.columns import Patch, ResourceGraph
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.graph.patch import Patch
 from fluxnetes.jobspec.build import core, jobspec, slot
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.match.policy import parse_policy

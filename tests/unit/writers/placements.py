@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
-from fluxnetes.graph.columns import CONTAINMENT, Patch, ResourceGraph
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.graph.patch import CONTAINMENT, Patch
 from fluxnetes.graph.placement import Placement
 
 

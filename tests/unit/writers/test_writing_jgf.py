@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from fluxnetes.graph.columns import Patch, ResourceGraph
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.graph.patch import Patch
 from fluxnetes.graph.writers import render
 from tests.unit.writers.placements import a_cluster, place, whole
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from fluxnetes.graph.columns import GraphError, Patch, ResourceGraph
+from fluxnetes.graph.columns import GraphError, ResourceGraph
+from fluxnetes.graph.patch import Patch
 from fluxnetes.graph.placement import Placement
 from fluxnetes.graph.writers import render
 from tests.unit.writers.placements import a_cluster, place, whole

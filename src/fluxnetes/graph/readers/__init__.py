@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from fluxnetes.graph.columns import CONTAINMENT, GraphError, ResourceGraph
+from fluxnetes.graph.columns import GraphError, ResourceGraph
+from fluxnetes.graph.patch import CONTAINMENT
 
 __all__ = ["FORMATS", "read_graph"]
 

@@ -22,7 +22,8 @@ from math import prod
 
 import numpy as np
 
-from fluxnetes.graph.columns import GraphError, Ints, Patch, ResourceGraph
+from fluxnetes.graph.columns import GraphError, Ints, ResourceGraph
+from fluxnetes.graph.patch import Patch
 from fluxnetes.graph.readers.grug_paths import Places
 from fluxnetes.graph.readers.grug_recipe import Kind, Method, Recipe, Step, read_recipe
 from fluxnetes.graph.topology import ragged

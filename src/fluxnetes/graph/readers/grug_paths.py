@@ -12,7 +12,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fluxnetes.graph.columns import Ints, Patch, derived_name
+from fluxnetes.graph.columns import Ints
+from fluxnetes.graph.patch import Patch, derived_name
 
 _NOT_HERE, _NOTHING = -2, -1
 

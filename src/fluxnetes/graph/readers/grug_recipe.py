@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from enum import Enum
 from xml.etree.ElementTree import Element
 
-from fluxnetes.graph.columns import CONTAINMENT, GraphError
+from fluxnetes.graph.columns import GraphError
+from fluxnetes.graph.patch import CONTAINMENT
 from fluxnetes.graph.readers.xmltree import parse_xml
 
 

@@ -22,7 +22,8 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from fluxnetes.graph.columns import GraphError, Patch, ResourceGraph
+from fluxnetes.graph.columns import GraphError, ResourceGraph
+from fluxnetes.graph.patch import Patch
 from fluxnetes.graph.readers.hwloc_objects import HwlocObject, read_objects
 
 _PLAIN = {

@@ -21,7 +21,8 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from fluxnetes.graph.columns import GraphError, Interner, Ints, Patch, ResourceGraph
+from fluxnetes.graph.columns import GraphError, Interner, Ints, ResourceGraph
+from fluxnetes.graph.patch import Patch
 from fluxnetes.graph.readers.jgf_document import JgfEdges, JgfVertices, read_document
 from fluxnetes.graph.readers.jgf_selection import JgfSelection, read_jgf_vertices, vertex_at
 

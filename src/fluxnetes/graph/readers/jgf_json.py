@@ -12,7 +12,8 @@ from typing import Annotated, TypeVar
 
 import msgspec
 
-from fluxnetes.graph.columns import CONTAINMENT, GraphError
+from fluxnetes.graph.columns import GraphError
+from fluxnetes.graph.patch import CONTAINMENT
 
 _CHUNK = 4096
 _DECODE_ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)

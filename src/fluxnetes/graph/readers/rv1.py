@@ -22,7 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fluxnetes.graph.columns import GraphError, Ints, Patch, ResourceGraph, derived_name
+from fluxnetes.graph.columns import GraphError, Ints, ResourceGraph
+from fluxnetes.graph.patch import Patch, derived_name
 from fluxnetes.graph.readers.rv1_document import Block, read_resources, read_rv1_ranks
 
 __all__ = ["Rv1Selection", "load_rv1", "read_rv1_ranks", "read_rv1_vertices"]

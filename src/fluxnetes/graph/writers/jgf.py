@@ -11,7 +11,8 @@ and any reader may take it.
 
 from __future__ import annotations
 
-from fluxnetes.graph.columns import CONTAINMENT, ResourceGraph, derived_name
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.graph.patch import CONTAINMENT, derived_name
 from fluxnetes.graph.placement import Placement
 from fluxnetes.graph.writers.jsontext import JsonObject, json_text
 
