@@ -16,6 +16,7 @@ from fluxnetes.jobspec.model import Jobspec
 from fluxnetes.match.answers import Operation
 from fluxnetes.match.gang import Gang, Shape
 from fluxnetes.match.matcher import Matcher
+from fluxnetes.match.policy import NAMED
 
 HOUR = 3600
 
@@ -31,18 +32,7 @@ EIGHT_NODES = jobspec(node(8, slot(1, core(8), memory(4))), duration=HOUR)
 ONE_NODE = jobspec(slot(1, node(1, exclusive=True)), duration=HOUR)
 MANY_NODES = jobspec(slot(64, node(1, exclusive=True)), duration=HOUR)
 
-ALL_POLICIES = (
-    "first",
-    "firstnodex",
-    "high",
-    "low",
-    "hinode",
-    "lonode",
-    "hinodex",
-    "lonodex",
-    "locality",
-    "variation",
-)
+ALL_POLICIES = (*NAMED, "locality", "variation")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Placement:
     """Columns of the vertices given to one job (or found by one query), children first."""
 
@@ -40,3 +40,6 @@ class Placement:
 
     def __len__(self) -> int:
         return len(self.vertex)
+
+    def __repr__(self) -> str:
+        return f"<Placement of {len(self)} vertices from {self.start} to {self.end}>"

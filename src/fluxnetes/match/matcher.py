@@ -194,8 +194,9 @@ class Matcher:
         jobid: int,
         at: int,
         duration: int,
+        now: int = 0,
     ) -> Answer:
-        """Adopt an allocation that was made elsewhere; one that starts after 0 is a reservation."""
+        """Adopt an allocation that was made elsewhere; one that starts later is a reservation."""
         if jobid in self.jobs and not self.jobs[jobid].cancelled:
             raise MatchError(f"job {jobid} holds resources already")
         if at < 0 or duration <= 0:
@@ -210,7 +211,7 @@ class Matcher:
         if held is None:
             return Answer(Outcome.INVALID, jobid, reason="the allocation holds nothing exclusively")
         placement = engine.placement(held, at, at + duration, None)
-        later = at > 0
+        later = at > now
         engine.enter(jobid, held, at, at + duration, reserved=later, adopted=True)
         self.jobs[jobid] = Job(jobid, at, at + duration, later, placement)
         return Answer(Outcome.RESERVED if later else Outcome.ALLOCATED, jobid, at, placement)

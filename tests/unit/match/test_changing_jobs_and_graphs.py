@@ -62,6 +62,14 @@ def test_what_starts_after_0_is_adopted_as_a_reservation() -> None:
     assert not matcher.allocate(jobspec(slot(1, core(1)), duration=6))
 
 
+def test_what_started_before_now_is_adopted_as_running_and_stays_past_its_end() -> None:
+    matcher = two_nodes()
+    now = 1_800_000_000
+    answer = matcher.update(jgf_shared(matcher), "jgf", jobid=1, at=now - 60, duration=90, now=now)
+    assert answer.outcome is Outcome.ALLOCATED
+    assert not matcher.allocate(jobspec(slot(4, core(1)), duration=5), now=now + 600)
+
+
 def jgf_shared(matcher: Matcher) -> str:
     """Node 0 as a job of its own would write it."""
     answer = two_nodes().allocate(A_NODE)
