@@ -54,10 +54,6 @@ class Stage:
         return [s for s in self.below if s.request is not None and s.request.type == type]
 
 
-class RequestError(ValueError):
-    """A request that no graph can match because it contradicts itself."""
-
-
 @dataclass(frozen=True, slots=True)
 class Rules:
     """What a compilation needs to know besides the request."""
