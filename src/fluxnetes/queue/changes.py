@@ -1,0 +1,134 @@
+"""What the queue decided: everything that must be written down and carried out.
+
+`Changes` collects what one or more steps changed. It is the unit of a transaction: the store writes
+it as a whole or not at all, and only then is it carried out. Carrying out needs nothing else:
+a job that became `allocated` is to be started on its allocation, one that became `ending` is to be
+told to go, and one that ended is to be cleaned up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fluxnetes.graph.placement import Placement
+from fluxnetes.jobspec.constraint import Constraint
+from fluxnetes.match.gang import Seats
+from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.states import State
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One line of a job's story. Events are only ever added."""
+
+    job: int
+    at: int
+    kind: str
+    """`transition`, `planned`, `unplanned`, `altered`, `resized`, `note`."""
+    before: State | None = None
+    after: State | None = None
+    start: int | None = None
+    """For `planned`: the promised start."""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """What a job holds: rows of the graph, and for a gang where its pods go."""
+
+    job: int
+    start: int
+    end: int | None
+    """None: endless."""
+    placement: Placement
+    seats: tuple[Seats, ...] = ()
+    ended_tasks: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Nodes set aside for a time: for nobody (maintenance), or for some (advance reservation)."""
+
+    name: str
+    start: int
+    end: int
+    nodes: tuple[str, ...]
+    """Names of nodes, in the graph's order."""
+    constraint: Constraint | None = None
+    users: frozenset[str] = frozenset()
+    namespaces: frozenset[str] = frozenset()
+    maintenance: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Resource-seconds held by one user in one namespace, decayed to a moment."""
+
+    namespace: str
+    user: str
+    amount: float
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueueState:
+    """What an operator said of a queue."""
+
+    queue: str
+    stopped: bool
+    drained: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a budget's current period has seen: used up and still committed."""
+
+    budget: str
+    period: int
+    """The period's number since time 0."""
+    amount: float
+    """Resource-hours."""
+
+
+@dataclass(slots=True)
+class Changes:
+    """What changed since the last time somebody took the changes."""
+
+    events: list[Event] = field(default_factory=list)
+    jobs: dict[int, Job] = field(default_factory=dict)
+    """The records of all jobs that changed, as they are now."""
+    allocations: dict[int, Allocation | None] = field(default_factory=dict)
+    """What jobs hold now; None: nothing any more."""
+    windows: dict[str, Window | None] = field(default_factory=dict)
+    usage: dict[tuple[str, str], Usage] = field(default_factory=dict)
+    queues: dict[str, QueueState] = field(default_factory=dict)
+    spent: dict[str, Spent] = field(default_factory=dict)
+    step: int | None = None
+    """The queue's step counter, if it moved."""
+
+    def __bool__(self) -> bool:
+        return bool(
+            self.events
+            or self.jobs
+            or self.allocations
+            or self.windows
+            or self.usage
+            or self.queues
+            or self.spent
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All that the queue needs to go on: what a store holds, or another queue gave."""
+
+    jobs: tuple[Job, ...] = ()
+    """Jobs that have not ended, and ended ones that others depend on."""
+    allocations: tuple[Allocation, ...] = ()
+    windows: tuple[Window, ...] = ()
+    usage: tuple[Usage, ...] = ()
+    queues: tuple[QueueState, ...] = ()
+    spent: tuple[Spent, ...] = ()
+    step: int = 0
+    arrivals: int = 0
+    """How many jobs have ever come."""

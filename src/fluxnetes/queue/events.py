@@ -1,0 +1,163 @@
+"""What happens: everything that the queue is told. Values only; the queue never asks back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fluxnetes.jobspec.constraint import Constraint
+from fluxnetes.queue.jobs import Request, Submission
+
+
+@dataclass(frozen=True, slots=True)
+class Submit:
+    """A job comes. Its id must be new."""
+
+    submission: Submission
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """A group is complete, perhaps with another request than was first thought."""
+
+    job: int
+    request: Request | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    job: int
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    job: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    job: int
+    reason: str = "cancelled by its user"
+
+
+@dataclass(frozen=True, slots=True)
+class Alter:
+    """Change a waiting job, or extend a running one's walltime. None leaves a value as it is."""
+
+    job: int
+    walltime: int | None = None
+    priority: int | None = None
+    queue: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """What was allocated is carried out: the job runs."""
+
+    job: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A job is gone from all of its nodes."""
+
+    job: int
+    ok: bool = True
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskEnded:
+    """One task of a group (a pod; for a jobspec, its part of a node) is gone for good."""
+
+    job: int
+    task: int
+    ok: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Grow:
+    """An elastic job may grow, if there is room that nobody was promised."""
+
+    job: int
+
+
+@dataclass(frozen=True, slots=True)
+class NodesLost:
+    """Nodes are down, by name. Jobs on them end."""
+
+    nodes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NodesBack:
+    """Nodes are up again, by name."""
+
+    nodes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphChanged:
+    """The graph was grown, shrunk or relabelled from outside."""
+
+    reason: str = "the cluster changed"
+
+
+@dataclass(frozen=True, slots=True)
+class SetQueue:
+    """Stop a queue (nothing of it starts), drain it (nothing more is taken in), or open it."""
+
+    queue: str
+    stopped: bool = False
+    drained: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Maintain:
+    """A maintenance window: nobody is on these nodes from start to end."""
+
+    name: str
+    start: int
+    end: int
+    nodes: Constraint
+
+
+@dataclass(frozen=True, slots=True)
+class Reserve:
+    """An advance reservation: `request` is set aside for some users and namespaces."""
+
+    name: str
+    start: int
+    end: int
+    count: int
+    """How many whole nodes."""
+    nodes: Constraint | None = None
+    users: frozenset[str] = frozenset()
+    namespaces: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveWindow:
+    """A maintenance window or an advance reservation is called off."""
+
+    name: str
+
+
+Event = (
+    Submit
+    | Gathered
+    | Hold
+    | Release
+    | Cancel
+    | Alter
+    | Started
+    | Ended
+    | TaskEnded
+    | Grow
+    | NodesLost
+    | NodesBack
+    | GraphChanged
+    | SetQueue
+    | Maintain
+    | Reserve
+    | RemoveWindow
+)

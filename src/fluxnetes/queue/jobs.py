@@ -1,0 +1,156 @@
+"""A job as the queue knows it: what was submitted, and what became of it.
+
+A `Submission` never changes. A `Job` is the record that lives on: its state, the values that can be
+altered while it waits, its times, its plan. All of its fields are plain values, so the store can
+write the record as it stands and the queue can go on from it after a crash.
+
+Times are whole seconds on the caller's clock. A walltime of None is *endless*: for the planner the
+job never ends.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+
+from fluxnetes.jobspec.model import Jobspec
+from fluxnetes.match.gang import Gang
+from fluxnetes.queue.states import Cause, State
+
+Request = Jobspec | Gang
+"""What a job asks for. The walltime is the job's; a duration in the request is not looked at."""
+
+
+class After(enum.Enum):
+    """What must have become of another job."""
+
+    STARTED = "after"
+    SUCCEEDED = "afterok"
+    ENDED = "afterany"
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    kind: After
+    job: int
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How large an elastic group may be, in units of its request (its slots, nodes or pods)."""
+
+    min: int
+    max: int
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """One record, many equal tasks; each starts as a job of its own."""
+
+    tasks: int
+    at_once: int | None = None
+    """How many may hold resources at one time."""
+
+
+class OnLoss(enum.Enum):
+    """What becomes of a job that loses nodes."""
+
+    FAIL = "fail"
+    REQUEUE = "requeue"
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What a user asks for."""
+
+    id: int
+    request: Request
+    walltime: int | None = None
+    queue: str = "default"
+    user: str = "nobody"
+    namespace: str = "default"
+    name: str = ""
+    job_class: int = 0
+    """Classes are strictly ordered: any job of a higher class goes before all of a lower one."""
+    priority: int = 0
+    held: bool = False
+    gathering: bool = False
+    """The group is not complete yet; a `Gathered` event will tell."""
+    begin: int | None = None
+    dependencies: tuple[Dependency, ...] = ()
+    size: Size | None = None
+    array: Array | None = None
+    reservation: str | None = None
+    """The advance reservation to run in."""
+    preemptible: bool = False
+    requeue: bool = True
+    """Whether a preempted job goes back to the queue, rather than being cancelled."""
+    min_runtime: int = 0
+    """How long it runs at least before it may be preempted."""
+    on_loss: OnLoss = OnLoss.FAIL
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A promise: the job starts at this time at the latest, unless one of the listed reasons."""
+
+    start: int
+    since: int
+    """The queue's step in which this job was first promised something; see `Job.ranked`."""
+    reason: str = ""
+    """Why the start moved later the last time it did; empty: it never did."""
+
+
+@dataclass(slots=True)
+class Job:
+    """The record of one job."""
+
+    submission: Submission
+    state: State
+    submitted: int
+    arrival: int
+    """Number in order of arrival."""
+    queue: str
+    priority: int
+    walltime: int | None
+    ranked: int
+    """The queue's step in which the job took its place in the order: when it came, was released,
+    or was given another priority or queue. It can take room only from promises that are older."""
+    eligible: int | None = None
+    """Since when nothing but room is missing; age counts from here."""
+    plan: Plan | None = None
+    size: int = 0
+    """Units held by an elastic job; 0 for all others."""
+    start: int | None = None
+    """When it was allocated, the last time."""
+    running: int | None = None
+    """When it began to run."""
+    deadline: int | None = None
+    """When its walltime is over; None while it holds nothing, or if it is endless."""
+    end: int | None = None
+    cause: Cause | None = None
+    reason: str = ""
+    """Why it is where it is: why it was rejected, cancelled, ended."""
+    restarts: int = 0
+    parent: int | None = None
+    index: int | None = None
+    """For a task of an array: the array, and the number within it."""
+    tasks_started: int = 0
+    tasks_failed: int = 0
+    """For an array."""
+    backfilled: bool = False
+    """It started while a job ordered before it waited."""
+    commitments: dict[str, float] = field(default_factory=dict)
+    """What it has committed of each budget, by the budget's name."""
+
+    @property
+    def id(self) -> int:
+        return self.submission.id
+
+    @property
+    def user(self) -> str:
+        return self.submission.user
+
+    @property
+    def namespace(self) -> str:
+        return self.submission.namespace

@@ -1,0 +1,92 @@
+"""The states of a job, and the ways between them.
+
+A job waits, holds resources, then has ended. While it *waits* it is gathering (its group is not
+complete), held (somebody said not yet) or pending. While it *holds* resources it is allocated (they
+are its own, nothing runs yet), running, or ending (told to go, but still there: until it is gone
+its nodes are busy). What has *ended* never changes again.
+
+    gathering ──▶ pending ◀──▶ held          completed
+        │            │  ▲        │           failed
+        └───▶ held   ▼  └─────┐  │           cancelled
+                 allocated ───┤  │           timed out
+                     ▼        │  │           rejected
+                  running ────┤  │
+                     ▼        │  │
+                  ending ─────┘  └──▶ (cancelled, rejected)
+
+`ending` remembers its cause, which decides where it arrives: a job that timed out ends as timed
+out, a preempted one goes back to pending or ends as cancelled. docs/states.md draws all of it.
+"""
+
+from __future__ import annotations
+
+import enum
+
+
+class State(enum.Enum):
+    """Where a job is in its life."""
+
+    GATHERING = "gathering"
+    PENDING = "pending"
+    HELD = "held"
+    ALLOCATED = "allocated"
+    RUNNING = "running"
+    ENDING = "ending"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    TIMED_OUT = "timed out"
+    REJECTED = "rejected"
+
+
+class Cause(enum.Enum):
+    """Why a job was told to go."""
+
+    CANCELLED = "cancelled"
+    TIMED_OUT = "timed out"
+    PREEMPTED = "preempted"
+    LOST_NODES = "lost nodes"
+
+
+WAITING = frozenset({State.GATHERING, State.PENDING, State.HELD})
+HOLDING = frozenset({State.ALLOCATED, State.RUNNING, State.ENDING})
+ENDED = frozenset(State) - WAITING - HOLDING
+
+WAYS: dict[State | None, frozenset[State]] = {
+    None: WAITING | {State.REJECTED},
+    State.GATHERING: frozenset({State.PENDING, State.HELD, State.CANCELLED, State.REJECTED}),
+    State.HELD: frozenset({State.PENDING, State.CANCELLED, State.REJECTED}),
+    State.PENDING: frozenset(
+        {
+            State.HELD,
+            State.ALLOCATED,
+            State.CANCELLED,
+            State.REJECTED,
+            # An array whose tasks are all under way or done ends without holding anything itself.
+            State.COMPLETED,
+            State.FAILED,
+        }
+    ),
+    State.ALLOCATED: frozenset(
+        {State.RUNNING, State.ENDING, State.PENDING, State.COMPLETED, State.FAILED}
+    ),
+    State.RUNNING: frozenset({State.ENDING, State.COMPLETED, State.FAILED}),
+    State.ENDING: frozenset(
+        {State.PENDING, State.COMPLETED, State.FAILED, State.CANCELLED, State.TIMED_OUT}
+    ),
+}
+"""From each state (None: not yet here) the states that can follow it."""
+
+for _ended in ENDED:
+    WAYS[_ended] = frozenset()
+
+
+class ImpossibleTransition(RuntimeError):  # noqa: N818 - reads better where it is raised
+    """Somebody tried to move a job a way that does not exist. Always a bug of ours."""
+
+
+def check_way(job: int, before: State | None, after: State) -> None:
+    """Refuse a transition that is not on the chart."""
+    if after not in WAYS[before]:
+        start = before.value if before is not None else "nowhere"
+        raise ImpossibleTransition(f"job {job} cannot go from {start} to {after.value}")
