@@ -81,10 +81,10 @@ class Jobspec:
     """A whole request."""
 
     resources: tuple[Resource, ...]
-    tasks: tuple[Task, ...] = ()
+    tasks: tuple[Task, ...] = field(default=(), hash=False)
     duration: float = 0.0
     """Walltime in seconds; 0 means as long as the graph lasts."""
     queue: str | None = None
     constraint: Constraint | None = None
     version: int = 1
-    attributes: Mapping[str, Any] = field(default_factory=dict)
+    attributes: Mapping[str, Any] = field(default_factory=dict, hash=False)

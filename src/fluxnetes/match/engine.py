@@ -88,7 +88,7 @@ class Engine:
         self.labels = 0
         """Counts changes of properties."""
         self.types: NDArray[np.int32] = graph.type_id[self.tree.vertex]
-        self._nodes: Ints = np.flatnonzero(self.types == graph.types.get("node"))
+        self.nodes: Ints = np.flatnonzero(self.types == graph.types.get("node"))
         self._up: Bools | None = None
         self._node_count_up: int | None = None
         self.leaf_types = leaf_types | self._find_leaf_types()
@@ -154,7 +154,7 @@ class Engine:
         self.ledger.mark(position, up)
         self._up, self._node_count_up = None, None
 
-    def _reachable(self) -> Bools:
+    def reachable(self) -> Bools:
         """Vertices that are up, and so is all above them."""
         if self._up is None:
             self._up = ~handed_down(self.tree, ~self.ledger.up)
@@ -162,20 +162,20 @@ class Engine:
 
     @property
     def node_count(self) -> int:
-        return len(self._nodes)
+        return len(self.nodes)
 
     def nodes_up(self) -> int:
         """How many nodes can be reached."""
         if self._node_count_up is None:
-            self._node_count_up = int(np.count_nonzero(self._reachable()[self._nodes]))
+            self._node_count_up = int(np.count_nonzero(self.reachable()[self.nodes]))
         return self._node_count_up
 
     def nodes_allowed(self, plan: Plan, *, status: bool) -> int:
         """How many nodes a request's constraint allows; with `status`, of those that are up."""
         assert plan.allowed is not None  # noqa: S101 - asked only of constrained requests
-        allowed = plan.allowed[self._nodes]
+        allowed = plan.allowed[self.nodes]
         if status:
-            allowed = allowed & self._reachable()[self._nodes]
+            allowed = allowed & self.reachable()[self.nodes]
         return int(np.count_nonzero(allowed))
 
     # -- matching ------------------------------------------------------------------------------
@@ -197,7 +197,7 @@ class Engine:
         else:
             self._plans.move_to_end(key)
         if constraint is not None and plan.labels != self.labels:
-            plan.allowed = self._allowed(constraint)
+            plan.allowed = self.allowed(constraint)
             plan.labels = self.labels
             plan.now, plan.clock, plan.ever = {}, -1, {}
         return plan
@@ -249,7 +249,7 @@ class Engine:
 
     def _states(self, plan: Plan, question: Question) -> States:
         assert plan.stage is not None  # noqa: S101 - only asked for plans that may match
-        if isinstance(question.view, Everything):
+        if type(question.view) is Everything:
             if not plan.ever:
                 evaluate(plan.stage, plan.ever, question, None)
             return plan.ever
@@ -267,16 +267,25 @@ class Engine:
 
     def seater(self, view: View) -> Seater:
         """Somebody to seat a gang in a view."""
+        return Seater(self.tree, self._node_table(), view)
+
+    def _node_table(self) -> NodeTable:
         if self._table is None:
             self._table = build_table(self.graph, self.tree, self.policy)
-        return Seater(self.tree, self._table, view)
+        return self._table
+
+    def loose_pools(self, type: str) -> list[int]:
+        """The sizes of the pools of a type that no node owns, of those that can be reached."""
+        pools = self._node_table().loose.get(type, np.empty(0, np.int64))
+        sizes: list[int] = self.ledger.size[pools[self.reachable()[pools]]].tolist()
+        return sizes
 
     def allowed_for(self, gang: Gang) -> dict[Constraint, Bools]:
         """Which nodes each constraint of a gang allows."""
         constraints = {s.constraint for s in gang.shapes if s.constraint is not None}
-        return {c: self._allowed(c) for c in constraints}
+        return {c: self.allowed(c) for c in constraints}
 
-    def _allowed(self, constraint: Constraint) -> Bools:
+    def allowed(self, constraint: Constraint) -> Bools:
         known = self._constraints.get(constraint)
         if known is None or known[0] != self.labels:
             if len(self._constraints) > _PLANS_KEPT:

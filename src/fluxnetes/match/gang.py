@@ -83,6 +83,11 @@ class Seats:
     """Row in the graph."""
     pods: Ints
 
+    def each(self) -> list[int]:
+        """The node of each pod, one after the other."""
+        nodes: list[int] = np.repeat(self.node, self.pods).tolist()
+        return nodes
+
 
 @dataclass(slots=True)
 class Seating:

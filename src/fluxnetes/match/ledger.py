@@ -133,6 +133,20 @@ class Everything(View):
         return self.size[positions]
 
 
+class Idle(Everything):
+    """All that is up, as though nobody held anything."""
+
+    def __init__(self, size: Ints, up: Bools) -> None:
+        super().__init__(size)
+        self.up = up
+
+    def is_open(self, positions: Ints, depth: int) -> Bools:
+        return self.up[positions]
+
+    def is_alone(self, positions: Ints, depth: int) -> Bools:
+        return self.up[positions]
+
+
 class Window(View):
     """A window of time read from the spans, depth by depth, as it is asked."""
 
@@ -182,16 +196,20 @@ class Window(View):
 def _peaks(position: Ints, needs: Ints, start: Ints, end: Ints, at: int, like: Ints) -> Ints:
     """The largest amount held at one instant from `at` on, by position.
 
-    What is held can only grow where a span begins, so those instants and `at` itself are enough.
+    Every span is a rise and a fall. Sorted by position and time, falls first, their running total
+    is what is held after each; it is back at 0 where one position's rows end and the next begin.
     """
     peak = np.zeros_like(like)
-    later = np.unique(start[start > at]).tolist()
-    for instant in [at, *later]:
-        here = start <= instant
-        if instant > at:
-            here &= end > instant
-        held = np.bincount(position[here], weights=needs[here], minlength=len(like))
-        np.maximum(peak, held.astype(np.int64), out=peak)
+    if not len(position):
+        return peak
+    where = np.concatenate((position, position))
+    when = np.concatenate((np.maximum(start, at), np.maximum(end, at + 1)))
+    step = np.concatenate((needs, -needs))
+    order = np.lexsort((step, when, where))
+    where = where[order]
+    held = np.cumsum(step[order])
+    first = np.flatnonzero(np.concatenate(([True], where[1:] != where[:-1])))
+    peak[where[first]] = np.maximum.reduceat(held, first)
     return peak
 
 

@@ -128,7 +128,7 @@ class Matcher:
     def match(self, operation: Operation, asked: Jobspec | Gang, *, now: int = 0) -> Answer:
         """Do one of the match operations for a job, asked for by jobspec or as a gang."""
         try:
-            request = self._request(asked)
+            request = self.request(asked)
         except InvalidRequest as error:
             return Answer(Outcome.INVALID, self.next_jobid, reason=str(error))
         attempt = Attempt(self.engine, request, self.next_jobid, now, self.horizon)
@@ -139,7 +139,8 @@ class Matcher:
                 self._record(answer, attempt.held, now)
         return answer
 
-    def _request(self, asked: Jobspec | Gang) -> Request:
+    def request(self, asked: Jobspec | Gang) -> Request:
+        """A jobspec or gang as the engine can try it."""
         if not 0 <= asked.duration <= self.horizon:
             raise InvalidRequest(
                 f"duration {asked.duration} is not between 0 and {self.horizon} seconds"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.placement import Placement
 from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.match.gang import Seats
@@ -42,7 +43,25 @@ class Allocation:
     """None: endless."""
     placement: Placement
     seats: tuple[Seats, ...] = ()
+    tasks: tuple[int, ...] | None = None
+    """The node of each task, as a row of the graph; None: as `task_nodes` says, no task has ended
+    and none was added."""
     ended_tasks: frozenset[int] = frozenset()
+    """Numbers of the tasks that are gone; the placement is what the others hold."""
+
+    def task_nodes(self, graph: ResourceGraph) -> tuple[int, ...]:
+        """The node of each task, as a row of the graph.
+
+        For a gang a task is a pod, in the order of its seats. For a jobspec it is the job's part of
+        one node, in the order of the graph.
+        """
+        if self.tasks is not None:
+            return self.tasks
+        if self.seats:
+            return tuple(vertex for seats in self.seats for vertex in seats.each())
+        rows = self.placement.vertex
+        nodes = rows[graph.type_id[rows] == graph.types.get("node")]
+        return tuple(sorted(nodes.tolist()))
 
 
 @dataclass(frozen=True, slots=True)

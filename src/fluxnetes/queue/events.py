@@ -57,6 +57,14 @@ class Started:
 
 
 @dataclass(frozen=True, slots=True)
+class Returned:
+    """What was allocated could not be carried out: the job goes back to the queue."""
+
+    job: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ended:
     """A job is gone from all of its nodes."""
 
@@ -150,6 +158,7 @@ Event = (
     | Cancel
     | Alter
     | Started
+    | Returned
     | Ended
     | TaskEnded
     | Grow

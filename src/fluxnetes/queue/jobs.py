@@ -127,6 +127,9 @@ class Job:
     """When it began to run."""
     deadline: int | None = None
     """When its walltime is over; None while it holds nothing, or if it is endless."""
+    expected: int | None = None
+    """Until when the planner expects it to hold what it holds: the deadline, unless it was told to
+    go before that or is still there after it."""
     end: int | None = None
     cause: Cause | None = None
     reason: str = ""

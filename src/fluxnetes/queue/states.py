@@ -71,9 +71,7 @@ WAYS: dict[State | None, frozenset[State]] = {
         {State.RUNNING, State.ENDING, State.PENDING, State.COMPLETED, State.FAILED}
     ),
     State.RUNNING: frozenset({State.ENDING, State.COMPLETED, State.FAILED}),
-    State.ENDING: frozenset(
-        {State.PENDING, State.COMPLETED, State.FAILED, State.CANCELLED, State.TIMED_OUT}
-    ),
+    State.ENDING: frozenset({State.PENDING, State.FAILED, State.CANCELLED, State.TIMED_OUT}),
 }
 """From each state (None: not yet here) the states that can follow it."""
 

@@ -1,0 +1,299 @@
+"""For whoever plans by itself: where does a request fit in a window of my choosing?
+
+The matcher's own operations decide and record in one step. A queue decides more slowly: it asks
+about many windows, keeps places for jobs that come later (*bookings*), moves them, and takes them
+back. Here it can ask without recording, and record what it found.
+
+A booking blocks its vertices for its span in every question, as a reservation does. It is known by
+a key that the caller chooses and that is no job's number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluxnetes.graph.placement import Placement
+from fluxnetes.jobspec.constraint import Constraint
+from fluxnetes.jobspec.model import Count, Jobspec
+from fluxnetes.match.aggregates import add_up
+from fluxnetes.match.engine import Engine, NothingHeld
+from fluxnetes.match.gang import Gang, Seats
+from fluxnetes.match.jobs import Job
+from fluxnetes.match.ledger import Holding, Idle, View
+from fluxnetes.match.matcher import Matcher
+from fluxnetes.match.place import Held, Selection, hold
+from fluxnetes.match.requests import InvalidRequest
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where a request fits: what its job would hold and, for a gang, where its pods go."""
+
+    held: Held
+    seats: tuple[Seats, ...] = ()
+
+
+class Planning:
+    """Questions and records for one matcher, in the caller's own time."""
+
+    def __init__(self, matcher: Matcher) -> None:
+        self.matcher = matcher
+        self._amounts_below = lru_cache(maxsize=256)(self._count_below)
+
+    @property
+    def engine(self) -> Engine:
+        return self.matcher.engine
+
+    # -- questions -----------------------------------------------------------------------------
+
+    def judge(self, asked: Jobspec | Gang) -> str:
+        """Why a request can never be served by this graph; empty if it can."""
+        answer = self.matcher.satisfiable(asked)
+        if not answer:
+            return answer.reason
+        try:
+            found = self._find(asked, self.engine.ledger.everything())
+        except NothingHeld:
+            found = None
+        if found is None:
+            return "nothing in the request is exclusive, so the job would hold nothing"
+        return ""
+
+    def find_now(self, asked: Jobspec | Gang, now: int, until: int) -> Found | None:
+        """Where it fits from now on, bookings honoured."""
+        return self._find(asked, self.engine.ledger.during(now, until))
+
+    def find_now_if_nothing_were_booked(self, asked: Jobspec | Gang) -> Found | None:
+        """Where it fits at this moment, whatever is booked for later."""
+        return self._find(asked, self.engine.ledger.now())
+
+    def find_later(self, asked: Jobspec | Gang, start: int, until: int) -> Found | None:
+        """Where it fits in a window after now, bookings honoured."""
+        return self._find(asked, self.engine.ledger.later(start, until))
+
+    def find_on_everything(self, asked: Jobspec | Gang) -> Found | None:
+        """Where it fits if all were up and idle."""
+        return self._find(asked, self.engine.ledger.everything())
+
+    def why_not_now(self, asked: Jobspec | Gang) -> str:
+        """Why it does not fit at this moment; empty if it does."""
+        request = self.matcher.request(asked)
+        if request.select(self.engine.ledger.now()) is not None:
+            return ""
+        return request.why(ever=False)
+
+    def capacity(self, one: Jobspec | Gang) -> int:
+        """How many times a request for one unit fits on all that is up, if that were idle.
+
+        The units must be independent of each other: so many slots, so many pods of one shape.
+        """
+        view = self._idle()
+        low, high = 0, self._most_units(one, view)
+        middle = high  # most often the bound itself is right
+        while low < high:
+            if self._find(times(one, middle), view) is not None:
+                low = middle
+            else:
+                high = middle - 1
+            middle = (low + high + 1) // 2
+        return low
+
+    def _most_units(self, one: Jobspec | Gang, view: View) -> int:
+        """No more units than this can fit."""
+        found = self._find(one, view)
+        if found is None:
+            return 0
+        held = found.held
+        top = held.position[held.exclusive]
+        # Each unit takes at least one amount of at least one of the types it takes exclusively.
+        type_ = self.engine.types[top[0]]
+        same = self.engine.types == type_
+        return int(view.size[same].sum()) // max(1, int(held.needs[held.exclusive][0]))
+
+    def _idle(self) -> View:
+        ledger = self.engine.ledger
+        return Idle(ledger.size, ledger.up)
+
+    def _find(self, asked: Jobspec | Gang, view: View) -> Found | None:
+        request = self.matcher.request(asked)
+        held = request.select(view)
+        return None if held is None else Found(held, request.seats)
+
+    # -- amounts -------------------------------------------------------------------------------
+
+    def amounts(self, found: Found) -> dict[str, int]:
+        """How much of each type a job has for itself, whole vertices with all below them."""
+        held = found.held
+        mine = held.position[held.exclusive]
+        needs = held.needs[held.exclusive]
+        tree = self.engine.tree
+        # What is below something that is held whole is counted with it.
+        reach = np.maximum.accumulate(np.concatenate(([0], tree.end[mine])))[:-1]
+        outermost = mine >= reach
+        mine, needs = mine[outermost], needs[outermost]
+        types = self.engine.types
+        names = self.engine.graph.types.names
+        sums = np.bincount(types[mine], weights=needs, minlength=len(names))
+        whole = tree.end[mine] - mine > 1
+        amounts = {names[t]: int(sums[t]) for t in np.flatnonzero(sums).tolist()}
+        if whole.any():
+            self._add_below(amounts, mine[whole])
+        return amounts
+
+    def _add_below(self, amounts: dict[str, int], roots: Ints) -> None:
+        tree, version = self.engine.tree, self.engine.version
+        for number, name in enumerate(self.engine.graph.types.names):
+            running = self._amounts_below(version, number)
+            below = int((running[tree.end[roots]] - running[roots + 1]).sum())
+            if below:
+                amounts[name] = amounts.get(name, 0) + below
+
+    def _count_below(self, version: int, type_number: int) -> Ints:
+        """The running total of one type's sizes along the tree."""
+        sizes = np.where(self.engine.types == type_number, self.engine.ledger.size, 0)
+        return np.concatenate(([0], np.cumsum(sizes)))
+
+    def least(self, asked: Jobspec | Gang) -> dict[str, int]:
+        """How much of each type a request takes at the least, whatever serves it."""
+        if isinstance(asked, Gang):
+            return asked.needs()
+        every = frozenset(self.engine.graph.types.names)
+        return add_up(asked.resources, every, flexible=self.engine.flexible)
+
+    def totals(self) -> dict[str, int]:
+        """How much of each type there is, up or not."""
+        engine = self.engine
+        names = engine.graph.types.names
+        sums = np.bincount(engine.types, weights=engine.ledger.size, minlength=len(names))
+        return {names[t]: int(sums[t]) for t in np.flatnonzero(sums).tolist()}
+
+    def loose_pools(self, type: str) -> list[int]:
+        """The sizes of the pools of a type that no node owns, of those that are up."""
+        return self.engine.loose_pools(type)
+
+    # -- records -------------------------------------------------------------------------------
+
+    def allocate(self, jobid: int, found: Found, now: int, until: int) -> Placement:
+        """A job has what was found for it, from now on."""
+        engine = self.engine
+        placement = engine.placement(found.held, now, until, None)
+        self.matcher.jobs[jobid] = Job(jobid, now, until, False, placement)
+        engine.enter(jobid, found.held, now, until, reserved=False, now=now)
+        return placement
+
+    def readmit(self, jobid: int, placement: Placement) -> None:
+        """A job has what it had before we were restarted."""
+        engine = self.engine
+        held = engine.held(placement)
+        self.matcher.jobs[jobid] = Job(jobid, placement.start, placement.end, False, placement)
+        engine.enter(jobid, held, placement.start, placement.end, reserved=False, moved=True)
+
+    def prolong(self, jobid: int, until: int) -> None:
+        """A job keeps what it has for longer, or less long."""
+        job = self.matcher.jobs[jobid]
+        job.end = until
+        job.placement = replace(job.placement, end=until)
+        self._enter_again(job)
+
+    def reduce(self, jobid: int, placement: Placement) -> None:
+        """A job keeps only this."""
+        job = self.matcher.jobs[jobid]
+        job.placement = placement
+        self._enter_again(job)
+
+    def _enter_again(self, job: Job) -> None:
+        engine = self.engine
+        held = engine.held(job.placement)
+        engine.leave(job.jobid)
+        engine.enter(job.jobid, held, job.at, job.end, reserved=False, moved=True)
+
+    def free(self, jobid: int) -> None:
+        """A job is gone from all that it had."""
+        if jobid in self.matcher.jobs:
+            self.engine.leave(jobid)
+            del self.matcher.jobs[jobid]
+
+    def book(self, key: int, found: Found, start: int, until: int) -> None:
+        held = found.held
+        holding = Holding(held.position, held.needs, held.exclusive, start, until, True)
+        self.engine.ledger.add(key, holding)
+
+    def unbook(self, key: int) -> None:
+        self.engine.ledger.drop(key)
+
+    @contextmanager
+    def absent(self, jobs: Iterable[int]) -> Iterator[None]:
+        """Ask as though some jobs were not there."""
+        ledger = self.engine.ledger
+        gone = {job: holding for job in jobs if (holding := ledger.drop(job)) is not None}
+        try:
+            yield
+        finally:
+            for job, holding in gone.items():
+                ledger.add(job, holding)
+
+    # -- nodes ---------------------------------------------------------------------------------
+
+    def nodes_named(self, names: Iterable[str]) -> Ints:
+        """Positions of nodes by name; names that nobody has are left out."""
+        known = self._nodes_by_name(self.engine.version)
+        return np.array(sorted(known[name] for name in set(names) if name in known), np.int64)
+
+    @lru_cache(maxsize=1)  # noqa: B019 - one planning lives as long as its matcher
+    def _nodes_by_name(self, version: int) -> dict[str, int]:
+        engine = self.engine
+        vertices = engine.tree.vertex[engine.nodes]
+        return dict(zip(engine.graph.names(vertices), engine.nodes.tolist(), strict=True))
+
+    def nodes_allowed(self, constraint: Constraint | None) -> Ints:
+        """Positions of the nodes that a constraint allows."""
+        if constraint is None:
+            return self.engine.nodes
+        nodes: Ints = self.engine.nodes[self.engine.allowed(constraint)[self.engine.nodes]]
+        return nodes
+
+    def names(self, nodes: Ints) -> list[str]:
+        return self.engine.graph.names(self.engine.tree.vertex[nodes])
+
+    def whole(self, nodes: Ints) -> Found:
+        """Whole nodes with all below them, as something to book."""
+        engine = self.engine
+        of_node = np.zeros(len(engine.tree), np.bool_)
+        of_node[nodes] = True
+        selection = Selection(nodes, engine.ledger.size[nodes], np.ones(len(nodes), np.bool_))
+        held = hold(engine.tree, engine.ledger.size, of_node, selection)
+        assert held is not None or not len(nodes)  # noqa: S101 - whole nodes are exclusive
+        return Found(held) if held is not None else Found(engine.hold(nodes[:0], nodes[:0]))
+
+    def mark(self, nodes: Ints, up: bool) -> None:
+        """Nodes went up or down."""
+        engine = self.engine
+        for position in nodes.tolist():
+            engine.graph.set_status(int(engine.tree.vertex[position]), up)
+            engine.mark(position, up)
+
+    def nodes_of(self, placement: Placement) -> Ints:
+        """Positions of the nodes that a placement touches."""
+        position = self.engine.tree.position[placement.vertex]
+        is_node = self.engine.types[position] == self.engine.graph.types.get("node")
+        nodes: Ints = position[is_node & (position >= 0)]
+        return nodes
+
+
+def times(one: Jobspec | Gang, count: int) -> Jobspec | Gang:
+    """A request for so many units instead of one (or however many it asked for)."""
+    if isinstance(one, Gang):
+        return replace(one, shapes=(replace(one.shapes[0], count=count), *one.shapes[1:]))
+    top = replace(one.resources[0], count=Count(count, count))
+    return replace(one, resources=(top, *one.resources[1:]))
+
+
+__all__ = ["Found", "InvalidRequest", "Planning", "times"]

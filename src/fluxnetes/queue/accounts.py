@@ -1,0 +1,188 @@
+"""Limits and budgets: what a user, a namespace or a queue may have at one time, or in a period.
+
+A job that a limit or a budget stops is skipped: it is neither head nor promised anything, and those
+behind it go on. What promised jobs will hold counts as held, so that a job which backfills cannot
+use up the limit that a promised one of the same owner needs.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from fluxnetes.queue.changes import Spent
+from fluxnetes.queue.config import Budget, Cap, Config, QueueConfig
+from fluxnetes.queue.jobs import Job
+
+Amounts = Mapping[str, int]
+
+
+@dataclass(slots=True)
+class Tally:
+    """What somebody has at this moment."""
+
+    pending: int = 0
+    running: int = 0
+    promised: int = 0
+    resources: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    promised_resources: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+
+
+class Limits:
+    """Counts what queues, users and namespaces have, and says what stops a job."""
+
+    def __init__(self, config: Config) -> None:
+        self._queues = {queue.name: queue for queue in config.queues}
+        self._tallies: dict[tuple[str, str, str], Tally] = defaultdict(Tally)
+        self.any = {q.name for q in config.queues if _capped(q)}
+        """The queues that limit anything at all."""
+
+    def _of(self, job: Job) -> Iterator[tuple[str, Cap, Tally]]:
+        queue = self._queues[job.queue]
+        for cap, kind, name in (
+            (queue.cap, "queue", queue.name),
+            (queue.per_user, "user", job.user),
+            (queue.per_namespace, "namespace", job.namespace),
+        ):
+            yield f"{kind} {name}", cap, self._tallies[queue.name, kind, name]
+
+    def refuses(self, job: Job) -> str:
+        """Why one more job may not even wait; empty if it may."""
+        if job.queue not in self.any:
+            return ""
+        for who, cap, tally in self._of(job):
+            if cap.pending is not None and tally.pending >= cap.pending:
+                return f"{who} may have {cap.pending} waiting jobs in {job.queue}, and has them"
+        return ""
+
+    def stops(self, job: Job, amounts: Amounts) -> str:
+        """Which limit keeps a job from starting; empty if none does."""
+        if job.queue not in self.any:
+            return ""
+        for who, cap, tally in self._of(job):
+            reason = _over(who, cap, tally, amounts, promised=job.plan is not None)
+            if reason:
+                return reason
+        return ""
+
+    def waiting(self, queue: str) -> int:
+        """How many jobs of a queue wait."""
+        return self._tallies[queue, "queue", queue].pending
+
+    def waits(self, job: Job, by: int) -> None:
+        for _, _, tally in self._of(job):
+            tally.pending += by
+
+    def holds(self, job: Job, amounts: Amounts, by: int) -> None:
+        for _, _, tally in self._of(job):
+            tally.running += by
+            for type, amount in amounts.items():
+                tally.resources[type] += by * amount
+
+    def changes(self, job: Job, type: str, by: int) -> None:
+        """A job holds more or less of one type."""
+        for _, _, tally in self._of(job):
+            tally.resources[type] += by
+
+    def promises(self, job: Job, amounts: Amounts, by: int) -> None:
+        if job.queue not in self.any:
+            return
+        for _, _, tally in self._of(job):
+            tally.promised += by
+            for type, amount in amounts.items():
+                tally.promised_resources[type] += by * amount
+
+
+def _capped(queue: QueueConfig) -> bool:
+    empty = Cap()
+    return any(cap != empty for cap in (queue.cap, queue.per_user, queue.per_namespace))
+
+
+def _over(who: str, cap: Cap, tally: Tally, amounts: Amounts, *, promised: bool) -> str:
+    # A promised job is itself among those counted as promised.
+    ahead = 0 if promised else tally.promised
+    if cap.running is not None and tally.running + ahead >= cap.running:
+        return f"limit: {who} may run {cap.running} jobs at a time"
+    for type, most in cap.resources.items():
+        wanted = amounts.get(type, 0)
+        kept = 0 if promised else tally.promised_resources.get(type, 0)
+        if wanted and tally.resources.get(type, 0) + kept + wanted > most:
+            return f"limit: {who} may hold {most} {type} at a time, and this job needs {wanted}"
+    return ""
+
+
+class Budgets:
+    """Resource-hours by period: committed when a job starts, refunded when it ends early."""
+
+    def __init__(self, budgets: tuple[Budget, ...]) -> None:
+        self._budgets = {budget.name: budget for budget in budgets}
+        self._spent: dict[str, Spent] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._budgets)
+
+    def load(self, spent: Spent) -> None:
+        self._spent[spent.budget] = spent
+
+    def _of(self, job: Job) -> Iterator[Budget]:
+        for budget in self._budgets.values():
+            if budget.queue not in (None, job.queue):
+                continue
+            if budget.namespace in (None, job.namespace):
+                yield budget
+
+    def spent(self, budget: Budget, now: int) -> float:
+        known = self._spent.get(budget.name)
+        same = known is not None and known.period == now // budget.period
+        return known.amount if known is not None and same else 0.0
+
+    def stops(self, job: Job, amounts: Amounts, now: int) -> str:
+        """Which budget keeps a job from starting; empty if none does."""
+        for budget in self._of(job):
+            held = amounts.get(budget.type, 0)
+            if not held:
+                continue
+            if job.walltime is None:
+                return f"budget {budget.name}: a job without a walltime cannot be committed"
+            hours = held * job.walltime / 3600
+            left = budget.amount - self.spent(budget, now)
+            if hours > left + 1e-9:
+                return (
+                    f"budget {budget.name}: needs {hours:.1f} {budget.type}-hours and "
+                    f"{max(left, 0.0):.1f} of {budget.amount:.1f} are left"
+                )
+        return ""
+
+    def commit(self, job: Job, amounts: Amounts, now: int) -> list[Spent]:
+        """Commit what a job may use up to its walltime."""
+        assert job.walltime is not None or not any(self._of(job))  # noqa: S101 - `stops` looked
+        changed = []
+        for budget in self._of(job):
+            hours = amounts.get(budget.type, 0) * (job.walltime or 0) / 3600
+            if hours:
+                job.commitments[budget.name] = hours
+                changed.append(self._add(budget, hours, now))
+        return changed
+
+    def settle(self, job: Job, now: int) -> list[Spent]:
+        """A job is gone: refund what it did not use, if the period is still the same."""
+        changed = []
+        for name, hours in job.commitments.items():
+            budget = self._budgets.get(name)
+            if budget is None or job.start is None or not job.walltime:
+                continue
+            used = hours * min(1.0, (now - job.start) / job.walltime)
+            if job.start // budget.period == now // budget.period and used < hours:
+                changed.append(self._add(budget, used - hours, now))
+        job.commitments = {}
+        return changed
+
+    def _add(self, budget: Budget, hours: float, now: int) -> Spent:
+        spent = Spent(budget.name, now // budget.period, self.spent(budget, now) + hours)
+        self._spent[budget.name] = spent
+        return spent
+
+    def next_period(self, now: int) -> int | None:
+        """When the next period of any budget begins."""
+        return min(((now // b.period + 1) * b.period for b in self._budgets.values()), default=None)

@@ -1,0 +1,133 @@
+"""The parts that everything in the queue works on, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from fluxnetes.match.planning import Planning
+from fluxnetes.queue.accounts import Budgets, Limits
+from fluxnetes.queue.asks import Ask
+from fluxnetes.queue.changes import Allocation, QueueState, Window
+from fluxnetes.queue.config import Config, QueueConfig
+from fluxnetes.queue.jobs import Job, Plan
+from fluxnetes.queue.order import Line, Order, Rank
+from fluxnetes.queue.records import Records
+from fluxnetes.queue.room import Room
+from fluxnetes.queue.timeline import FOREVER
+from fluxnetes.queue.usage import Ledger
+
+_FEW_KINDS = 16
+"""Only this few kinds of asks have a chance to be counted."""
+
+
+@dataclass(slots=True)
+class Kind:
+    """Asks that are counted in the same way."""
+
+    example: Ask
+    count: int = 0
+
+
+@dataclass(slots=True)
+class Core:
+    """The state of the queue, and nothing that acts on it."""
+
+    config: Config
+    queues: dict[str, QueueConfig]
+    planning: Planning
+    records: Records
+    usage: Ledger
+    limits: Limits
+    budgets: Budgets
+    order: Order
+    lines: dict[str, Line]
+    room: Room
+    charge: Mapping[str, float]
+    """What an amount of each type counts in usage."""
+    operators: dict[str, QueueState] = field(default_factory=dict)
+    """What operators said of queues."""
+    allocations: dict[int, Allocation] = field(default_factory=dict)
+    """What each job holds that holds anything."""
+    windows: dict[str, Window] = field(default_factory=dict)
+    parked: dict[int, str] = field(default_factory=dict)
+    """Pending jobs that wait for something else than room, and what for."""
+    preempting: dict[int, set[int]] = field(default_factory=dict)
+    """For jobs that made others go: whose leaving they wait for."""
+    freed: bool = True
+    """Something is free that was not when jobs were last asked for."""
+    gained: bool = False
+    """Something is free that the plan did not count on: promises may move earlier."""
+    unsettled: str = "the queue starts"
+    """Why the room must be laid out anew; empty if it need not."""
+    kinds: dict[object, Kind] = field(default_factory=dict)
+    """The kinds of asks that live, and how many there are of each."""
+    known_asks: dict[Ask, Ask] = field(default_factory=dict)
+    """Equal asks are one object, so that comparing them is quick."""
+    estimates: dict[object, dict[str, int]] = field(default_factory=dict)
+
+    def duration(self, job: Job) -> int:
+        """How long a job may be there, for the planner."""
+        return FOREVER if job.walltime is None else max(1, job.walltime)
+
+    def until(self, job: Job, start: int) -> int:
+        return min(start + self.duration(job), FOREVER)
+
+    def set_plan(self, job: Job, plan: Plan | None) -> None:
+        """Give a job a plan, another one, or none; limits count what is promised."""
+        if job.queue in self.limits.any and (job.plan is None) != (plan is None):
+            amounts = self.estimate(self.records.asks[job.id])
+            self.limits.promises(job, amounts, -1 if plan is None else +1)
+        job.plan = plan
+
+    def rank(self, job: Job) -> tuple[int, str, Rank]:
+        """A job's place in the order of all queues: smaller goes first."""
+        queue = self.queues[job.queue]
+        return (-queue.priority, queue.name, self.lines[job.queue].rank(job.id))
+
+    def admit(self, job: int, ask: Ask) -> None:
+        """A job lives from now on, with this ask."""
+        if len(self.known_asks) > 10_000:
+            self.known_asks.clear()
+        ask = self.known_asks.setdefault(ask, ask)
+        self.records.asks[job] = ask
+        kind = self.kinds.setdefault(ask.kind, Kind(ask))
+        kind.count += 1
+        if not self.room.columns.covers(ask):
+            self.unsettled = self.unsettled or "jobs of another kind came"
+
+    def dismiss(self, job: int) -> None:
+        """A job is gone for good."""
+        ask = self.records.asks.pop(job, None)
+        if ask is None:
+            return
+        kind = self.kinds[ask.kind]
+        kind.count -= 1
+        if not kind.count:
+            del self.kinds[ask.kind]
+            if self.room.by_rows and len(self.kinds) <= _FEW_KINDS:
+                self.unsettled = self.unsettled or "jobs of another kind left"
+
+    def is_stopped(self, queue: str) -> bool:
+        state = self.operators.get(queue)
+        return state is not None and state.stopped
+
+    def is_drained(self, queue: str) -> bool:
+        state = self.operators.get(queue)
+        return state is not None and state.drained
+
+    def estimate(self, ask: Ask) -> dict[str, int]:
+        """What a job that waits would hold, by type; for limits, budgets and size."""
+        key: object = ask.request if ask.unit is None else (ask.unit, ask.count, ask.shared)
+        known = self.estimates.get(key)
+        if known is None:
+            found = self.planning.find_on_everything(ask.request)
+            known = {} if found is None else self.planning.amounts(found)
+            if len(self.estimates) > 10_000:
+                self.estimates.clear()
+            self.estimates[key] = known
+        return known
+
+    def rate(self, amounts: Mapping[str, int]) -> float:
+        """What amounts count in usage, a second."""
+        return sum(self.charge.get(type, 0.0) * amount for type, amount in amounts.items())

@@ -1,0 +1,267 @@
+"""The scheduling cycle: who starts now, who is promised what.
+
+Queues are visited by priority, jobs in order. Each job in turn starts if it fits beside everybody
+and all promises. If not, it is promised the earliest start there is, as long as its queue's policy
+promises anything; and the policy says whether those behind it are looked at, too. Whoever starts
+behind one that waits is backfilled.
+
+What need not be asked again is not: a shape that did not fit does not fit for longer either, until
+something is freed; and a promised job is looked at only when its time has come or something is free
+that the plan did not count on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fluxnetes.match.planning import Found
+from fluxnetes.queue.asks import Ask
+from fluxnetes.queue.config import Policy, QueueConfig
+from fluxnetes.queue.core import Core
+from fluxnetes.queue.gate import Gate
+from fluxnetes.queue.ground import Ground
+from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.life import Life
+from fluxnetes.queue.preemption import Preemption
+from fluxnetes.queue.promises import Promises
+from fluxnetes.queue.states import Cause, State
+from fluxnetes.queue.timeline import FOREVER
+
+
+class Cycle:
+    """One pass over all queues."""
+
+    def __init__(
+        self, core: Core, life: Life, gate: Gate, promises: Promises, ground: Ground
+    ) -> None:
+        self._core = core
+        self._life = life
+        self._gate = gate
+        self._promises = promises
+        self._ground = ground
+        self._preemption = Preemption(core, life)
+        self._refused: dict[Ask, int] = {}
+        """The shortest time for which each ask was refused since something was last freed."""
+        self._queues = sorted(core.config.queues, key=lambda q: (-q.priority, q.name))
+
+    def run(self, now: int) -> None:
+        core = self._core
+        core.records.next_step()
+        self._pass_time(now)
+        self._ground.settle(now)
+        for line in core.lines.values():
+            line.refresh(now)
+        if core.gained:
+            core.gained = False
+            self._promises.move_earlier(now)
+        self._start_due(now)
+        for queue in self._queues:
+            if not core.is_stopped(queue.name):
+                self._visit(queue, now)
+
+    # -- time ----------------------------------------------------------------------------------
+
+    def _pass_time(self, now: int) -> None:
+        core = self._core
+        core.room.advance(now)
+        self._gate.wake(now)
+        self._close_windows(now)
+        overdue = core.room.overdue()
+        if not overdue:
+            return
+        for id in overdue:
+            job = core.records.jobs[id]
+            if job.state is not State.ENDING:
+                reason = f"its walltime of {job.walltime} s is over"
+                self._life.holding_to_ending(job, now, Cause.TIMED_OUT, reason)
+            grace = core.queues[job.queue].grace
+            self._life.expect(job, now + max(1, grace))
+        who = ", ".join(str(id) for id in overdue[:5])
+        self._promises.keep_all(now, f"job {who} overran its walltime")
+
+    def _close_windows(self, now: int) -> None:
+        core = self._core
+        for name in [w.name for w in core.windows.values() if w.end <= now]:
+            del core.windows[name]
+            core.records.changes.windows[name] = None
+            core.unsettled = core.unsettled or f"window {name} is over"
+
+    # -- promises whose time has come ----------------------------------------------------------
+
+    def _start_due(self, now: int) -> None:
+        for job in self._promises.due(now):
+            if self._core.is_stopped(job.queue):
+                self._promises.drop(job, now, f"queue {job.queue} is stopped")
+                continue
+            stopped = self._gate.stops(job, now)
+            if stopped:
+                self._promises.drop(job, now, stopped)
+                continue
+            self._start_promised(job, now)
+
+    def _start_promised(self, job: Job, now: int) -> None:
+        core = self._core
+        booking = core.room.unbook(job.id)
+        assert booking is not None  # noqa: S101 - it was due
+        ask = self._best_size(job, booking.ask)
+        found = core.room.find_now(ask, core.duration(job)) or booking.found
+        if found is not None:
+            self._start(job, ask, found, now, backfilled=self._is_passing(job))
+            return
+        # Only a room that was laid out wrongly gets here; the promise is moved, and that is told.
+        core.room.rebook(job.id, booking)
+        self._promises.keep_all(now, "its room was not free when it was due")
+
+    def _is_passing(self, job: Job) -> bool:
+        return self._core.lines[job.queue].place(job.id) > 0
+
+    # -- visiting ------------------------------------------------------------------------------
+
+    def _visit(self, queue: QueueConfig, now: int) -> None:
+        """Walk one queue in order."""
+        promised, seen, waiting = 0, 0, False
+        limit, depth = queue.promises, queue.depth
+        patient = queue.policy is Policy.FCFS
+        for job in self._core.lines[queue.name].in_order():
+            if seen == depth:
+                break
+            if self._is_skipped(job, now):
+                continue
+            seen += 1
+            if job.plan is None:
+                may_promise = limit is None or promised < limit
+                if self._attend(job, now, waiting, may_promise):
+                    continue
+                if may_promise:
+                    promised += 1
+            else:
+                promised += 1
+            waiting = True
+            if patient:
+                break
+
+    def _is_skipped(self, job: Job, now: int) -> bool:
+        stopped = self._gate.stops(job, now)
+        if stopped and job.plan is not None:
+            self._promises.drop(job, now, stopped)
+        return bool(stopped)
+
+    def _attend(self, job: Job, now: int, waiting: bool, may_promise: bool) -> bool:
+        """Start a job that nothing was promised to, or promise it something; True: it started."""
+        core = self._core
+        if not may_promise:
+            return self._try(job, now, waiting)
+        made_way = self._promises.make_way(job)
+        if made_way:
+            core.freed = True
+        started = self._try(job, now, waiting)
+        if not started and job.id not in core.room.bookings:
+            self._preemption.make_room(job, now)
+            self._promises.give(job, now)
+        if made_way:
+            self._promises.put_back(made_way, now, f"job {job.id} is ordered before it")
+        return started
+
+    def _try(self, job: Job, now: int, waiting: bool) -> bool:
+        """Start a job if it fits now; an array, as many of its tasks as do."""
+        if job.submission.array is None:
+            return self._try_one(job, now, waiting)
+        line = self._core.lines[job.queue]
+        while job.id in line:
+            if self._gate.stops(job, now) or not self._try_one(job, now, waiting):
+                return False
+        return True
+
+    def _try_one(self, job: Job, now: int, waiting: bool) -> bool:
+        core = self._core
+        if core.freed:
+            self._refused.clear()
+            core.freed = False
+        ask, duration = core.records.asks[job.id], core.duration(job)
+        shortest = self._refused.get(ask)
+        if shortest is not None and duration >= shortest:
+            return False
+        claim = core.room.unbook(job.id)
+        found, ask = self._find(job, ask, duration)
+        if found is None:
+            self._refused[ask] = duration
+            if claim is not None:
+                core.room.rebook(job.id, claim)
+            return False
+        self._start(job, ask, found, now, backfilled=waiting)
+        return True
+
+    def _find(self, job: Job, ask: Ask, duration: int) -> tuple[Found | None, Ask]:
+        room = self._core.room
+        if not room.could_fit_now(ask, duration):
+            return None, ask
+        sized = self._best_size(job, ask)
+        found = room.find_now(sized, duration)
+        if found is None and room.by_rows and room.bookings:
+            found = room.squeeze(self._next_id(job), sized, duration)
+        return found, (sized if found is not None else ask)
+
+    def _best_size(self, job: Job, ask: Ask) -> Ask:
+        """The largest size of an elastic job that fits now; its least if none does."""
+        if ask.elastic is None:
+            return ask
+        room, duration = self._core.room, self._core.duration(job)
+        most = ask.elastic.max
+        if not room.by_rows:
+            most = min(most, max(ask.elastic.min, room.least_free(ask, duration)))
+        return ask.sized(room.largest_now(ask, duration, most) or ask.elastic.min)
+
+    # -- starting ------------------------------------------------------------------------------
+
+    def _next_id(self, job: Job) -> int:
+        """The id under which a job holds resources: an array's tasks have their own."""
+        if job.submission.array is None:
+            return job.id
+        return job.id + 1 + job.tasks_started
+
+    def _start(self, job: Job, ask: Ask, found: Found, now: int, *, backfilled: bool) -> None:
+        if job.submission.array is not None:
+            job = self._split_off(job, now)
+        job.backfilled = backfilled
+        reason = "backfilled" if backfilled else ""
+        self._life.pending_to_allocated(job, ask, found, now, reason)
+
+    def _split_off(self, array: Job, now: int) -> Job:
+        """The next task of an array, as a job of its own."""
+        core = self._core
+        records = core.records
+        id, index = self._next_id(array), array.tasks_started
+        if array.plan is not None:
+            core.set_plan(array, None)
+        spec = replace(array.submission, id=id, array=None, dependencies=(), begin=None)
+        task = Job(
+            spec,
+            State.PENDING,
+            submitted=array.submitted,
+            arrival=array.arrival,
+            queue=array.queue,
+            priority=array.priority,
+            walltime=array.walltime,
+            ranked=array.ranked,
+            eligible=array.eligible,
+            parent=array.id,
+            index=index,
+        )
+        array.tasks_started += 1
+        records.children[array.id].add(id)
+        records.touch(array)
+        core.admit(id, records.asks[array.id])
+        self._life.nowhere_to_pending(task, now, f"task {index} of array {array.id}")
+        return task
+
+    # -- when to look again --------------------------------------------------------------------
+
+    def next_wake(self, now: int) -> int | None:
+        """The next time at which something is to be decided, if nothing happens before."""
+        core = self._core
+        times = [self._promises.next_due(), self._gate.next_begin()]
+        times += [h.until for h in core.room.holders.values() if h.until < FOREVER]
+        times += [t for w in core.windows.values() for t in (w.start, w.end)]
+        if core.budgets:
+            times.append(core.budgets.next_period(now))
+        return min((t for t in times if t is not None and t > now), default=None)

@@ -1,0 +1,177 @@
+"""Groups that shrink and grow.
+
+The tasks of a group end one by one and give back what they had one by one; the last one ends the
+job. For a gang a task is a pod, numbered in the order of its seats; for a jobspec it is the
+job's part of one node, numbered in the order of the graph. A group that may be larger than it is
+grows when it is told that it may, into room that nobody was promised.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluxnetes.graph.placement import Placement
+from fluxnetes.match.gang import Gang
+from fluxnetes.match.planning import Found
+from fluxnetes.queue.asks import Ask
+from fluxnetes.queue.changes import Allocation, Event
+from fluxnetes.queue.core import Core
+from fluxnetes.queue.errors import Refused
+from fluxnetes.queue.jobs import Job
+
+
+class Elastic:
+    """Shrinks and grows what jobs hold."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    # -- shrinking -----------------------------------------------------------------------------
+
+    def task_ended(self, job: Job, task: int, now: int) -> bool:
+        """A task is gone; True if it was the last."""
+        before = self._core.allocations[job.id]
+        tasks = before.task_nodes(self._core.planning.engine.graph)
+        if not 0 <= task < len(tasks):
+            raise Refused(f"job {job.id} has no task {task}; it has {len(tasks)}")
+        if task in before.ended_tasks:
+            return len(before.ended_tasks) == len(tasks)
+        ended = before.ended_tasks | {task}
+        if len(ended) == len(tasks):
+            return True
+        left = self._without(before, tasks[task], task)
+        self._hold(job, replace(before, placement=left, tasks=tasks, ended_tasks=ended), now)
+        self._core.freed = self._core.gained = True
+        return False
+
+    def _without(self, allocation: Allocation, node: int, task: int) -> Placement:
+        """What is left of a placement without one task."""
+        placement = allocation.placement
+        below = self._below(placement, node)
+        if not allocation.seats:
+            return _rows(placement, ~below)
+        needs = placement.needs.copy()
+        graph = self._core.planning.engine.graph
+        amounts = dict(self._amounts(allocation, task))
+        for row in np.flatnonzero(below & placement.exclusive).tolist():
+            type_ = graph.types.names[graph.type_id[placement.vertex[row]]]
+            needs[row] -= amounts.get(type_, 0)
+        left = replace(placement, needs=needs)
+        return _rows(left, ~placement.exclusive | (needs > 0))
+
+    def _below(self, placement: Placement, vertex: int) -> NDArray[np.bool_]:
+        """Which rows of a placement are a vertex or below it."""
+        tree = self._core.planning.engine.tree
+        at = int(tree.position[vertex])
+        position = tree.position[placement.vertex]
+        inside: NDArray[np.bool_] = (position >= at) & (position < tree.end[at])
+        return inside
+
+    def _amounts(self, allocation: Allocation, task: int) -> tuple[tuple[str, int], ...]:
+        """What one pod of a gang has."""
+        request = self._core.records.asks[allocation.job].request
+        assert isinstance(request, Gang)  # noqa: S101 - only gangs have seats
+        shapes = request.tidied().shapes
+        # A gang that grew has more seats than shapes: what came later is of its only shape.
+        for number, seats in enumerate(allocation.seats):
+            task -= int(seats.pods.sum())
+            if task < 0:
+                return shapes[min(number, len(shapes) - 1)].amounts
+        raise AssertionError("the caller looked")
+
+    # -- growing -------------------------------------------------------------------------------
+
+    def grow(self, job: Job, now: int) -> int:
+        """Add as many units as there is room for; returns how many."""
+        core = self._core
+        ask = core.records.asks[job.id]
+        if ask.elastic is None:
+            raise Refused(f"job {job.id} has a fixed size")
+        held = job.size or ask.elastic.min
+        most = ask.elastic.max - held
+        left = core.duration(job) if job.deadline is None else job.deadline - now
+        if most < 1 or left < 1:
+            return 0
+        more = replace(ask, elastic=replace(ask.elastic, min=1, max=most)).sized(1)
+        added = core.room.largest_now(more, left, most)
+        found = core.room.find_now(more.sized(added), left) if added else None
+        if found is None:
+            return 0
+        self._add(job, held + added, found, now)
+        return added
+
+    def _add(self, job: Job, size: int, found: Found, now: int) -> None:
+        core = self._core
+        before = core.allocations[job.id]
+        engine = core.planning.engine
+        old = before.placement
+        more = engine.placement(found.held, old.start, old.end, None)
+        held = engine.hold(
+            np.concatenate((old.vertex[old.exclusive], more.vertex[more.exclusive])),
+            np.concatenate((old.needs[old.exclusive], more.needs[more.exclusive])),
+        )
+        added = Allocation(job.id, before.start, before.end, more, found.seats)
+        graph = engine.graph
+        after = replace(
+            before,
+            placement=engine.placement(held, old.start, old.end, None),
+            seats=before.seats + found.seats,
+            tasks=before.task_nodes(graph) + added.task_nodes(graph),
+        )
+        job.size = size
+        self._hold(job, after, now)
+
+    # -- both ----------------------------------------------------------------------------------
+
+    def _hold(self, job: Job, allocation: Allocation, now: int) -> None:
+        """A job holds this from now on."""
+        core = self._core
+        planning = core.planning
+        core.allocations[job.id] = allocation
+        core.records.changes.allocations[job.id] = allocation
+        planning.reduce(job.id, allocation.placement)
+        before = core.records.amounts[job.id]
+        after = planning.amounts(Found(planning.engine.held(allocation.placement)))
+        core.records.amounts[job.id] = after
+        for type in before.keys() | after.keys():
+            core.limits.changes(job, type, after.get(type, 0) - before.get(type, 0))
+        account = (job.namespace, job.user)
+        usage = core.usage.change(account, core.rate(after) - core.rate(before), now)
+        core.records.changes.usage[account] = usage
+        core.room.resize(job.id, self._ask_now(job, before, after), after)
+        note = f"holds {_words(after)} after {_words(before)}"
+        core.records.tell(Event(job.id, now, "resized", reason=note))
+
+    def _ask_now(self, job: Job, before: dict[str, int], after: dict[str, int]) -> Ask:
+        """What a job is counted as now: the units it has left."""
+        ask = self._core.room.holders[job.id].ask
+        if self._core.room.by_rows or ask.unit is None:
+            return ask
+        parts = [
+            ask.count * after.get(type, 0) / amount for type, amount in before.items() if amount
+        ]
+        units = round(max(parts, default=0.0))
+        if any(abs(part - units) > 1e-9 for part in parts):
+            # Not a whole number of equal units: whoever counts is wrong from here on.
+            self._core.unsettled = "a group shrank by a part of a unit"
+            self._core.room.mistaken = True
+        return replace(ask.sized(max(1, units)), elastic=None)
+
+
+def _rows(placement: Placement, kept: NDArray[np.bool_]) -> Placement:
+    """Some rows of a placement."""
+    return replace(
+        placement,
+        vertex=placement.vertex[kept],
+        parent=placement.parent[kept],
+        depth=placement.depth[kept],
+        needs=placement.needs[kept],
+        exclusive=placement.exclusive[kept],
+    )
+
+
+def _words(amounts: dict[str, int]) -> str:
+    return ", ".join(f"{amount} {type}" for type, amount in sorted(amounts.items())) or "nothing"

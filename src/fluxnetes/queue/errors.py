@@ -1,0 +1,27 @@
+"""What can go wrong when the queue is told something.
+
+    QueueError
+    ├── UnknownJob          nobody submitted it, or it was forgotten long ago
+    ├── UnknownQueue        no queue has this name
+    └── Refused             it makes sense, but cannot be done in this state
+
+A job that can never run is none of these: it is rejected, with a reason, and recorded.
+"""
+
+from __future__ import annotations
+
+
+class QueueError(ValueError):
+    """The queue cannot do what it was told. Nothing was changed."""
+
+
+class UnknownJob(QueueError):  # noqa: N818 - reads better where it is raised and caught
+    pass
+
+
+class UnknownQueue(QueueError):  # noqa: N818 - likewise
+    pass
+
+
+class Refused(QueueError):  # noqa: N818 - likewise
+    pass

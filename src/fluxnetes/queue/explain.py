@@ -1,0 +1,104 @@
+"""Why a job is where it is, in words that a person can use.
+
+For a job that waits: what it waits for, until when if that is known, its place in the queue, and
+each factor of its order. For every job: its story, line by line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fluxnetes.queue.changes import Event
+from fluxnetes.queue.core import Core
+from fluxnetes.queue.gate import Gate
+from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.order import Factors
+from fluxnetes.queue.states import HOLDING, State
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What is to be said of one job."""
+
+    job: int
+    state: State
+    reason: str
+    """Why it is in this state or, while it waits, what it waits for."""
+    until: int | None = None
+    """While it waits: its promised start. While it holds resources: when its walltime is over."""
+    place: int | None = None
+    """How many jobs of its queue are before it; None if it is not in line."""
+    factors: Factors | None = None
+    """What its place in its class is made of."""
+    story: tuple[Event, ...] = ()
+
+
+class Explainer:
+    """Looks at the queue and says what is the matter."""
+
+    def __init__(self, core: Core, gate: Gate) -> None:
+        self._core = core
+        self._gate = gate
+
+    def explain(self, id: int, now: int) -> Explanation:
+        core = self._core
+        job = core.records.find(id)
+        line = core.lines.get(job.queue)
+        in_line = line is not None and job.id in line
+        return Explanation(
+            job.id,
+            job.state,
+            self._reason(job, now),
+            job.plan.start if job.plan is not None else job.deadline,
+            line.place(job.id) if line is not None and in_line else None,
+            core.order.factors(job, now) if job.state is State.PENDING else None,
+            tuple(core.records.stories.get(job.id, ())),
+        )
+
+    def _reason(self, job: Job, now: int) -> str:
+        if job.state is State.PENDING:
+            return self._waits_for(job, now)
+        if job.state in HOLDING and not job.reason:
+            return "its walltime has no end" if job.deadline is None else ""
+        return job.reason
+
+    def _waits_for(self, job: Job, now: int) -> str:
+        core = self._core
+        if job.id in core.parked:
+            return f"waits: {core.parked[job.id]}"
+        if core.is_stopped(job.queue):
+            return f"queue {job.queue} is stopped"
+        if job.submission.array is not None and job.id not in core.lines[job.queue]:
+            return self._array_rests(job)
+        stopped = self._gate.stops(job, now)
+        if stopped:
+            return stopped
+        if job.id in core.preempting:
+            victims = ", ".join(str(v) for v in sorted(core.preempting[job.id]))
+            return f"waits for preempted jobs to leave: {victims}"
+        return self._waits_for_room(job)
+
+    def _array_rests(self, job: Job) -> str:
+        running = len(self._core.records.children[job.id])
+        spec = job.submission.array
+        assert spec is not None  # noqa: S101 - the caller looked
+        if job.tasks_started >= spec.tasks:
+            return f"all {spec.tasks} tasks were started; {running} have not ended"
+        return f"{running} tasks are there, and it may have {spec.at_once} at a time"
+
+    def _waits_for_room(self, job: Job) -> str:
+        core = self._core
+        ask = core.records.asks[job.id]
+        lacks = core.planning.why_not_now(ask.request)
+        booking = core.room.bookings.get(job.id)
+        if booking is not None and booking.claim:
+            return (
+                f"no start is known: jobs without a walltime are in the way ({lacks}). Room is "
+                f"kept for it as soon as they end"
+            )
+        if job.plan is not None:
+            moved = f"; moved later because {job.plan.reason}" if job.plan.reason else ""
+            return (lacks or "its room is promised to jobs before it") + moved
+        if lacks:
+            return lacks
+        return "it would delay jobs that were promised a start, or its turn has not come"

@@ -1,0 +1,73 @@
+"""Lays out the room: what is counted, who is there, what is set aside, who is promised what.
+
+The room is laid out when the queue starts, and again when jobs of another kind come, when nodes or
+windows change, or when counting turned out to be wrong. Promises are put back where they were.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fluxnetes.queue.changes import Window
+from fluxnetes.queue.columns import Columns
+from fluxnetes.queue.core import Core
+from fluxnetes.queue.promises import Promises
+from fluxnetes.queue.room import Block, Room
+
+_BLOCK_KEYS = -(10**15)
+"""Keys of blocks in the matcher are below this; those of bookings are the negated job ids."""
+
+
+class Ground:
+    """Keeps the room fitting to what there is and what is asked."""
+
+    def __init__(self, core: Core, promises: Promises) -> None:
+        self._core = core
+        self._promises = promises
+        self._never_count = False
+
+    def settle(self, now: int) -> None:
+        """Lay the room out anew, if anything says so."""
+        core = self._core
+        if core.room.mistaken and not self._never_count:
+            self._never_count = True
+            core.unsettled = core.unsettled or "counting was not enough"
+        if core.unsettled:
+            reason, core.unsettled = core.unsettled, ""
+            self.lay(now, reason)
+
+    def lay(self, now: int, reason: str, *, by_rows: bool = False) -> None:
+        core = self._core
+        taken = self._promises.take_all()
+        old = core.room
+        old.dissolve()
+        room = core.room = Room(core.planning, self._columns(by_rows), now)
+        for id, holder in old.holders.items():
+            room.enter(id, holder.ask, holder.until, core.records.amounts[id])
+        for number, window in enumerate(core.windows.values()):
+            self._block(room, window, _BLOCK_KEYS - number)
+        self._promises.put_back(taken, now, reason)
+        core.freed = core.gained = True
+
+    def _columns(self, by_rows: bool) -> Columns:
+        core = self._core
+        rows = by_rows or self._never_count or bool(core.windows) or self._on_lost_nodes()
+        asks = [kind.example for kind in core.kinds.values()]
+        return Columns(core.planning, asks, by_rows=rows)
+
+    def _on_lost_nodes(self) -> bool:
+        """Whether some job is still on nodes that are down; units there cannot be counted."""
+        planning = self._core.planning
+        down = ~planning.engine.reachable()
+        if not down.any():
+            return False
+        jobs = planning.matcher.jobs.values()
+        position = planning.engine.tree.position
+        return any(bool(down[position[job.placement.vertex]].any()) for job in jobs)
+
+    def _block(self, room: Room, window: Window, key: int) -> None:
+        planning = self._core.planning
+        nodes = planning.nodes_named(window.nodes)
+        if len(nodes):
+            found = planning.whole(np.asarray(nodes))
+            room.block(Block(key, window.name, window.start, window.end, found))

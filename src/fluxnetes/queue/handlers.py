@@ -1,0 +1,231 @@
+"""What the queue does when it is told something: one method for each event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from fluxnetes.queue.admission import Admission
+from fluxnetes.queue.alter import Alterations
+from fluxnetes.queue.changes import QueueState
+from fluxnetes.queue.core import Core
+from fluxnetes.queue.elastic import Elastic
+from fluxnetes.queue.errors import Refused, UnknownQueue
+from fluxnetes.queue.events import (
+    Alter,
+    Cancel,
+    Ended,
+    Event,
+    Gathered,
+    GraphChanged,
+    Grow,
+    Hold,
+    Maintain,
+    NodesBack,
+    NodesLost,
+    Release,
+    RemoveWindow,
+    Reserve,
+    Returned,
+    SetQueue,
+    Started,
+    Submit,
+    TaskEnded,
+)
+from fluxnetes.queue.gate import Gate
+from fluxnetes.queue.jobs import Job, OnLoss
+from fluxnetes.queue.life import Life
+from fluxnetes.queue.promises import Promises
+from fluxnetes.queue.states import ENDED, HOLDING, WAITING, Cause, State
+from fluxnetes.queue.windows import Windows
+
+
+class Handlers:
+    """Takes in events."""
+
+    def __init__(
+        self,
+        core: Core,
+        life: Life,
+        gate: Gate,
+        promises: Promises,
+        windows: Windows,
+        elastic: Elastic,
+    ) -> None:
+        self._core = core
+        self._life = life
+        self.gate = gate
+        self._promises = promises
+        self._elastic = elastic
+        self.admission = Admission(core, life, gate, windows)
+        alterations = Alterations(core, life, gate, promises, self.admission)
+        self._handlers: dict[type, Callable[[Any, int], None]] = {
+            Submit: lambda e, now: self.admission.submit(e.submission, now),
+            Gathered: lambda e, now: self.admission.gathered(e.job, e.request, now),
+            Hold: self._hold,
+            Release: self._release,
+            Cancel: self._cancel,
+            Alter: alterations.alter,
+            Started: self._started,
+            Returned: self._returned,
+            Ended: self._ended,
+            TaskEnded: self._task_ended,
+            Grow: self._grow,
+            NodesLost: self._nodes_lost,
+            NodesBack: self._nodes_back,
+            GraphChanged: self._graph_changed,
+            SetQueue: self._set_queue,
+            Maintain: windows.maintain,
+            Reserve: windows.reserve,
+            RemoveWindow: lambda e, now: windows.remove(e.name),
+        }
+
+    def handle(self, event: Event, now: int) -> None:
+        self._handlers[type(event)](event, now)
+
+    # -- waiting jobs --------------------------------------------------------------------------
+
+    def _hold(self, event: Hold, now: int) -> None:
+        job = self._core.records.find(event.job)
+        reason = "held by its user"
+        if job.state is State.PENDING:
+            self._life.pending_to_held(job, now, reason)
+        elif job.state is State.GATHERING:
+            job.submission = replace(job.submission, held=True)
+            self._core.records.touch(job)
+        elif job.state is not State.HELD:
+            raise Refused(f"job {job.id} is {job.state.value}; only a job that waits can be held")
+
+    def _release(self, event: Release, now: int) -> None:
+        job = self._core.records.find(event.job)
+        if job.state is not State.HELD:
+            raise Refused(f"job {job.id} is {job.state.value}, not held")
+        self._life.held_to_pending(job, now, "released")
+
+    def _cancel(self, event: Cancel, now: int) -> None:
+        job = self._core.records.find(event.job)
+        if job.state in ENDED:
+            raise Refused(f"job {job.id} has ended: {job.state.value}")
+        for task in sorted(self._core.records.children.get(job.id, ())):
+            self._cancel_one(self._core.records.jobs[task], now, event.reason)
+        self._cancel_one(job, now, event.reason)
+
+    def _cancel_one(self, job: Job, now: int, reason: str) -> None:
+        if job.state in WAITING:
+            self._life.waiting_to_cancelled(job, now, reason)
+        elif job.state is State.ENDING:
+            job.cause, job.reason = Cause.CANCELLED, reason
+            self._core.records.touch(job)
+        else:
+            self._send_away(job, now, Cause.CANCELLED, reason)
+
+    def _send_away(self, job: Job, now: int, cause: Cause, reason: str) -> None:
+        """Tell a job to go. It is expected to be gone once its grace time is over."""
+        self._life.holding_to_ending(job, now, cause, reason)
+        gone = now + max(1, self._core.queues[job.queue].grace)
+        if job.expected is None or gone < job.expected:
+            self._life.expect(job, gone)
+            self._core.gained = True
+
+    # -- jobs that hold something --------------------------------------------------------------
+
+    def _started(self, event: Started, now: int) -> None:
+        job = self._core.records.find(event.job)
+        if job.state is State.ALLOCATED:
+            self._life.allocated_to_running(job, now)
+        elif job.state not in (State.RUNNING, State.ENDING):
+            raise Refused(f"job {job.id} is {job.state.value}; it was given nothing to run on")
+
+    def _returned(self, event: Returned, now: int) -> None:
+        job = self._core.records.find(event.job)
+        if job.state is not State.ALLOCATED:
+            raise Refused(f"job {job.id} is {job.state.value}, not allocated")
+        self._life.allocated_to_pending(job, now, event.reason)
+
+    def _ended(self, event: Ended, now: int) -> None:
+        job = self._core.records.find(event.job)
+        if job.state not in HOLDING:
+            raise Refused(f"job {job.id} is {job.state.value}; it holds nothing that could end")
+        for victims in self._core.preempting.values():
+            victims.discard(job.id)
+        if job.state is State.ENDING:
+            self._gone(job, now)
+        elif event.ok:
+            self._life.holding_to_completed(job, now, event.reason)
+        else:
+            self._life.holding_to_failed(job, now, event.reason or "it failed")
+
+    def _gone(self, job: Job, now: int) -> None:
+        """A job that was told to go is gone."""
+        again = (job.cause is Cause.PREEMPTED and job.submission.requeue) or (
+            job.cause is Cause.LOST_NODES and job.submission.on_loss is OnLoss.REQUEUE
+        )
+        if again:
+            self._life.ending_to_pending(job, now, f"requeued: {job.reason}")
+        else:
+            self._life.ending_to_outcome(job, now)
+
+    def _task_ended(self, event: TaskEnded, now: int) -> None:
+        job = self._core.records.find(event.job)
+        if job.state not in HOLDING:
+            raise Refused(f"job {job.id} is {job.state.value}; none of its tasks is anywhere")
+        last = self._elastic.task_ended(job, event.task, now)
+        job.tasks_failed += not event.ok
+        if last:
+            failed = f"{job.tasks_failed} of its tasks failed" if job.tasks_failed else ""
+            self._ended(Ended(job.id, not job.tasks_failed, failed), now)
+
+    def _grow(self, event: Grow, now: int) -> None:
+        job = self._core.records.find(event.job)
+        if job.state not in (State.ALLOCATED, State.RUNNING):
+            raise Refused(f"job {job.id} is {job.state.value}; only a job that runs can grow")
+        if not self._core.unsettled:
+            self._elastic.grow(job, now)
+
+    # -- nodes ---------------------------------------------------------------------------------
+
+    def _nodes_lost(self, event: NodesLost, now: int) -> None:
+        core = self._core
+        nodes = core.planning.nodes_named(event.nodes)
+        core.planning.mark(nodes, up=False)
+        lost = set(nodes.tolist())
+        for job in list(core.records.holding.values()):
+            mine = core.planning.nodes_of(core.allocations[job.id].placement)
+            if job.state is not State.ENDING and not lost.isdisjoint(mine.tolist()):
+                self._send_away(job, now, Cause.LOST_NODES, "nodes that it ran on were lost")
+        core.unsettled = f"nodes were lost: {', '.join(event.nodes[:5])}"
+
+    def _nodes_back(self, event: NodesBack, now: int) -> None:
+        core = self._core
+        core.planning.mark(core.planning.nodes_named(event.nodes), up=True)
+        core.unsettled = core.unsettled or "nodes came back"
+
+    def _graph_changed(self, event: GraphChanged, now: int) -> None:
+        core = self._core
+        core.estimates.clear()
+        self.admission.forget()
+        for job in list(core.records.holding.values()):
+            left = core.planning.matcher.jobs[job.id].placement
+            before = core.allocations[job.id]
+            if len(left) < len(before.placement):
+                core.allocations[job.id] = replace(before, placement=left)
+                if job.state is not State.ENDING:
+                    self._send_away(job, now, Cause.LOST_NODES, event.reason)
+        core.unsettled = event.reason
+
+    # -- queues --------------------------------------------------------------------------------
+
+    def _set_queue(self, event: SetQueue, now: int) -> None:
+        core = self._core
+        if event.queue not in core.queues:
+            raise UnknownQueue(f"there is no queue {event.queue}")
+        state = QueueState(event.queue, event.stopped, event.drained)
+        core.operators[event.queue] = state
+        core.records.changes.queues[event.queue] = state
+        if not event.stopped:
+            core.freed = True
+            return
+        for job in list(core.lines[event.queue]):
+            if job.id in core.room.bookings:
+                self._promises.drop(job, now, f"queue {event.queue} is stopped")

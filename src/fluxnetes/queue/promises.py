@@ -1,0 +1,180 @@
+"""Promises: planned starts, and how they are kept.
+
+A promise is a booking in the room and a plan in the job's record. It never moves later while jobs
+come behind it, start beside it or end. It moves later only for a reason that is recorded:
+
+- a job came, or was moved, before it in the order and needs its room;
+- nodes were lost, or a maintenance window was set;
+- somebody overran the walltime.
+
+It moves earlier whenever something is free that the plan did not count on. Re-planning always
+starts from the old plan: each promise is first put back where it was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fluxnetes.queue.changes import Event
+from fluxnetes.queue.core import Core
+from fluxnetes.queue.jobs import Job, Plan
+from fluxnetes.queue.order import Rank
+from fluxnetes.queue.room import Booking, Spot
+
+_FIRST: tuple[int, str, Rank] = (-(2**62), "", (0, 0.0, 0))
+
+
+_PASSES = 10
+
+
+class Promises:
+    """Gives, keeps and moves planned starts."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._last = _FIRST
+        """No job that is promised something is behind this place in the order."""
+
+    # -- who has one ---------------------------------------------------------------------------
+
+    def due(self, now: int) -> list[Job]:
+        """The jobs whose planned start has come, the earliest first."""
+        jobs = self._core.records.jobs
+        bookings = self._core.room.bookings
+        due = [jobs[id] for id, b in bookings.items() if b.start <= now and not b.claim]
+        return sorted(due, key=lambda job: (bookings[job.id].start, self._core.rank(job)))
+
+    def next_due(self) -> int | None:
+        bookings = self._core.room.bookings.values()
+        return min((b.start for b in bookings if not b.claim), default=None)
+
+    def claims(self, queue: str) -> bool:
+        """Whether some job of a queue has a claim."""
+        room, jobs = self._core.room, self._core.records.jobs
+        return any(b.claim and jobs[id].queue == queue for id, b in room.bookings.items())
+
+    # -- giving --------------------------------------------------------------------------------
+
+    def give(self, job: Job, now: int) -> bool:
+        """Promise a job the earliest start there is; or, where none is known, let it claim room."""
+        core = self._core
+        ask, duration = core.records.asks[job.id], core.duration(job)
+        spot = core.room.earliest(ask, duration, now)
+        if spot is not None:
+            core.room.book(job.id, ask, spot, duration)
+            self._last = max(self._last, core.rank(job))
+            self._plan(job, Plan(spot.start, core.records.step), now)
+            return True
+        if ask.window is None and not self.claims(job.queue):
+            return core.room.claim(job.id, ask, duration)
+        return False
+
+    def _plan(self, job: Job, plan: Plan, now: int) -> None:
+        """Write a plan down, if it says anything new."""
+        if job.plan is not None and job.plan.start == plan.start:
+            return
+        self._core.set_plan(job, plan)
+        event = Event(job.id, now, "planned", start=plan.start, reason=plan.reason)
+        self._core.records.tell(event)
+
+    def drop(self, job: Job, now: int, reason: str) -> None:
+        """A job is promised nothing any more."""
+        core = self._core
+        if core.room.unbook(job.id) is not None:
+            core.gained = core.freed = True
+        if job.plan is not None:
+            core.set_plan(job, None)
+            core.records.tell(Event(job.id, now, "unplanned", reason=reason))
+
+    # -- making way ----------------------------------------------------------------------------
+
+    def make_way(self, job: Job) -> list[tuple[Job, Booking]]:
+        """Take back the promises of jobs that this one was newly ordered before.
+
+        They must be put back. A job that was before them all along had its chance when they were
+        given theirs, and takes nothing from them.
+        """
+        core = self._core
+        rank = core.rank(job)
+        if not core.room.bookings or (rank >= self._last and not core.order.changing):
+            return []
+        others = [core.records.jobs[id] for id in core.room.bookings]
+        behind = [other for other in others if core.rank(other) > rank]
+        self._last = max((core.rank(other) for other in behind), default=rank)
+        younger = [o for o in behind if o.plan is None or o.plan.since < job.ranked]
+        return [(other, self._unbook(other)) for other in younger]
+
+    def _unbook(self, job: Job) -> Booking:
+        booking = self._core.room.unbook(job.id)
+        assert booking is not None  # noqa: S101 - found among the bookings
+        return booking
+
+    def put_back(self, taken: list[tuple[Job, Booking]], now: int, reason: str) -> None:
+        """Book what was taken back: where it was if that still fits, else as early as can be."""
+        core = self._core
+        taken.sort(key=lambda pair: (pair[1].start, core.rank(pair[0])))
+        for job, booking in taken:
+            duration = booking.until - booking.start
+            if booking.claim:
+                self.give(job, now)
+                continue
+            spot = core.room.fits_at(booking.ask, max(booking.start, now), duration)
+            if spot is None:
+                spot = core.room.earliest(booking.ask, duration, now)
+            self._settle_for(job, spot, duration, now, reason)
+
+    def _settle_for(
+        self, job: Job, spot: Spot | None, duration: int, now: int, reason: str
+    ) -> None:
+        if spot is None:
+            self.drop(job, now, reason)
+            return
+        core = self._core
+        core.room.book(job.id, core.records.asks[job.id], spot, duration)
+        assert job.plan is not None  # noqa: S101 - whoever had a booking that is no claim has one
+        later = spot.start > job.plan.start
+        plan = replace(job.plan, start=spot.start, reason=reason if later else job.plan.reason)
+        self._plan(job, plan, now)
+
+    def keep_all(self, now: int, reason: str) -> None:
+        """Something was lost: keep what promises can be kept."""
+        self.put_back(self.take_all(), now, reason)
+
+    def take_all(self) -> list[tuple[Job, Booking]]:
+        """Take back all promises; they must be put back."""
+        jobs = self._core.records.jobs
+        return [(jobs[id], self._unbook(jobs[id])) for id in list(self._core.room.bookings)]
+
+    # -- earlier -------------------------------------------------------------------------------
+
+    def move_earlier(self, now: int) -> None:
+        """Something is free that the plan did not count on: move up who can, in order.
+
+        Who moves leaves room behind, which may help one ordered before it: so again, until nobody
+        moves. Each pass moves something earlier, so there is an end; a few passes are enough.
+        """
+        core = self._core
+        for _ in range(_PASSES):
+            planned = [core.records.jobs[id] for id in core.room.bookings]
+            moved = [self._move_up(job, now) for job in sorted(planned, key=core.rank)]
+            if not any(moved):
+                break
+
+    def _move_up(self, job: Job, now: int) -> bool:
+        core = self._core
+        room = core.room
+        if not room.could_move(job.id):
+            return False
+        booking = self._unbook(job)
+        if booking.claim:
+            self.give(job, now)
+            return job.plan is not None
+        duration = booking.until - booking.start
+        spot = room.earliest(booking.ask, duration, now, before=booking.start)
+        if spot is None:
+            room.rebook(job.id, booking)
+            return False
+        room.book(job.id, booking.ask, spot, duration)
+        assert job.plan is not None  # noqa: S101 - it has a booking that is no claim
+        self._plan(job, replace(job.plan, start=spot.start), now)
+        return True

@@ -1,0 +1,73 @@
+"""Going on from what was written down, as though nothing had happened.
+
+Jobs are entered in the order in which they came; those that hold something hold it again, those
+that wait are in line again, and every promise is booked again at its time.
+"""
+
+from __future__ import annotations
+
+from fluxnetes.match.planning import Found
+from fluxnetes.queue.changes import Allocation, Snapshot
+from fluxnetes.queue.core import Core
+from fluxnetes.queue.handlers import Handlers
+from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.room import Booking
+from fluxnetes.queue.states import ENDED, WAITING, State
+from fluxnetes.queue.timeline import FOREVER
+
+
+def restore(core: Core, handlers: Handlers, snapshot: Snapshot, now: int) -> None:
+    """Enter a snapshot into a queue that is still empty."""
+    core.records.step = snapshot.step
+    core.records.arrivals = snapshot.arrivals
+    core.windows.update({window.name: window for window in snapshot.windows})
+    core.operators.update({state.queue: state for state in snapshot.queues})
+    for usage in snapshot.usage:
+        core.usage.load(usage)
+    for spent in snapshot.spent:
+        core.budgets.load(spent)
+    allocations = {allocation.job: allocation for allocation in snapshot.allocations}
+    jobs = sorted(snapshot.jobs, key=lambda job: (job.arrival, job.id))
+    for job in jobs:
+        core.records.jobs[job.id] = job
+        if job.state in ENDED:
+            core.records.retire(job)
+        elif job.parent is not None:
+            core.records.children[job.parent].add(job.id)
+    for job in jobs:
+        if job.state not in ENDED:
+            _enter(core, handlers, job, allocations.get(job.id))
+    for job in jobs:
+        if job.state is State.PENDING:
+            _line_up(core, handlers, job, now)
+
+
+def _enter(core: Core, handlers: Handlers, job: Job, allocation: Allocation | None) -> None:
+    if job.state is not State.GATHERING:
+        core.admit(job.id, handlers.admission.ask(job))
+    if job.state in WAITING:
+        core.limits.waits(job, +1)
+        return
+    assert allocation is not None  # noqa: S101 - whoever holds something has an allocation
+    planning = core.planning
+    planning.readmit(job.id, allocation.placement)
+    amounts = planning.amounts(Found(planning.engine.held(allocation.placement)))
+    ask = core.records.asks[job.id]
+    if job.size:
+        ask = ask.sized(job.size)
+    until = FOREVER if job.expected is None else job.expected
+    core.room.remember(job.id, ask, until)
+    core.records.holding[job.id] = job
+    core.records.amounts[job.id] = amounts
+    core.allocations[job.id] = allocation
+    core.limits.holds(job, amounts, +1)
+    core.usage.resume((job.namespace, job.user), core.rate(amounts))
+
+
+def _line_up(core: Core, handlers: Handlers, job: Job, now: int) -> None:
+    handlers.gate.place(job, now)
+    if job.plan is not None and job.id in core.lines[job.queue]:
+        ask = core.records.asks[job.id]
+        until = core.until(job, job.plan.start)
+        # The room is laid out anew before anything else is decided, and books this in earnest.
+        core.room.bookings[job.id] = Booking(ask, job.plan.start, until, (), None)

@@ -1,0 +1,171 @@
+"""The queue as a whole: events in, decisions out. No I/O, no clock.
+
+    scheduler = Scheduler(matcher, Config())
+    scheduler.apply(Submit(Submission(1, jobspec(slot(4, node(1))), walltime=3600)), now=0)
+    scheduler.cycle(now=0)
+    changes = scheduler.take_changes()       # write them down, then carry them out
+
+Whoever runs the queue tells it what happens, lets it decide, writes down what changed in one
+transaction, carries that out, and calls again when something happens or at `next_wake`. The same
+code serves the controller, on the clock of the wall, and the simulator, on none.
+"""
+
+from __future__ import annotations
+
+from fluxnetes.match.matcher import Matcher
+from fluxnetes.match.planning import Planning
+from fluxnetes.queue.accounts import Budgets, Limits
+from fluxnetes.queue.changes import Changes, Snapshot
+from fluxnetes.queue.columns import Columns
+from fluxnetes.queue.config import Config
+from fluxnetes.queue.core import Core
+from fluxnetes.queue.cycle import Cycle
+from fluxnetes.queue.elastic import Elastic
+from fluxnetes.queue.events import Event
+from fluxnetes.queue.explain import Explainer, Explanation
+from fluxnetes.queue.gate import Gate
+from fluxnetes.queue.ground import Ground
+from fluxnetes.queue.handlers import Handlers
+from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.life import Life
+from fluxnetes.queue.order import Line, Order
+from fluxnetes.queue.promises import Promises
+from fluxnetes.queue.records import Records
+from fluxnetes.queue.restore import restore
+from fluxnetes.queue.room import Room
+from fluxnetes.queue.usage import Ledger
+from fluxnetes.queue.validate import check_everything
+from fluxnetes.queue.windows import Windows
+
+_CHARGED = ("core", "cpu", "node")
+"""What counts as usage unless configured: the first of these that the graph has."""
+
+
+class Scheduler:
+    """All queues on one graph. See the module's docstring."""
+
+    def __init__(
+        self,
+        matcher: Matcher,
+        config: Config | None = None,
+        *,
+        now: int = 0,
+        validate: bool = False,
+    ) -> None:
+        self.config = config or Config()
+        self._core = core = _build_core(matcher, self.config, now)
+        self._validate = validate
+        life = Life(core)
+        gate = Gate(core, life)
+        promises = Promises(core)
+        ground = Ground(core, promises)
+        self._cycle = Cycle(core, life, gate, promises, ground)
+        self._handlers = Handlers(core, life, gate, promises, Windows(core, ground), Elastic(core))
+        self._explainer = Explainer(core, gate)
+
+    @classmethod
+    def resume(
+        cls,
+        matcher: Matcher,
+        config: Config | None,
+        snapshot: Snapshot,
+        *,
+        now: int,
+        validate: bool = False,
+    ) -> Scheduler:
+        """Go on from what was written down."""
+        scheduler = cls(matcher, config, now=now, validate=validate)
+        restore(scheduler._core, scheduler._handlers, snapshot, now)
+        return scheduler
+
+    # -- what happens, what is decided ---------------------------------------------------------
+
+    def apply(self, event: Event, now: int) -> None:
+        """Take in something that happened. Raises QueueError, and changes nothing, if it cannot."""
+        self._core.records.next_step()
+        self._core.room.advance(now)
+        self._handlers.handle(event, now)
+        if self._validate and not self._core.unsettled:
+            check_everything(self._core)
+
+    def cycle(self, now: int) -> None:
+        """Decide who starts, and who is promised what."""
+        self._cycle.run(now)
+        if self._validate:
+            check_everything(self._core)
+
+    def take_changes(self) -> Changes:
+        """All that changed since this was last called."""
+        return self._core.records.take_changes()
+
+    def next_wake(self, now: int) -> int | None:
+        """When to call `cycle` again if nothing happens before; None: no need."""
+        return self._cycle.next_wake(now)
+
+    # -- looking -------------------------------------------------------------------------------
+
+    def explain(self, job: int, now: int) -> Explanation:
+        """A job's story and, while it waits, why and until when."""
+        return self._explainer.explain(job, now)
+
+    def job(self, id: int) -> Job:
+        """The record of a job that lives or ended not long ago."""
+        return self._core.records.find(id)
+
+    @property
+    def jobs(self) -> dict[int, Job]:
+        """The records of all jobs that live, and of some that ended."""
+        return self._core.records.jobs
+
+    @property
+    def waiting(self) -> int:
+        """How many jobs wait, in all queues."""
+        return sum(self._core.limits.waiting(name) for name in self._core.queues)
+
+    @property
+    def plans_by_counting(self) -> bool:
+        """Whether jobs are now planned by counting units, rather than by looking at nodes."""
+        return not self._core.room.by_rows
+
+
+def _build_core(matcher: Matcher, config: Config, now: int) -> Core:
+    planning = Planning(matcher)
+    usage = Ledger(config.fair_share)
+    room = Room(planning, Columns(planning, (), by_rows=False), now)
+    part = _Part(planning)
+    order = Order(config, usage, part)
+    core = Core(
+        config=config,
+        queues={queue.name: queue for queue in config.queues},
+        planning=planning,
+        records=Records(),
+        usage=usage,
+        limits=Limits(config),
+        budgets=Budgets(config.budgets),
+        order=order,
+        lines={queue.name: Line(order) for queue in config.queues},
+        room=room,
+        charge=config.charge or _default_charge(planning),
+    )
+    part.core = core
+    return core
+
+
+def _default_charge(planning: Planning) -> dict[str, float]:
+    totals = planning.totals()
+    return dict.fromkeys([t for t in _CHARGED if t in totals][:1], 1.0)
+
+
+class _Part:
+    """The part of the cluster that a job asks for."""
+
+    core: Core
+
+    def __init__(self, planning: Planning) -> None:
+        self._planning = planning
+
+    def __call__(self, job: Job) -> float:
+        core = self.core
+        amounts = core.estimate(core.records.asks[job.id])
+        everything = core.rate(self._planning.totals())
+        return core.rate(amounts) / everything if everything else 0.0

@@ -1,0 +1,84 @@
+"""Checks everything that must hold after every step. For tests, and for whoever doubts.
+
+The checks look at the same facts from several sides: records, lines, limits, the room and the
+matcher each have their own idea of who waits and who holds what, and all of them must agree.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fluxnetes.queue.core import Core
+from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.states import ENDED, HOLDING, WAITING, State
+
+
+class BrokenInvariant(AssertionError):  # noqa: N818 - reads better where it is raised
+    """Something that must hold does not. Always a bug of ours."""
+
+
+def check_everything(core: Core) -> None:
+    """Raise BrokenInvariant if anything is amiss."""
+    for job in core.records.jobs.values():
+        _check_job(core, job)
+    _check_agreement(core)
+    _check_room(core)
+    _check_limits(core)
+
+
+def _need(holds: bool, what: str) -> None:
+    if not holds:
+        raise BrokenInvariant(what)
+
+
+def _check_job(core: Core, job: Job) -> None:
+    id = job.id
+    holds = id in core.records.holding
+    _need(holds == (job.state in HOLDING), f"job {id} is {job.state.value}; holding: {holds}")
+    in_line = id in core.lines[job.queue] if job.queue in core.lines else False
+    _need(not in_line or job.state is State.PENDING, f"job {id} in line is {job.state.value}")
+    _need(not (in_line and id in core.parked), f"job {id} is in line and parked")
+    _need(job.plan is None or in_line, f"job {id} has a plan but is not in line")
+    _need((job.end is not None) == (job.state in ENDED), f"job {id}: end of a {job.state.value}")
+    booking = core.room.bookings.get(id)
+    promised = booking is not None and not booking.claim
+    _need(promised == (job.plan is not None), f"job {id}: plan {job.plan}, booking {booking}")
+    if booking is not None and job.plan is not None:
+        _need(booking.start == job.plan.start, f"job {id}: booked {booking.start}, {job.plan}")
+    _need(job.state in ENDED or id in core.records.asks, f"job {id} lives without an ask")
+
+
+def _check_agreement(core: Core) -> None:
+    holding = set(core.records.holding)
+    for what, ids in (
+        ("the matcher", set(core.planning.matcher.jobs)),
+        ("the room", set(core.room.holders)),
+        ("the allocations", set(core.allocations)),
+        ("the amounts", set(core.records.amounts)),
+    ):
+        _need(ids == holding, f"{what} has {sorted(ids ^ holding)[:5]}, or lacks them")
+
+
+def _check_room(core: Core) -> None:
+    """Nothing is held twice: what jobs hold, added up from their own records, fits the graph."""
+    engine = core.planning.engine
+    held = np.zeros(len(engine.tree), np.int64)
+    for allocation in core.allocations.values():
+        placement = allocation.placement
+        mine = placement.vertex[placement.exclusive]
+        position = engine.tree.position[mine]
+        there = position >= 0
+        np.add.at(held, position[there], placement.needs[placement.exclusive][there])
+    over = np.flatnonzero(held > engine.ledger.size)
+    if len(over):
+        name = engine.graph.name(int(engine.tree.vertex[over[0]]))
+        raise BrokenInvariant(f"{name} is over-committed")
+    if not core.room.by_rows and not core.unsettled:
+        _need(not core.room.is_overdrawn(), "more is promised than there is")
+
+
+def _check_limits(core: Core) -> None:
+    for name in core.queues:
+        waiting = [j for j in core.records.jobs.values() if j.queue == name and j.state in WAITING]
+        counted = core.limits.waiting(name)
+        _need(counted == len(waiting), f"queue {name}: {len(waiting)} wait, {counted} counted")
