@@ -21,10 +21,10 @@ _BLOCK_KEYS = -(10**15)
 class Ground:
     """Keeps the room fitting to what there is and what is asked."""
 
-    def __init__(self, core: Core, promises: Promises) -> None:
+    def __init__(self, core: Core, promises: Promises, *, count: bool = True) -> None:
         self._core = core
         self._promises = promises
-        self._never_count = False
+        self._never_count = not count
 
     def settle(self, now: int) -> None:
         """Lay the room out anew, if anything says so."""

@@ -25,6 +25,7 @@ _FIRST: tuple[int, str, Rank] = (-(2**62), "", (0, 0.0, 0))
 
 
 _PASSES = 10
+_PASSES_BY_ROWS = 2
 
 
 class Promises:
@@ -154,7 +155,7 @@ class Promises:
         moves. Each pass moves something earlier, so there is an end; a few passes are enough.
         """
         core = self._core
-        for _ in range(_PASSES):
+        for _ in range(_PASSES_BY_ROWS if core.room.by_rows else _PASSES):
             planned = [core.records.jobs[id] for id in core.room.bookings]
             moved = [self._move_up(job, now) for job in sorted(planned, key=core.rank)]
             if not any(moved):

@@ -24,10 +24,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fluxnetes.match.place import Held
 from fluxnetes.match.planning import Found, Planning
 from fluxnetes.queue.asks import Ask
 from fluxnetes.queue.columns import Columns
 from fluxnetes.queue.timeline import FOREVER, Needs, Timeline
+
+_NEAR = 6
+"""By rows, so many times are tried one by one before the search takes larger steps."""
+
+
+_NOBODY = -(10**14)
+"""Under this key something is booked while others look for their places."""
+
+_FEW = 16
+"""Of so few bookings each is looked at; of more, the matcher is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +89,8 @@ class Room:
         self.columns = columns
         self.mistaken = False
         """Counting said that a job fits and the matcher found no place: do not count any more."""
+        self._full_for: Ask | None = None
+        """The ask for which there was no place at all a moment ago."""
         self._timeline = Timeline(columns.capacity, now)
         self._claimed: Timeline | None = None
         """By counting: the timeline without endless jobs and with claims."""
@@ -103,11 +116,20 @@ class Room:
         needs = self.columns.needs(ask)
         if not self._suffices(needs, now, until):
             return None
-        if self.by_rows:
-            return self.planning.find_now(ask.request, now, until)
         found = self.planning.find_now_if_nothing_were_booked(ask.request)
-        self.mistaken |= found is None
-        return found
+        self._full_for = ask if found is None else None
+        if not self.by_rows:
+            self.mistaken |= found is None
+            return found
+        if found is None or self._is_clear(found, until):
+            return found
+        return self.planning.find_now(ask.request, now, until)
+
+    def _is_clear(self, found: Found, until: int) -> bool:
+        """Whether something that fits now meets no booking; False also if that is hard to say."""
+        if len(self.bookings) > _FEW:
+            return False
+        return not self._meets_a_block(found, until) and not self._met(found, self.now, until)
 
     def could_fit_now(self, ask: Ask, duration: int) -> bool:
         """Whether sums alone speak against it; a quick no."""
@@ -150,17 +172,53 @@ class Room:
             return None
         if not self.by_rows:
             return Spot(start)
-        for moment in self._moments(start):
-            if moment < start:
-                continue
-            start = self._earliest_by_sums(needs, duration, moment)
-            if start is None or start >= before:
-                return None
-            if start == moment:
-                found = self._find_at(ask, start, start + duration)
-                if found is not None:
-                    return Spot(start, found)
-        return None
+        return self._search(ask, duration, [t for t in self._moments(start) if t < before])
+
+    def _search(self, ask: Ask, duration: int, moments: list[int]) -> Spot | None:
+        """By rows: the first moment at which something fits.
+
+        Near moments are tried one by one. Far ones are searched by halves, as though what fits at
+        one time also fit at all later ones; that may miss the earliest, but finds a good one.
+        """
+        for moment in moments[:_NEAR]:
+            spot = self.fits_at(ask, moment, duration)
+            if spot is None and moment == moments[0]:
+                spot = self._squeeze_in(ask, moment, duration)
+            if spot is not None:
+                return spot
+        best: Spot | None = None
+        low, high = _NEAR, len(moments)
+        while low < high:
+            middle = (low + high) // 2
+            spot = self.fits_at(ask, moments[middle], duration)
+            if spot is None:
+                low = middle + 1
+            else:
+                best, high = spot, middle
+        return best
+
+    def _squeeze_in(self, ask: Ask, start: int, duration: int) -> Spot | None:
+        """By rows: a spot at a time for which sums suffice, if bookings find other places."""
+        until = start + duration
+        if not self._suffices(self.columns.needs(ask), start, until):
+            return None
+        met = [j for j, b in self.bookings.items() if b.start < until and b.until > start]
+        if not met or len(met) > _FEW:
+            return None
+        before = [(who, self.bookings[who]) for who in sorted(met, key=self._by_start)]
+        for who, _ in before:
+            self.planning.unbook(-who)
+        found = self._find_at(ask, start, until)
+        if found is not None:
+            self.planning.book(_NOBODY, found, start, self._bound(until))
+        if found is None or not self._reseat(before):
+            found = None
+            self._witness_again(before)
+        self.planning.unbook(_NOBODY)
+        return None if found is None else Spot(start, found)
+
+    def _by_start(self, job: int) -> tuple[int, int]:
+        return (self.bookings[job].start, job)
 
     def _earliest_by_sums(self, needs: Needs, duration: int, after: int) -> int | None:
         start = self._timeline.earliest(needs, duration, after)
@@ -402,7 +460,7 @@ class Room:
 
         On success the job is allocated and the bookings have their new witnesses.
         """
-        if not self.by_rows or ask.window is not None or not self.could_fit_now(ask, duration):
+        if not self.by_rows or ask.window is not None or self._full_for is ask:
             return None
         found = self.planning.find_now_if_nothing_were_booked(ask.request)
         if found is None or self._meets_a_block(found, self.now + duration):
@@ -428,17 +486,15 @@ class Room:
 
     def _met(self, found: Found, start: int, until: int) -> list[int]:
         """The bookings that something would meet, those that start first in front."""
-        mine = found.held.position[found.held.exclusive]
         met = [
             job
             for job, booking in self.bookings.items()
-            if booking.start < until and booking.until > start and _overlap(booking.found, mine)
+            if booking.start < until and booking.until > start and _meet(booking.found, found)
         ]
-        return sorted(met, key=lambda job: (self.bookings[job].start, job))
+        return sorted(met, key=self._by_start)
 
     def _meets_a_block(self, found: Found, until: int) -> bool:
-        mine = found.held.position[found.held.exclusive]
-        return any(b.start < until and _overlap(b.found, mine) for b in self.blocks.values())
+        return any(b.start < until and _meet(b.found, found) for b in self.blocks.values())
 
     def _reseat(self, before: Sequence[tuple[int, Booking]]) -> bool:
         """Find new witnesses for bookings at their old times; False: not for all."""
@@ -497,8 +553,13 @@ class Room:
             self.planning.unbook(block.key)
 
 
-def _overlap(found: Found | None, positions: np.ndarray[tuple[int], np.dtype[np.int64]]) -> bool:
-    if found is None:
+def _meet(one: Found | None, other: Found) -> bool:
+    """Whether two would get in each other's way: one holds for itself what the other uses."""
+    if one is None:
         return False
-    mine = found.held.position[found.held.exclusive]
-    return bool(np.isin(mine, positions, assume_unique=True).any())
+    return _uses(one.held, other.held) or _uses(other.held, one.held)
+
+
+def _uses(one: Held, other: Held) -> bool:
+    mine = one.position[one.exclusive]
+    return bool(np.isin(mine, other.position, assume_unique=True).any())

@@ -51,14 +51,16 @@ class Scheduler:
         *,
         now: int = 0,
         validate: bool = False,
+        count: bool = True,
     ) -> None:
+        """`count=False` plans by looking at nodes even where counting units would do."""
         self.config = config or Config()
         self._core = core = _build_core(matcher, self.config, now)
         self._validate = validate
         life = Life(core)
         gate = Gate(core, life)
         promises = Promises(core)
-        ground = Ground(core, promises)
+        ground = Ground(core, promises, count=count)
         self._cycle = Cycle(core, life, gate, promises, ground)
         self._handlers = Handlers(core, life, gate, promises, Windows(core, ground), Elastic(core))
         self._explainer = Explainer(core, gate)
@@ -72,9 +74,10 @@ class Scheduler:
         *,
         now: int,
         validate: bool = False,
+        count: bool = True,
     ) -> Scheduler:
         """Go on from what was written down."""
-        scheduler = cls(matcher, config, now=now, validate=validate)
+        scheduler = cls(matcher, config, now=now, validate=validate, count=count)
         restore(scheduler._core, scheduler._handlers, snapshot, now)
         return scheduler
 
