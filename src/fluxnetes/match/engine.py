@@ -26,7 +26,7 @@ from fluxnetes.match.evaluate import evaluate
 from fluxnetes.match.filters import parse_filters
 from fluxnetes.match.first import Limit, Walk, Weights
 from fluxnetes.match.flexible import split_xor_slots
-from fluxnetes.match.gang import Gang, NodeTable, Seater, build_table
+from fluxnetes.match.gang import Benches, Gang, NodeTable, Seater, build_table
 from fluxnetes.match.groups import build_groups
 from fluxnetes.match.ledger import Everything, Holding, Ledger, View
 from fluxnetes.match.place import NOTHING, Held, Selection, handed_down, hold
@@ -105,6 +105,8 @@ class Engine:
         self._plans: OrderedDict[object, Plan] = OrderedDict()
         self._constraints: dict[Constraint, tuple[int, Bools]] = {}
         self._table: NodeTable | None = None
+        self._benches: tuple[int, Benches] | None = None
+        """What nodes have free now, and the ledger's clock when that was so."""
         self.weights = Weights(graph, self.tree, self.filters) if policy.first else None
 
     # -- shape ---------------------------------------------------------------------------------
@@ -135,7 +137,7 @@ class Engine:
     def relabelled(self) -> None:
         """Properties changed: constraints are looked at again, and scores that depend on them."""
         self.labels += 1
-        self._table = None
+        self._table = self._benches = None
         if self.policy.scoring == "property":
             self._rescore()
             self._plans.clear()
@@ -267,7 +269,11 @@ class Engine:
 
     def seater(self, view: View) -> Seater:
         """Somebody to seat a gang in a view."""
-        return Seater(self.tree, self._node_table(), view)
+        if type(view) is not View:
+            return Seater(self.tree, Benches(self.tree, self._node_table(), view))
+        if self._benches is None or self._benches[0] != self.ledger.clock:
+            self._benches = (self.ledger.clock, Benches(self.tree, self._node_table(), view))
+        return Seater(self.tree, self._benches[1])
 
     def _node_table(self) -> NodeTable:
         if self._table is None:

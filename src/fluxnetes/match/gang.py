@@ -148,40 +148,62 @@ def _depths(tree: Topology, positions: Ints) -> list[int]:
     return depths
 
 
-class Seater:
-    """One attempt to seat a gang in one view."""
+class Benches:
+    """What nodes have free in one view; worked out once, however many gangs are tried."""
 
     def __init__(self, tree: Topology, table: NodeTable, view: View) -> None:
+        self.table = table
+        self.view = view
         self._tree = tree
-        self._table = table
-        self._view = view
         view.read(table.depths)
         self._shut = self._find_shut()
-        self._usable = self._is_open(table.nodes)
+        self.usable = self.is_open(table.nodes)
         self._free: dict[str, Ints] = {}
-        self._positions: list[Ints] = []
-        self._needs: list[Ints] = []
-        self.why = ""
 
     def _find_shut(self) -> Bools | None:
         """What is below something that is down or held whole; None: nothing."""
-        above = self._table.above
-        closed = above[~self._view.is_open(above, 0)]
+        above = self.table.above
+        closed = above[~self.view.is_open(above, 0)]
         if not len(closed):
             return None
         marked = np.zeros(len(self._tree), np.bool_)
         marked[closed] = True
         return handed_down(self._tree, marked)
 
-    def _is_open(self, positions: Ints) -> Bools:
-        open_ = self._view.is_open(positions, 0)
+    def is_open(self, positions: Ints) -> Bools:
+        open_ = self.view.is_open(positions, 0)
         return open_ if self._shut is None else open_ & ~self._shut[positions]
+
+    def free(self, type: str) -> Ints:
+        """What each node has left of a type. Not to be changed."""
+        if type not in self._free:
+            pools = self.table.pools.get(type)
+            if pools is None:
+                self._free[type] = np.zeros(len(self.table.nodes), np.int64)
+            else:
+                usable = (pools >= 0) & self.view.is_open(pools, 0)
+                self._free[type] = np.where(usable, self.view.free(pools, 0), 0)
+        return self._free[type]
+
+
+class Seater:
+    """One attempt to seat a gang."""
+
+    def __init__(self, tree: Topology, benches: Benches) -> None:
+        self._tree = tree
+        self._table = benches.table
+        self._benches = benches
+        self._left: dict[str, Ints] = {}
+        """What is left of the types of which the gang's earlier shapes took something."""
+        self._positions: list[Ints] = []
+        self._needs: list[Ints] = []
+        self.why = ""
 
     def seat(self, gang: Gang, allowed: Mapping[Constraint, Bools]) -> Seating | None:
         """Seats for the whole gang; None, and the reason in `why`, if there are not enough."""
         seats: list[Seats] = []
         for shape in gang.shapes:
-            usable = self._usable
+            usable = self._benches.usable
             if shape.constraint is not None:
                 usable = usable & allowed[shape.constraint][self._table.nodes]
             placed = self._seat_shape(shape, usable)
@@ -197,14 +219,8 @@ class Seater:
 
     def _column(self, type: str) -> Ints:
         """What each node has left of a type."""
-        if type not in self._free:
-            pools = self._table.pools.get(type)
-            if pools is None:
-                self._free[type] = np.zeros(len(self._table.nodes), np.int64)
-            else:
-                usable = (pools >= 0) & self._view.is_open(pools, 0)
-                self._free[type] = np.where(usable, self._view.free(pools, 0), 0)
-        return self._free[type]
+        left = self._left.get(type)
+        return self._benches.free(type) if left is None else left
 
     def _seat_shape(self, shape: Shape, usable: Bools) -> Seats | None:
         fits = usable.copy()
@@ -223,7 +239,9 @@ class Seater:
             return None
         for type, amount, column in columns:
             if amount > 0:
-                column[rows] -= amount * taken
+                if type not in self._left:
+                    self._left[type] = column.copy()
+                self._left[type][rows] -= amount * taken
                 self._positions.append(self._table.pools[type][rows])
                 self._needs.append(amount * taken)
         return Seats(self._tree.vertex[self._table.nodes[rows]], taken)
@@ -240,7 +258,7 @@ class Seater:
 
     def _take_shared(self, type: str, amount: int) -> bool:
         pools = self._table.loose.get(type, np.empty(0, np.int64))
-        left = np.where(self._is_open(pools), self._view.free(pools, 0), 0)
+        left = np.where(self._benches.is_open(pools), self._benches.view.free(pools, 0), 0)
         enough = np.flatnonzero(left >= amount)
         if len(enough):
             self._positions.append(pools[enough[:1]])

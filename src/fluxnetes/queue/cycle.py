@@ -184,7 +184,7 @@ class Cycle:
         claim = core.room.unbook(job.id)
         found, ask = self._find(job, ask, duration)
         if found is None:
-            self._refused[ask] = duration
+            self._refused[ask] = core.room.refused_for(ask, duration)
             if claim is not None:
                 core.room.rebook(job.id, claim)
             return False

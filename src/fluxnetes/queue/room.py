@@ -133,9 +133,14 @@ class Room:
 
     def could_fit_now(self, ask: Ask, duration: int) -> bool:
         """Whether sums alone speak against it; a quick no."""
+        self._full_for = None
         if ask.window is not None:
             return True
         return self._suffices(self.columns.needs(ask), self.now, self.now + duration)
+
+    def refused_for(self, ask: Ask, duration: int) -> int:
+        """The shortest time for which something that was refused need not be asked again."""
+        return 1 if self._full_for is ask or not self.could_fit_now(ask, 1) else duration
 
     def _suffices(self, needs: Needs, start: int, until: int) -> bool:
         if not self._timeline.fits(needs, start, until):
