@@ -34,7 +34,7 @@ class Admission:
         ask = None
         if not reason and not submission.gathering:
             ask = self.ask(job)
-            reason = self._judge(ask)
+            reason = self.judge(ask)
         if reason:
             self._life.nowhere_to_rejected(job, now, reason)
             return
@@ -55,7 +55,7 @@ class Admission:
         if request is not None:
             job.submission = replace(job.submission, request=request)
         ask = self.ask(job)
-        reason = self._judge(ask)
+        reason = self.judge(ask)
         if reason:
             self._life.waiting_to_rejected(job, now, reason)
             return
@@ -134,7 +134,7 @@ class Admission:
         constraint = self._core.queues[job.queue].constraint
         return read_ask(request, constraint=constraint, size=spec.size, window=spec.reservation)
 
-    def _judge(self, ask: Ask) -> str:
+    def judge(self, ask: Ask) -> str:
         """Why an ask can never be served; the matcher is asked once for each."""
         if ask.elastic is not None and ask.unit is None:
             return "an elastic group must be a multiple of one unit: slots, nodes or equal pods"

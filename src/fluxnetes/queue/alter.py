@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fluxnetes.queue.admission import Admission
 from fluxnetes.queue.changes import Event
 from fluxnetes.queue.core import Core
@@ -43,6 +45,7 @@ class Alterations:
         core = self._core
         queue = job.queue if event.queue is None else event.queue
         walltime = job.walltime if event.walltime is None else event.walltime
+        walltime = self._admission.walltime(queue, walltime)
         self._check(job, queue, walltime)
         placed = job.state is State.PENDING
         if placed:
@@ -70,6 +73,16 @@ class Alterations:
         refused = self._admission.refuses_walltime(queue, walltime)
         if refused:
             raise Refused(f"job {job.id}: {refused}")
+        if queue != job.queue:
+            self._check_moved(replace(job, queue=queue))
+
+    def _check_moved(self, job: Job) -> None:
+        """Whether a job could have been submitted to the queue that it is moved to."""
+        refused = self._core.limits.refuses(job)
+        if not refused and job.id in self._core.records.asks:
+            refused = self._admission.judge(self._admission.ask(job))
+        if refused:
+            raise Refused(f"job {job.id} cannot be moved to queue {job.queue}: {refused}")
 
     # -- running -------------------------------------------------------------------------------
 

@@ -52,6 +52,8 @@ class Core:
     windows: dict[str, Window] = field(default_factory=dict)
     parked: dict[int, str] = field(default_factory=dict)
     """Pending jobs that wait for something else than room, and what for."""
+    newcomers: list[Job] = field(default_factory=list)
+    """Jobs that were let into line since the queues were last visited."""
     preempting: dict[int, set[int]] = field(default_factory=dict)
     """For jobs that made others go: whose leaving they wait for."""
     freed: bool = True

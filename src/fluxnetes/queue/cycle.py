@@ -55,9 +55,14 @@ class Cycle:
             core.gained = False
             self._promises.move_earlier(now)
         self._start_due(now)
-        for queue in self._queues:
-            if not core.is_stopped(queue.name):
-                self._visit(queue, now)
+        while True:
+            core.newcomers.clear()
+            for queue in self._queues:
+                if not core.is_stopped(queue.name):
+                    self._visit(queue, now)
+            # A job that starts may let others in, which then have their turn at once.
+            if not any(job.id in core.lines[job.queue] for job in core.newcomers):
+                break
 
     # -- time ----------------------------------------------------------------------------------
 
@@ -122,10 +127,11 @@ class Cycle:
         promised, seen, waiting = 0, 0, False
         limit, depth = queue.promises, queue.depth
         patient = queue.policy is Policy.FCFS
-        for job in self._core.lines[queue.name].in_order():
+        line = self._core.lines[queue.name]
+        for job in line.in_order():
             if seen == depth:
                 break
-            if self._is_skipped(job, now):
+            if job.id not in line or self._is_skipped(job, now):
                 continue
             seen += 1
             if job.plan is None:

@@ -48,6 +48,7 @@ class Gate:
             job.eligible = now
         if not self._is_array_at_rest(job):
             core.lines[job.queue].add(job, now)
+            core.newcomers.append(job)
 
     def _parked_for(self, job: Job, now: int) -> str:
         begin = job.submission.begin

@@ -99,9 +99,13 @@ class Handlers:
 
     def _release(self, event: Release, now: int) -> None:
         job = self._core.records.find(event.job)
-        if job.state is not State.HELD:
+        if job.state is State.GATHERING:
+            job.submission = replace(job.submission, held=False)
+            self._core.records.touch(job)
+        elif job.state is State.HELD:
+            self._life.held_to_pending(job, now, "released")
+        else:
             raise Refused(f"job {job.id} is {job.state.value}, not held")
-        self._life.held_to_pending(job, now, "released")
 
     def _cancel(self, event: Cancel, now: int) -> None:
         job = self._core.records.find(event.job)
@@ -180,8 +184,7 @@ class Handlers:
         job = self._core.records.find(event.job)
         if job.state not in (State.ALLOCATED, State.RUNNING):
             raise Refused(f"job {job.id} is {job.state.value}; only a job that runs can grow")
-        if not self._core.unsettled:
-            self._elastic.grow(job, now)
+        self._elastic.grow(job, now)
 
     # -- nodes ---------------------------------------------------------------------------------
 

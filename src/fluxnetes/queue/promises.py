@@ -67,6 +67,7 @@ class Promises:
             self._plan(job, Plan(spot.start, core.records.step), now)
             return True
         if ask.window is None and not self.claims(job.queue):
+            self._last = max(self._last, core.rank(job))
             return core.room.claim(job.id, ask, duration)
         return False
 
@@ -132,6 +133,7 @@ class Promises:
             return
         core = self._core
         core.room.book(job.id, core.records.asks[job.id], spot, duration)
+        self._last = max(self._last, core.rank(job))
         assert job.plan is not None  # noqa: S101 - whoever had a booking that is no claim has one
         later = spot.start > job.plan.start
         plan = replace(job.plan, start=spot.start, reason=reason if later else job.plan.reason)

@@ -334,6 +334,8 @@ class Room:
         before = holder.until
         if until > before and not self._suffices(holder.needs, before, until):
             return False
+        if self._meets_a_block_later(job, before, until):
+            return False
         met = self._met_by(job, before, until) if self.by_rows else []
         self.prolong(job, until)
         bookings = [(who, self.bookings[who]) for who in met]
@@ -344,6 +346,16 @@ class Room:
         self._witness_again(bookings)
         self.prolong(job, before)
         return False
+
+    def _meets_a_block_later(self, job: int, start: int, until: int) -> bool:
+        """Whether a job would run into nodes that are set aside, other than for itself."""
+        own = self.holders[job].ask.window
+        mine = Found(self.planning.engine.held(self.planning.matcher.jobs[job].placement))
+        return any(
+            block.start < until and block.until > start and _meet(block.found, mine)
+            for block in self.blocks.values()
+            if block.name != own or until > block.until
+        )
 
     def _met_by(self, job: int, start: int, until: int) -> list[int]:
         """The bookings that a job would meet if it stayed until then."""

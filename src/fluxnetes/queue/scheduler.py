@@ -21,7 +21,7 @@ from fluxnetes.queue.config import Config
 from fluxnetes.queue.core import Core
 from fluxnetes.queue.cycle import Cycle
 from fluxnetes.queue.elastic import Elastic
-from fluxnetes.queue.events import Event
+from fluxnetes.queue.events import Alter, Event, Grow
 from fluxnetes.queue.explain import Explainer, Explanation
 from fluxnetes.queue.gate import Gate
 from fluxnetes.queue.ground import Ground
@@ -39,6 +39,9 @@ from fluxnetes.queue.windows import Windows
 
 _CHARGED = ("core", "cpu", "node")
 """What counts as usage unless configured: the first of these that the graph has."""
+
+_ASKS_THE_ROOM = (Alter, Grow)
+"""Whether these can be done is for the room to say, which must be laid out for that."""
 
 
 class Scheduler:
@@ -60,7 +63,7 @@ class Scheduler:
         life = Life(core)
         gate = Gate(core, life)
         promises = Promises(core)
-        ground = Ground(core, promises, count=count)
+        self._ground = ground = Ground(core, promises, count=count)
         self._cycle = Cycle(core, life, gate, promises, ground)
         self._handlers = Handlers(core, life, gate, promises, Windows(core, ground), Elastic(core))
         self._explainer = Explainer(core, gate)
@@ -79,6 +82,7 @@ class Scheduler:
         """Go on from what was written down."""
         scheduler = cls(matcher, config, now=now, validate=validate, count=count)
         restore(scheduler._core, scheduler._handlers, snapshot, now)
+        scheduler._ground.settle(now)
         return scheduler
 
     # -- what happens, what is decided ---------------------------------------------------------
@@ -87,6 +91,8 @@ class Scheduler:
         """Take in something that happened. Raises QueueError, and changes nothing, if it cannot."""
         self._core.records.next_step()
         self._core.room.advance(now)
+        if isinstance(event, _ASKS_THE_ROOM):
+            self._ground.settle(now)
         self._handlers.handle(event, now)
         if self._validate and not self._core.unsettled:
             check_everything(self._core)
