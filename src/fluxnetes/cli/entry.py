@@ -25,6 +25,11 @@ SUBCOMMANDS = (
         "fluxnetes.cli.resource_query",
         "load a resource graph and match jobs against it, as Fluxion's tool of that name does",
     ),
+    Subcommand(
+        "simulate",
+        "fluxnetes.cli.simulate",
+        "run a trace or a generated workload on virtual time, and compare policies",
+    ),
 )
 
 HELP = """\

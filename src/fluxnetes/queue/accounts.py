@@ -61,10 +61,20 @@ class Limits:
         if job.queue not in self.any:
             return ""
         for who, cap, tally in self._of(job):
-            reason = _over(who, cap, tally, amounts, promised=job.plan is not None)
+            promised = job.plan is not None
+            reason = _too_many(who, cap, tally, promised) or _too_much(
+                who, cap, tally, amounts, promised
+            )
             if reason:
                 return reason
         return ""
+
+    def stops_growth(self, job: Job, more: Amounts) -> str:
+        """Which limit keeps a job that holds something from holding more; empty if none does."""
+        if job.queue not in self.any:
+            return ""
+        found = (_too_much(who, cap, tally, more, False) for who, cap, tally in self._of(job))
+        return next(filter(None, found), "")
 
     def waiting(self, queue: str) -> int:
         """How many jobs of a queue wait."""
@@ -99,11 +109,15 @@ def _capped(queue: QueueConfig) -> bool:
     return any(cap != empty for cap in (queue.cap, queue.per_user, queue.per_namespace))
 
 
-def _over(who: str, cap: Cap, tally: Tally, amounts: Amounts, *, promised: bool) -> str:
+def _too_many(who: str, cap: Cap, tally: Tally, promised: bool) -> str:
     # A promised job is itself among those counted as promised.
     ahead = 0 if promised else tally.promised
     if cap.running is not None and tally.running + ahead >= cap.running:
         return f"limit: {who} may run {cap.running} jobs at a time"
+    return ""
+
+
+def _too_much(who: str, cap: Cap, tally: Tally, amounts: Amounts, promised: bool) -> str:
     for type, most in cap.resources.items():
         wanted = amounts.get(type, 0)
         kept = 0 if promised else tally.promised_resources.get(type, 0)
@@ -113,11 +127,18 @@ def _over(who: str, cap: Cap, tally: Tally, amounts: Amounts, *, promised: bool)
 
 
 class Budgets:
-    """Resource-hours by period: committed when a job starts, refunded when it ends early."""
+    """Resource-hours by period: committed when a job starts, refunded when it ends early.
+
+    What a job holds times the seconds it may still hold it is committed at any moment; so whoever
+    grows or is given more time commits more, and whoever shrinks or ends early gets some back.
+    """
 
     def __init__(self, budgets: tuple[Budget, ...]) -> None:
         self._budgets = {budget.name: budget for budget in budgets}
         self._spent: dict[str, Spent] = {}
+        self._promised: dict[tuple[str, int], float] = defaultdict(float)
+        """What jobs will commit that are promised a start, by budget and period."""
+        self._promises: dict[int, list[tuple[tuple[str, int], float]]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._budgets)
@@ -137,16 +158,30 @@ class Budgets:
         same = known is not None and known.period == now // budget.period
         return known.amount if known is not None and same else 0.0
 
-    def stops(self, job: Job, amounts: Amounts, now: int) -> str:
-        """Which budget keeps a job from starting; empty if none does."""
+    def promises(self, job: Job, amounts: Amounts, start: int | None) -> None:
+        """A job is promised a start, or another one; None: nothing any more."""
+        for key, hours in self._promises.pop(job.id, ()):
+            self._promised[key] -= hours
+        if start is None:
+            return
+        found = self._promises[job.id] = [
+            ((budget.name, start // budget.period), _hours(budget, amounts, job.walltime or 0))
+            for budget in self._of(job)
+        ]
+        for key, hours in found:
+            self._promised[key] += hours
+
+    def stops(self, job: Job, amounts: Amounts, seconds: int | None, now: int) -> str:
+        """Which budget keeps a job from having so much (more) for so long; empty if none does."""
         for budget in self._of(job):
-            held = amounts.get(budget.type, 0)
-            if not held:
+            if not amounts.get(budget.type, 0):
                 continue
-            if job.walltime is None:
+            if seconds is None:
                 return f"budget {budget.name}: a job without a walltime cannot be committed"
-            hours = held * job.walltime / 3600
+            hours = _hours(budget, amounts, seconds)
             left = budget.amount - self.spent(budget, now)
+            if job.plan is None:
+                left -= self._promised.get((budget.name, now // budget.period), 0.0)
             if hours > left + 1e-9:
                 return (
                     f"budget {budget.name}: needs {hours:.1f} {budget.type}-hours and "
@@ -154,27 +189,25 @@ class Budgets:
                 )
         return ""
 
-    def commit(self, job: Job, amounts: Amounts, now: int) -> list[Spent]:
-        """Commit what a job may use up to its walltime."""
-        assert job.walltime is not None or not any(self._of(job))  # noqa: S101 - `stops` looked
+    def commit(self, job: Job, amounts: Amounts, seconds: int, now: int) -> list[Spent]:
+        """Commit that a job has so much more for so long; less than nothing is a refund.
+
+        Nothing is refunded of a period that is over.
+        """
         changed = []
         for budget in self._of(job):
-            hours = amounts.get(budget.type, 0) * (job.walltime or 0) / 3600
-            if hours:
-                job.commitments[budget.name] = hours
-                changed.append(self._add(budget, hours, now))
+            hours = _hours(budget, amounts, seconds)
+            began = now if job.start is None else job.start
+            if not hours or (hours < 0 and began // budget.period != now // budget.period):
+                continue
+            job.commitments[budget.name] = job.commitments.get(budget.name, 0.0) + hours
+            changed.append(self._add(budget, hours, now))
         return changed
 
-    def settle(self, job: Job, now: int) -> list[Spent]:
-        """A job is gone: refund what it did not use, if the period is still the same."""
-        changed = []
-        for name, hours in job.commitments.items():
-            budget = self._budgets.get(name)
-            if budget is None or job.start is None or not job.walltime:
-                continue
-            used = hours * min(1.0, (now - job.start) / job.walltime)
-            if job.start // budget.period == now // budget.period and used < hours:
-                changed.append(self._add(budget, used - hours, now))
+    def settle(self, job: Job, amounts: Amounts, now: int) -> list[Spent]:
+        """A job is gone that held these amounts: refund what it did not use."""
+        left = 0 if job.deadline is None else max(0, job.deadline - now)
+        changed = self.commit(job, amounts, -left, now)
         job.commitments = {}
         return changed
 
@@ -186,3 +219,7 @@ class Budgets:
     def next_period(self, now: int) -> int | None:
         """When the next period of any budget begins."""
         return min(((now // b.period + 1) * b.period for b in self._budgets.values()), default=None)
+
+
+def _hours(budget: Budget, amounts: Amounts, seconds: int) -> float:
+    return amounts.get(budget.type, 0) * seconds / 3600

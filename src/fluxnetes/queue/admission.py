@@ -75,6 +75,11 @@ class Admission:
         for id in range(submission.id, submission.id + tasks + 1):
             if id in records.jobs or id in records.outcomes:
                 raise QueueError(f"there is a job {id} already")
+        for array in records.arrays.values():
+            assert array.submission.array is not None  # noqa: S101 - arrays alone are there
+            last = array.id + array.submission.array.tasks
+            if submission.id <= last and submission.id + tasks > array.id:
+                raise QueueError(f"job ids {array.id} to {last} are those of array {array.id}")
 
     def _record(self, submission: Submission, now: int) -> Job:
         records = self._core.records
@@ -112,7 +117,7 @@ class Admission:
         return (
             self.refuses_walltime(job.queue, job.walltime)
             or _senseless(spec)
-            or self._windows.refuses(spec)
+            or self._windows.refuses(job)
             or core.limits.refuses(job)
         )
 

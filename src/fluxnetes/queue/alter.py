@@ -96,8 +96,14 @@ class Alterations:
         if deadline <= now:
             raise Refused(f"job {job.id} has run {now - job.start} s already")
         core = self._core
+        more = 0 if job.deadline is None else deadline - job.deadline
+        amounts = core.records.amounts[job.id]
+        refused = core.budgets.stops(job, amounts, more, now) if more > 0 else ""
+        if refused:
+            raise Refused(f"job {job.id}: more time is too much for {refused}")
         if not core.room.prolong_if_free(job.id, deadline):
             raise Refused(f"job {job.id}: more time would break promises made to others")
+        core.commit(job, amounts, more, now)
         if job.deadline is None or deadline < job.deadline:
             core.gained = core.freed = True
         job.walltime, job.deadline, job.expected = walltime, deadline, deadline

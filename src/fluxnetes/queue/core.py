@@ -80,7 +80,20 @@ class Core:
         if job.queue in self.limits.any and (job.plan is None) != (plan is None):
             amounts = self.estimate(self.records.asks[job.id])
             self.limits.promises(job, amounts, -1 if plan is None else +1)
+        if self.budgets:
+            amounts = {} if plan is None else self.estimate(self.records.asks[job.id])
+            self.budgets.promises(job, amounts, None if plan is None else plan.start)
         job.plan = plan
+
+    def commit(self, job: Job, amounts: Mapping[str, int], seconds: int, now: int) -> None:
+        """A job may have so much more for so many seconds; less than nothing is a refund."""
+        for spent in self.budgets.commit(job, amounts, seconds, now):
+            self.records.changes.spent[spent.budget] = spent
+
+    def settle(self, job: Job, amounts: Mapping[str, int], now: int) -> None:
+        """A job is gone that held these amounts."""
+        for spent in self.budgets.settle(job, amounts, now):
+            self.records.changes.spent[spent.budget] = spent
 
     def rank(self, job: Job) -> tuple[int, str, Rank]:
         """A job's place in the order of all queues: smaller goes first."""

@@ -89,6 +89,7 @@ class Cycle:
         for name in [w.name for w in core.windows.values() if w.end <= now]:
             del core.windows[name]
             core.records.changes.windows[name] = None
+            self._gate.close(name, now)
             core.unsettled = core.unsettled or f"window {name} is over"
 
     # -- promises whose time has come ----------------------------------------------------------
@@ -169,12 +170,17 @@ class Cycle:
         return started
 
     def _try(self, job: Job, now: int, waiting: bool) -> bool:
-        """Start a job if it fits now; an array, as many of its tasks as do."""
+        """Start a job if it fits now; an array, as many of its tasks as do.
+
+        False: it waits for room. An array that a limit stops after some tasks does not.
+        """
         if job.submission.array is None:
             return self._try_one(job, now, waiting)
         line = self._core.lines[job.queue]
         while job.id in line:
-            if self._gate.stops(job, now) or not self._try_one(job, now, waiting):
+            if self._gate.stops(job, now):
+                break
+            if not self._try_one(job, now, waiting):
                 return False
         return True
 
@@ -215,6 +221,7 @@ class Cycle:
         most = ask.elastic.max
         if not room.by_rows:
             most = min(most, max(ask.elastic.min, room.least_free(ask, duration)))
+        most = self._gate.largest(job, ask, most, room.now)
         return ask.sized(room.largest_now(ask, duration, most) or ask.elastic.min)
 
     # -- starting ------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ grows when it is told that it may, into room that nobody was promised.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -15,12 +16,12 @@ from numpy.typing import NDArray
 
 from fluxnetes.graph.placement import Placement
 from fluxnetes.match.gang import Gang
-from fluxnetes.match.planning import Found
+from fluxnetes.match.planning import Found, Planning, times
 from fluxnetes.queue.asks import Ask
 from fluxnetes.queue.changes import Allocation, Event
 from fluxnetes.queue.core import Core
 from fluxnetes.queue.errors import Refused
-from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.jobs import Job, Request, Size
 
 
 class Elastic:
@@ -95,13 +96,28 @@ class Elastic:
         left = core.duration(job) if job.deadline is None else job.deadline - now
         if most < 1 or left < 1:
             return 0
-        more = replace(ask, elastic=replace(ask.elastic, min=1, max=most)).sized(1)
-        added = core.room.largest_now(more, left, most)
+        more = _units_alone(ask, replace(ask.elastic, min=1, max=most))
+        added = core.room.largest_now(more, left, self._allowed(job, more, most, left, now))
         found = core.room.find_now(more.sized(added), left) if added else None
         if found is None:
             return 0
         self._add(job, held + added, found, now)
         return added
+
+    def _allowed(self, job: Job, more: Ask, most: int, left: int, now: int) -> int:
+        """How many units more no limit and no budget stops."""
+        core = self._core
+        if job.queue not in core.limits.any and not core.budgets:
+            return most
+        low, high = 0, most
+        while low < high:
+            middle = (low + high + 1) // 2
+            amounts = core.estimate(more.sized(middle))
+            stopped = core.limits.stops_growth(job, amounts) or core.budgets.stops(
+                job, amounts, left, now
+            )
+            low, high = (low, middle - 1) if stopped or not amounts else (middle, high)
+        return low
 
     def _add(self, job: Job, size: int, found: Found, now: int) -> None:
         core = self._core
@@ -141,24 +157,45 @@ class Elastic:
         account = (job.namespace, job.user)
         usage = core.usage.change(account, core.rate(after) - core.rate(before), now)
         core.records.changes.usage[account] = usage
-        core.room.resize(job.id, self._ask_now(job, before, after), after)
+        more = {type: after.get(type, 0) - before.get(type, 0) for type in before.keys() | after}
+        core.commit(job, more, 0 if job.deadline is None else max(0, job.deadline - now), now)
+        core.room.resize(job.id, self._ask_now(job, after), after)
         note = f"holds {_words(after)} after {_words(before)}"
         core.records.tell(Event(job.id, now, "resized", reason=note))
 
-    def _ask_now(self, job: Job, before: dict[str, int], after: dict[str, int]) -> Ask:
+    def _ask_now(self, job: Job, held: Mapping[str, int]) -> Ask:
         """What a job is counted as now: the units it has left."""
-        ask = self._core.room.holders[job.id].ask
-        if self._core.room.by_rows or ask.unit is None:
+        core = self._core
+        ask = core.room.holders[job.id].ask
+        if ask.unit is None:
             return ask
-        parts = [
-            ask.count * after.get(type, 0) / amount for type, amount in before.items() if amount
-        ]
-        units = round(max(parts, default=0.0))
-        if any(abs(part - units) > 1e-9 for part in parts):
+        units, exact = units_held(core.planning, ask.unit, held)
+        if job.size:
+            job.size = units
+        if not exact and not core.room.by_rows:
             # Not a whole number of equal units: whoever counts is wrong from here on.
-            self._core.unsettled = "a group shrank by a part of a unit"
-            self._core.room.mistaken = True
+            core.unsettled = "a group shrank by a part of a unit"
+            core.room.mistaken = True
         return replace(ask.sized(max(1, units)), elastic=None)
+
+
+def units_held(planning: Planning, unit: Request, held: Mapping[str, int]) -> tuple[int, bool]:
+    """How many units somebody has who holds these amounts, and whether nothing else is with them.
+
+    A unit may come with more than it asks for, as cores do with a node; but of what makes it a
+    unit there is just what was asked.
+    """
+    parts = [(held.get(type, 0), least) for type, least in planning.least(unit).items() if least]
+    units = min((amount // least for amount, least in parts), default=0)
+    return units, any(amount == units * least for amount, least in parts)
+
+
+def _units_alone(ask: Ask, size: Size) -> Ask:
+    """One unit of an ask, without what it takes whatever its size."""
+    request = ask.request
+    if isinstance(request, Gang):
+        request = replace(request, shared=())
+    return replace(ask, request=times(request, 1), count=1, shared=(), elastic=size)
 
 
 def _rows(placement: Placement, kept: NDArray[np.bool_]) -> Placement:

@@ -90,15 +90,19 @@ class Explainer:
         core = self._core
         ask = core.records.asks[job.id]
         lacks = core.planning.why_not_now(ask.request)
-        booking = core.room.bookings.get(job.id)
-        if booking is not None and booking.claim:
-            return (
-                f"no start is known: jobs without a walltime are in the way ({lacks}). Room is "
-                f"kept for it as soon as they end"
-            )
+        if job.plan is None and (claimant := self._claimant(job.queue)) is not None:
+            kept = ". Room is kept for it as soon as they end" if claimant == job.id else ""
+            lacks = lacks or f"what is free is kept for job {claimant}"
+            return f"no start is known: jobs without a walltime are in the way ({lacks}){kept}"
         if job.plan is not None:
             moved = f"; moved later because {job.plan.reason}" if job.plan.reason else ""
             return (lacks or "its room is promised to jobs before it") + moved
         if lacks:
             return lacks
         return "it would delay jobs that were promised a start, or its turn has not come"
+
+    def _claimant(self, queue: str) -> int | None:
+        """The job of a queue for which room is kept without a known start."""
+        jobs = self._core.records.jobs
+        bookings = self._core.room.bookings.items()
+        return next((id for id, b in bookings if b.claim and jobs[id].queue == queue), None)

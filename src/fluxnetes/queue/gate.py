@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from heapq import heappop, heappush
 
+from fluxnetes.queue.asks import Ask
 from fluxnetes.queue.core import Core
 from fluxnetes.queue.jobs import After, Dependency, Job
 from fluxnetes.queue.life import Life
@@ -52,14 +53,13 @@ class Gate:
 
     def _parked_for(self, job: Job, now: int) -> str:
         begin = job.submission.begin
+        unmet = [d for d in job.submission.dependencies if not self._is_met(d)]
+        for dependency in unmet:
+            self._core.records.dependants[dependency.job].add(job.id)
         if begin is not None and begin > now:
             heappush(self._begins, (begin, job.id))
             return f"begins at {begin} at the earliest"
-        for dependency in job.submission.dependencies:
-            if not self._is_met(dependency):
-                self._core.records.dependants[dependency.job].add(job.id)
-                return f"{dependency.kind.value} job {dependency.job}"
-        return ""
+        return f"{unmet[0].kind.value} job {unmet[0].job}" if unmet else ""
 
     def wake(self, now: int) -> None:
         """Let in those whose begin time has come."""
@@ -97,7 +97,10 @@ class Gate:
         return job is not None and job.tasks_started > 0
 
     def _hopeless(self, job: Job) -> str:
-        """Why a job's dependencies can never be met; empty if they can."""
+        """Why what a job waits for can never come; empty if it can."""
+        reservation = job.submission.reservation
+        if reservation is not None and reservation not in self._core.windows:
+            return f"advance reservation {reservation} is over"
         for dependency in job.submission.dependencies:
             state = self._core.records.outcomes.get(dependency.job)
             if state is None or dependency.kind is After.ENDED:
@@ -108,10 +111,20 @@ class Gate:
 
     def settle(self, job: Job, now: int) -> None:
         """A job started or ended: look again at those that depend on it, and at its array."""
-        for id in sorted(self._core.records.dependants.pop(job.id, ())):
-            self._retry(id, now)
+        self._retry_dependants(job.id, now)
         if job.parent is not None:
             self._settle_array(job, now)
+
+    def _retry_dependants(self, job: int, now: int) -> None:
+        for id in sorted(self._core.records.dependants.pop(job, ())):
+            self._retry(id, now)
+
+    def close(self, window: str, now: int) -> None:
+        """A window is over or was called off: who waits to run in it never will."""
+        for job in list(self._core.records.jobs.values()):
+            mine = job.submission.reservation == window and job.state is State.PENDING
+            if mine and not self._core.records.children.get(job.id):
+                self._life.waiting_to_rejected(job, now, self._hopeless(job))
 
     # -- arrays --------------------------------------------------------------------------------
 
@@ -125,6 +138,8 @@ class Gate:
             records.children[array.id].discard(task.id)
             array.tasks_failed += task.state is not State.COMPLETED
             records.touch(array)
+        elif task.index == 0:
+            self._retry_dependants(array.id, now)
         self._rest_or_go_on(array, now)
 
     def _rest_or_go_on(self, array: Job, now: int) -> None:
@@ -133,6 +148,8 @@ class Gate:
         left = self._core.records.children[array.id]
         if array.tasks_started >= spec.tasks and not left:
             self._finish_array(array, now)
+        elif not left and (hopeless := self._hopeless(array)):
+            self._life.waiting_to_rejected(array, now, hopeless)
         elif self._is_array_at_rest(array):
             self._core.lines[array.queue].discard(array.id)
         elif array.state is State.PENDING and array.id not in self._core.parked:
@@ -159,8 +176,29 @@ class Gate:
 
     def stops(self, job: Job, now: int) -> str:
         """Which limit or budget keeps a job in line from starting; empty if none does."""
-        core = self._core
-        if job.queue not in core.limits.any and not core.budgets:
+        if self._is_free(job):
             return ""
-        amounts = core.estimate(core.records.asks[job.id])
-        return core.limits.stops(job, amounts) or core.budgets.stops(job, amounts, now)
+        return self._stops(job, self._core.estimate(self._core.records.asks[job.id]), now)
+
+    def _is_free(self, job: Job) -> bool:
+        return job.queue not in self._core.limits.any and not self._core.budgets
+
+    def _stops(self, job: Job, amounts: dict[str, int], now: int) -> str:
+        core = self._core
+        return core.limits.stops(job, amounts) or core.budgets.stops(
+            job, amounts, job.walltime, now
+        )
+
+    def largest(self, job: Job, ask: Ask, most: int, now: int) -> int:
+        """The largest size of an elastic job with which no limit and no budget stops it."""
+        if ask.elastic is None or self._is_free(job):
+            return most
+        low, high = ask.elastic.min, most
+        while low < high:
+            middle = (low + high + 1) // 2
+            amounts = self._core.estimate(ask.sized(middle))
+            if not amounts or self._stops(job, amounts, now):
+                high = middle - 1
+            else:
+                low = middle
+        return low

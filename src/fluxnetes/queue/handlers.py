@@ -58,6 +58,7 @@ class Handlers:
         self.gate = gate
         self._promises = promises
         self._elastic = elastic
+        self._windows = windows
         self.admission = Admission(core, life, gate, windows)
         alterations = Alterations(core, life, gate, promises, self.admission)
         self._handlers: dict[type, Callable[[Any, int], None]] = {
@@ -78,7 +79,7 @@ class Handlers:
             SetQueue: self._set_queue,
             Maintain: windows.maintain,
             Reserve: windows.reserve,
-            RemoveWindow: lambda e, now: windows.remove(e.name),
+            RemoveWindow: self._remove_window,
         }
 
     def handle(self, event: Event, now: int) -> None:
@@ -89,6 +90,9 @@ class Handlers:
     def _hold(self, event: Hold, now: int) -> None:
         job = self._core.records.find(event.job)
         reason = "held by its user"
+        array = job.submission.array
+        if array is not None and job.tasks_started >= array.tasks:
+            raise Refused(f"job {job.id}: all of its tasks were started; nothing is left to hold")
         if job.state is State.PENDING:
             self._life.pending_to_held(job, now, reason)
         elif job.state is State.GATHERING:
@@ -111,9 +115,10 @@ class Handlers:
         job = self._core.records.find(event.job)
         if job.state in ENDED:
             raise Refused(f"job {job.id} has ended: {job.state.value}")
-        for task in sorted(self._core.records.children.get(job.id, ())):
-            self._cancel_one(self._core.records.jobs[task], now, event.reason)
-        self._cancel_one(job, now, event.reason)
+        tasks = sorted(self._core.records.children.get(job.id, ()))
+        # The array first, or it would end as failed with the last of its tasks.
+        for id in (job.id, *tasks):
+            self._cancel_one(self._core.records.jobs[id], now, event.reason)
 
     def _cancel_one(self, job: Job, now: int, reason: str) -> None:
         if job.state in WAITING:
@@ -216,6 +221,10 @@ class Handlers:
                 if job.state is not State.ENDING:
                     self._send_away(job, now, Cause.LOST_NODES, event.reason)
         core.unsettled = event.reason
+
+    def _remove_window(self, event: RemoveWindow, now: int) -> None:
+        self._windows.remove(event.name)
+        self.gate.close(event.name, now)
 
     # -- queues --------------------------------------------------------------------------------
 

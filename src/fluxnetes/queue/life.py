@@ -12,7 +12,7 @@ from collections.abc import Callable
 from fluxnetes.graph.placement import Placement
 from fluxnetes.match.planning import Found
 from fluxnetes.queue.asks import Ask
-from fluxnetes.queue.changes import Allocation, Event, Spent
+from fluxnetes.queue.changes import Allocation, Event
 from fluxnetes.queue.core import Core
 from fluxnetes.queue.jobs import Job
 from fluxnetes.queue.states import WAITING, Cause, State, check_way
@@ -54,6 +54,8 @@ class Life:
 
     def _arrive(self, job: Job, state: State, now: int, reason: str) -> None:
         self._core.records.jobs[job.id] = job
+        if job.submission.array is not None:
+            self._core.records.arrays[job.id] = job
         self._core.limits.waits(job, +1)
         self._move(job, state, now, reason, new=True)
 
@@ -139,16 +141,12 @@ class Life:
         core.records.holding[job.id] = job
         core.records.amounts[job.id] = amounts
         core.limits.holds(job, amounts, +1)
-        self._spend(core.budgets.commit(job, amounts, now))
+        core.commit(job, amounts, job.walltime or 0, now)
         self._use(job, core.rate(amounts), now)
 
     def _use(self, job: Job, by: float, now: int) -> None:
         usage = self._core.usage.change((job.namespace, job.user), by, now)
         self._core.records.changes.usage[job.namespace, job.user] = usage
-
-    def _spend(self, spent: list[Spent]) -> None:
-        for each in spent:
-            self._core.records.changes.spent[each.budget] = each
 
     def allocated_to_running(self, job: Job, now: int) -> None:
         job.running = now
@@ -204,7 +202,7 @@ class Life:
         amounts = core.records.amounts.pop(job.id)
         del core.records.holding[job.id]
         core.limits.holds(job, amounts, -1)
-        self._spend(core.budgets.settle(job, now))
+        core.settle(job, amounts, now)
         self._use(job, -core.rate(amounts), now)
         del core.allocations[job.id]
         core.records.changes.allocations[job.id] = None

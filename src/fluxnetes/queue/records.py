@@ -29,6 +29,8 @@ class Records:
         self.holding: dict[int, Job] = {}
         self.children: dict[int, set[int]] = defaultdict(set)
         """For each array its tasks that live."""
+        self.arrays: dict[int, Job] = {}
+        """Arrays that live; the ids after theirs belong to their tasks."""
         self.dependants: dict[int, set[int]] = defaultdict(set)
         self.outcomes: dict[int, State] = {}
         """How jobs ended, for those that come later and depend on them."""
@@ -76,6 +78,7 @@ class Records:
         """A job ended; forget the oldest of those that did."""
         assert job.state in ENDED  # noqa: S101 - asked by transitions alone
         self.children.pop(job.id, None)
+        self.arrays.pop(job.id, None)
         self.outcomes[job.id] = job.state
         if len(self.outcomes) > _OUTCOMES_KEPT:
             del self.outcomes[next(iter(self.outcomes))]

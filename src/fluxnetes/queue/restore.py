@@ -9,6 +9,7 @@ from __future__ import annotations
 from fluxnetes.match.planning import Found
 from fluxnetes.queue.changes import Allocation, Snapshot
 from fluxnetes.queue.core import Core
+from fluxnetes.queue.elastic import units_held
 from fluxnetes.queue.handlers import Handlers
 from fluxnetes.queue.jobs import Job
 from fluxnetes.queue.room import Booking
@@ -34,6 +35,8 @@ def restore(core: Core, handlers: Handlers, snapshot: Snapshot, now: int) -> Non
             core.records.retire(job)
         elif job.parent is not None:
             core.records.children[job.parent].add(job.id)
+        elif job.submission.array is not None:
+            core.records.arrays[job.id] = job
     for job in jobs:
         if job.state not in ENDED:
             _enter(core, handlers, job, allocations.get(job.id))
@@ -53,8 +56,10 @@ def _enter(core: Core, handlers: Handlers, job: Job, allocation: Allocation | No
     planning.readmit(job.id, allocation.placement)
     amounts = planning.amounts(Found(planning.engine.held(allocation.placement)))
     ask = core.records.asks[job.id]
-    if job.size:
-        ask = ask.sized(job.size)
+    if ask.unit is not None and (job.size or allocation.ended_tasks):
+        units, exact = units_held(planning, ask.unit, amounts)
+        ask = ask.sized(max(1, units))
+        core.room.mistaken |= not exact
     until = FOREVER if job.expected is None else job.expected
     core.room.remember(job.id, ask, until)
     core.records.holding[job.id] = job
@@ -66,8 +71,10 @@ def _enter(core: Core, handlers: Handlers, job: Job, allocation: Allocation | No
 
 def _line_up(core: Core, handlers: Handlers, job: Job, now: int) -> None:
     handlers.gate.place(job, now)
-    if job.plan is not None and job.id in core.lines[job.queue]:
+    plan, job.plan = job.plan, None
+    if plan is not None and job.id in core.lines[job.queue]:
+        core.set_plan(job, plan)
         ask = core.records.asks[job.id]
-        until = core.until(job, job.plan.start)
+        until = core.until(job, plan.start)
         # The room is laid out anew before anything else is decided, and books this in earnest.
-        core.room.bookings[job.id] = Booking(ask, job.plan.start, until, (), None)
+        core.room.bookings[job.id] = Booking(ask, plan.start, until, (), None)

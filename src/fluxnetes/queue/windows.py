@@ -15,7 +15,7 @@ from fluxnetes.queue.core import Core
 from fluxnetes.queue.errors import Refused
 from fluxnetes.queue.events import Maintain, Reserve
 from fluxnetes.queue.ground import Ground
-from fluxnetes.queue.jobs import Submission
+from fluxnetes.queue.jobs import Job, Submission
 
 
 class Windows:
@@ -84,8 +84,9 @@ class Windows:
 
     # -- who may use one -----------------------------------------------------------------------
 
-    def refuses(self, submission: Submission) -> str:
+    def refuses(self, job: Job) -> str:
         """Why a job may not run in the reservation it names; empty if it may or names none."""
+        submission = job.submission
         name = submission.reservation
         if name is None:
             return ""
@@ -93,10 +94,19 @@ class Windows:
         if window is None or window.maintenance:
             return f"there is no advance reservation {name}"
         if submission.user in window.users or submission.namespace in window.namespaces:
-            return ""
+            return _too_long(job, window)
         return f"advance reservation {name} is not for {submission.namespace}/{submission.user}"
 
     def constraint(self, submission: Submission) -> Hostlist | None:
         """The nodes of the reservation that a job names."""
         window = self._core.windows.get(submission.reservation or "")
         return None if window is None else Hostlist(frozenset(window.nodes))
+
+
+def _too_long(job: Job, window: Window) -> str:
+    """Why a job does not fit into what is left of a reservation; empty if it does."""
+    left = window.end - max(job.submitted, window.start)
+    if job.walltime is not None and job.walltime <= left:
+        return ""
+    asked = "no walltime" if job.walltime is None else f"a walltime of {job.walltime} s"
+    return f"{asked}; advance reservation {window.name} is there for {left} s"

@@ -1,0 +1,91 @@
+"""From options to outputs: the cluster, the workload, a schedule for each policy, the files."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from fluxnetes.cli.simulate.options import Options
+from fluxnetes.cli.simulate.outputs import OUTPUT, check_outputs, write_file
+from fluxnetes.cli.simulate.show import print_table, progress
+from fluxnetes.simulate.cluster import Cluster, read_cluster, uniform_cluster
+from fluxnetes.simulate.document import write_json
+from fluxnetes.simulate.engine import run_policy
+from fluxnetes.simulate.errors import SimulationError
+from fluxnetes.simulate.lublin import generate_lublin
+from fluxnetes.simulate.policies import parse_policy
+from fluxnetes.simulate.report import write_report
+from fluxnetes.simulate.schedule import Schedule
+from fluxnetes.simulate.swf import read_header, read_swf
+from fluxnetes.simulate.workload import Workload
+
+INTERRUPTED = 130
+
+
+def run(options: Options) -> int:
+    """Simulate and write. Returns the exit status."""
+    try:
+        check_outputs((options.json, options.html))
+        if options.from_store:
+            # Postgres and what talks to it are needed for nothing else here.
+            from fluxnetes.cli.simulate.what_if import run_what_if
+
+            run_what_if(options, _cluster(options))
+        else:
+            _write(options, simulate(options))
+    except SimulationError as error:
+        sys.stderr.write(f"fluxnetes simulate: {error}\n")
+        return 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Nobody reads any more; keep the interpreter from saying so once more when it exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return 0
+
+
+def simulate(options: Options) -> list[Schedule]:
+    """A schedule for each policy that was named."""
+    queues = {name: parse_policy(name) for name in options.policies}
+    cluster = _cluster(options)
+    workload = _workload(options, cluster.machine.processors)
+    with progress(len(workload)) as begin:
+        return [
+            run_policy(name, queue, workload, cluster, begin(name))
+            for name, queue in queues.items()
+        ]
+
+
+def _cluster(options: Options) -> Cluster:
+    if options.graph is not None:
+        return read_cluster(options.graph)
+    if options.nodes is not None:
+        return uniform_cluster(options.nodes, options.cores)
+    if options.trace is None:
+        raise SimulationError("how large is the cluster? Say so with --nodes, or with --graph")
+    header = read_header(options.trace)
+    processors = header.processors or header.nodes
+    if not processors:
+        raise SimulationError(
+            f"{options.trace} does not say how large its machine was (MaxProcs or MaxNodes in its "
+            "header); say so with --nodes"
+        )
+    return uniform_cluster(-(-processors // options.cores), options.cores)
+
+
+def _workload(options: Options, processors: int) -> Workload:
+    if options.trace is not None:
+        return read_swf(options.trace, processors, overestimate=options.overestimate)
+    return generate_lublin(
+        options.jobs, processors, options.seed, overestimate=options.overestimate
+    )
+
+
+def _write(options: Options, schedules: list[Schedule]) -> None:
+    if options.json is not None:
+        write_file(options.json, write_json(schedules))
+    if options.html is not None:
+        write_file(options.html, write_report(schedules).encode())
+    if OUTPUT not in (options.json, options.html):
+        print_table(schedules)

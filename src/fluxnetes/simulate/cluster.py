@@ -1,0 +1,134 @@
+"""The cluster of a simulation: a resource graph, and its processors numbered through.
+
+A trace counts processors. Here a processor is a core; on a graph that has none, it is a node. So a
+cluster of 256 nodes with one core each is a machine of 256 processors, and a job of size 16 asks
+for 16 slots of one core, which share nodes with others where a node has more than one.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluxnetes.graph.columns import GraphError, ResourceGraph
+from fluxnetes.graph.patch import Patch
+from fluxnetes.graph.readers import read_graph
+from fluxnetes.jobspec.build import jobspec, res, slot
+from fluxnetes.jobspec.model import Jobspec
+from fluxnetes.simulate.errors import SimulationError
+from fluxnetes.simulate.schedule import Machine
+
+Ints = NDArray[np.int64]
+
+MOST_PROCESSORS = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A graph, and which of its vertices are processors."""
+
+    graph: ResourceGraph
+    machine: Machine
+    processor: str
+    """The type of vertex that is a processor."""
+    unit: Ints
+    """For each vertex the number of the processor that it is; -1: none."""
+
+    def request(self, size: int) -> Jobspec:
+        """What a job of so many processors asks for."""
+        return jobspec(slot(size, res(self.processor)))
+
+    def units(self, vertices: Ints) -> Ints:
+        """The processors among some vertices, ascending."""
+        units = self.unit[vertices]
+        return np.sort(units[units >= 0])
+
+
+def uniform_cluster(nodes: int, cores: int) -> Cluster:
+    """So many nodes with so many cores each."""
+    if nodes < 1 or cores < 1 or nodes * cores > MOST_PROCESSORS:
+        raise SimulationError(
+            f"a cluster of {nodes} nodes with {cores} cores each: expected at least one of both, "
+            f"and at most {MOST_PROCESSORS:,} cores"
+        )
+    graph = ResourceGraph()
+    patch = Patch(graph)
+    root = patch.vertex("cluster", id=0)
+    numbers = np.arange(nodes)
+    rows = patch.vertices("node", numbers, ranks=numbers)
+    patch.edges(root, rows)
+    held = patch.vertices("core", np.tile(np.arange(cores), nodes), ranks=np.repeat(numbers, cores))
+    patch.edges(np.repeat(rows, cores), held)
+    graph.apply(patch)
+    return survey(graph)
+
+
+def read_cluster(path: Path) -> Cluster:
+    """The cluster that a JGF file describes."""
+    try:
+        return survey(read_graph(path.read_bytes(), "jgf"))
+    except OSError as error:
+        raise SimulationError(f"can't read the graph {path}: {error.strerror}") from None
+    except GraphError as error:
+        raise SimulationError(f"{path} is not a graph in JGF: {error}") from None
+
+
+def with_more_nodes(cluster: Cluster, count: int) -> Cluster:
+    """The same with so many nodes more, each like its first one; what was there keeps its row."""
+    graph = deepcopy(cluster.graph)
+    tree = graph.topology()
+    first = int(np.flatnonzero(graph.type_id[tree.vertex] == graph.types.get("node"))[0])
+    if first == 0:
+        raise SimulationError("the graph is one node; more nodes need a cluster to be in")
+    model = tree.vertex[tree.subtree(first)]
+    copy = np.repeat(np.arange(count), len(model))
+    patch = Patch(graph)
+    rows = _copy_rows(patch, np.tile(model, count), copy, model[0])
+    above = np.tile(tree.parent[tree.subtree(first)] - first, count)
+    holder = tree.vertex[tree.parent[first]]
+    patch.edges(np.where(above < 0, holder, rows[above + copy * len(model)]), rows)
+    graph.apply(patch)
+    return survey(graph)
+
+
+def _copy_rows(patch: Patch, rows: Ints, copy: Ints, node: int) -> Ints:
+    """Vertices like these, with ids of nodes and ranks that go on from the largest."""
+    graph = patch.graph
+    nodes = graph.type_id == graph.types.get("node")
+    made = patch.table(
+        type_ids=graph.type_id[rows],
+        basename_ids=graph.basename_id[rows],
+        unit_ids=graph.unit_id[rows],
+        ids=np.where(rows == node, int(graph.id[nodes].max()) + 1 + copy, graph.id[rows]),
+        ranks=np.where(graph.rank[rows] >= 0, int(graph.rank.max()) + 1 + copy, -1),
+        sizes=graph.size[rows],
+        divisible=graph.divisible[rows],
+    )
+    for row, source in zip(made.tolist(), rows.tolist(), strict=True):
+        if properties := graph.properties(source):
+            patch.properties[row] = dict(properties)
+    return made
+
+
+def survey(graph: ResourceGraph) -> Cluster:
+    """Number the processors of a graph, in the order of a walk through it."""
+    tree = graph.topology()
+    types = graph.type_id[tree.vertex]
+    nodes = np.flatnonzero(types == graph.types.get("node"))
+    if not len(nodes):
+        raise SimulationError("the graph has no nodes; a simulation places jobs on nodes")
+    cores = np.flatnonzero(types == graph.types.get("core"))
+    processors = cores if len(cores) else nodes
+    holder = np.searchsorted(nodes, processors, side="right") - 1
+    if (holder < 0).any() or (processors >= tree.end[nodes[holder]]).any():
+        raise SimulationError(
+            "the graph has cores outside of nodes; a simulation cannot place them"
+        )
+    unit = np.full(graph.vertex_count, -1, np.int64)
+    unit[tree.vertex[processors]] = np.arange(len(processors))
+    machine = Machine(holder, tuple(graph.names(tree.vertex[nodes])))
+    return Cluster(graph, machine, "core" if len(cores) else "node", unit)

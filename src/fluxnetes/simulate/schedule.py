@@ -1,0 +1,66 @@
+"""What a simulation found: when and where each job of a workload ran under one policy.
+
+Columns again, one entry a job, in the order of the workload. `units` are the processors that a job
+had, numbered through the whole cluster: nodes in order, and the processors of each in order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluxnetes.simulate.workload import Workload
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The cluster of a simulation, as far as a report needs to know it."""
+
+    node: Ints
+    """For each processor the number of its node."""
+    names: tuple[str, ...]
+    """Of the nodes."""
+
+    @classmethod
+    def uniform(cls, nodes: int, cores: int) -> Machine:
+        """So many nodes, alike."""
+        return cls(np.repeat(np.arange(nodes), cores), tuple(f"node{n}" for n in range(nodes)))
+
+    @property
+    def processors(self) -> int:
+        return len(self.node)
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """The run of a workload on a machine under one policy."""
+
+    policy: str
+    workload: Workload
+    machine: Machine
+    start: Ints
+    end: Ints
+    units: tuple[Ints, ...]
+    """The processors of each job, ascending."""
+    seconds: float
+    """How long the simulation took."""
+
+    @property
+    def wait(self) -> Ints:
+        return self.start - self.workload.submit
+
+    @property
+    def nodes(self) -> Ints:
+        """On how many nodes each job ran."""
+        return np.array([len(np.unique(self.machine.node[u])) for u in self.units], np.int64)
+
+    @property
+    def backfilled(self) -> Bools:
+        """Which jobs started while one that came earlier was waiting."""
+        latest_before = np.maximum.accumulate(np.concatenate(([-1], self.start)))[:-1]
+        return np.asarray(latest_before > self.start)

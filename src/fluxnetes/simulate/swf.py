@@ -1,0 +1,161 @@
+"""Standard Workload Format: one line a job, 18 numbers, -1 where something is not known.
+
+    ; MaxProcs: 128                  a comment; before the first job, a `Key: value` of the header
+    1 0 -1 1451 128 -1 -1 128 3600 -1 1 7 2 -1 1 -1 -1 -1
+
+How a job is read:
+
+- Its size is the number of allocated processors, else of requested ones.
+- Its walltime is the requested time. Where there is none, it is the run time times `overestimate`,
+  rounded up, and at least 1 second.
+- Its run time may be 0: it ends when it starts. One that is less than 0 is not known, and the job
+  is skipped, as is one without size or submit time.
+- A line of status 2, 3 or 4 describes a part of a job that was checkpointed or swapped out. The
+  job has a line of its own besides, so that such a line is no job and is not counted.
+
+The text is read line by line and may be compressed with gzip, whatever its name. Only the fields
+that are used are looked at.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+
+from fluxnetes.simulate.errors import SimulationError, TraceError
+from fluxnetes.simulate.workload import (
+    Skipped,
+    Workload,
+    WorkloadJob,
+    check_overestimate,
+    estimated_walltime,
+    gather,
+)
+
+LARGEST = 2**53
+"""Beyond this a number is a mistake: so many seconds are more than the age of the universe."""
+
+_FIELDS = 18
+_GZIP_MAGIC = b"\x1f\x8b"
+_PARTS_OF_JOBS = frozenset((b"2", b"3", b"4"))
+
+
+class _Field(IntEnum):
+    """Where what we use stands in a line."""
+
+    NUMBER = 0
+    SUBMIT = 1
+    RUN_TIME = 3
+    ALLOCATED_PROCESSORS = 4
+    REQUESTED_PROCESSORS = 7
+    REQUESTED_TIME = 8
+    STATUS = 10
+    USER = 11
+    GROUP = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a trace says of the machine on which it was recorded; None where it does not."""
+
+    nodes: int | None = None
+    processors: int | None = None
+
+
+def read_swf(path: Path, processors: int, *, overestimate: float = 1.0) -> Workload:
+    """The jobs of a trace that fit on a cluster of so many processors."""
+    check_overestimate(overestimate)
+    return gather(path.name, parse_jobs(path.name, _lines(path), overestimate), processors)
+
+
+def read_header(path: Path) -> Header:
+    """What the comments before the first job say."""
+    found: dict[bytes, int] = {}
+    for line in _lines(path):
+        text = line.strip()
+        if text and not text.startswith(b";"):
+            break
+        key, _, value = text.lstrip(b"; \t").partition(b":")
+        if value.strip().isdigit():
+            found.setdefault(key.strip().lower(), int(value))
+    return Header(found.get(b"maxnodes"), found.get(b"maxprocs"))
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    try:
+        with path.open("rb") as stream:
+            compressed = stream.read(2) == _GZIP_MAGIC
+        with gzip.open(path, "rb") if compressed else path.open("rb") as text:
+            yield from text
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise SimulationError(f"{path} is not a whole gzip file: {error}") from None
+    except OSError as error:
+        raise SimulationError(f"can't read the trace {path}: {error.strerror}") from None
+
+
+def parse_jobs(
+    name: str, lines: Iterable[bytes], overestimate: float = 1.0
+) -> Iterator[WorkloadJob | Skipped]:
+    """The jobs of a trace, in its order; a reason in place of each that cannot be run."""
+    for number, line in enumerate(lines, 1):
+        fields = line.split()
+        if not fields or fields[0].startswith(b";"):
+            continue
+        if len(fields) != _FIELDS:
+            found = f"{len(fields)} field{'s' * (len(fields) != 1)}"
+            raise TraceError(name, number, found, f"the {_FIELDS} of a job, or a comment (;)")
+        if fields[_Field.STATUS] in _PARTS_OF_JOBS:
+            continue
+        try:
+            yield _job(fields, overestimate)
+        except (ValueError, OverflowError):
+            wrong = next(field for field in _Field if not _is_number(fields[field]))
+            raise TraceError(name, number, *_complaint(fields[wrong], wrong)) from None
+
+
+def _job(fields: list[bytes], overestimate: float) -> WorkloadJob | Skipped:
+    submit, runtime = _number(fields[_Field.SUBMIT]), _number(fields[_Field.RUN_TIME])
+    size = _number(fields[_Field.ALLOCATED_PROCESSORS])
+    if size <= 0:
+        size = _number(fields[_Field.REQUESTED_PROCESSORS])
+    walltime = _number(fields[_Field.REQUESTED_TIME])
+    if walltime <= 0:
+        walltime = estimated_walltime(runtime, overestimate)
+    if submit < 0:
+        return Skipped.NO_SUBMIT_TIME
+    if runtime < 0:
+        return Skipped.NO_RUN_TIME
+    if size <= 0:
+        return Skipped.NO_SIZE
+    number, user, group = (_number(fields[f]) for f in (_Field.NUMBER, _Field.USER, _Field.GROUP))
+    return WorkloadJob(number, submit, runtime, walltime, size, user, group)
+
+
+def _number(field: bytes) -> int:
+    """A whole number; some traces write it as 12.0, and some times have fractions."""
+    try:
+        value = int(field)
+    except ValueError:
+        value = round(float(field))
+    if abs(value) > LARGEST:
+        raise OverflowError
+    return value
+
+
+def _is_number(field: bytes) -> bool:
+    try:
+        _number(field)
+    except (ValueError, OverflowError):
+        return False
+    return True
+
+
+def _complaint(text: bytes, field: _Field) -> tuple[str, str]:
+    shown = text.decode("latin-1")
+    shown = shown if len(shown) <= 40 else f"{shown[:40]}..."
+    what = field.name.lower().replace("_", " ")
+    return f"{shown!r}", f"a number (field {field + 1}, the {what}; -1: not known)"

@@ -1,0 +1,105 @@
+"""A workload: the jobs that a simulation runs, as columns, in the order in which they come.
+
+A job has a submit time, a run time, a walltime and a size, all whole numbers: seconds and
+processors. The scheduler sees the walltime; the run time is what the simulation knows and the
+scheduler does not. A job ends after its run time and is killed at its walltime, so that it is on
+its nodes for the smaller of the two. A run time of 0 is a job that ends at the instant at which it
+starts. A walltime is never 0.
+
+Jobs that cannot be run are left out and counted by reason; see `Skipped`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluxnetes.simulate.errors import SimulationError
+
+Ints = NDArray[np.int64]
+
+UNKNOWN = -1
+"""What a trace writes where it does not know."""
+
+
+class Skipped(StrEnum):
+    """Why a job of a trace is not run."""
+
+    NO_SUBMIT_TIME = "no submit time"
+    NO_RUN_TIME = "no run time"
+    NO_SIZE = "no size"
+    TOO_LARGE = "larger than the cluster"
+
+
+class WorkloadJob(NamedTuple):
+    """One job, as it is read or generated."""
+
+    number: int
+    submit: int
+    runtime: int
+    walltime: int
+    size: int
+    user: int = UNKNOWN
+    group: int = UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """Jobs in order of submission; those of one instant in the order of the trace."""
+
+    name: str
+    number: Ints
+    """What the trace calls the job."""
+    submit: Ints
+    runtime: Ints
+    walltime: Ints
+    size: Ints
+    """In processors."""
+    user: Ints
+    group: Ints
+    skipped: Mapping[Skipped, int] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.submit)
+
+    @property
+    def duration(self) -> Ints:
+        """How long each job is on its nodes once it has started."""
+        return np.minimum(self.runtime, self.walltime)
+
+
+def gather(name: str, jobs: Iterable[WorkloadJob | Skipped], processors: int) -> Workload:
+    """The workload of these jobs on a cluster of so many processors."""
+    rows: list[WorkloadJob] = []
+    skipped: Counter[Skipped] = Counter()
+    for job in jobs:
+        if isinstance(job, Skipped):
+            skipped[job] += 1
+        elif job.size > processors:
+            skipped[Skipped.TOO_LARGE] += 1
+        else:
+            rows.append(job)
+    table = np.array(rows, np.int64).reshape(len(rows), len(WorkloadJob._fields))
+    table = table[np.argsort(table[:, 1], kind="stable")]
+    columns = dict(zip(WorkloadJob._fields, np.ascontiguousarray(table.T), strict=True))
+    return Workload(name, **columns, skipped=dict(skipped))
+
+
+def estimated_walltime(runtime: int, overestimate: float) -> int:
+    """The walltime of a job that asked for none; at least a second."""
+    return max(1, math.ceil(runtime * overestimate))
+
+
+def check_overestimate(overestimate: float) -> None:
+    """Refuse a factor with which walltimes would be too short, or not be numbers."""
+    if not (math.isfinite(overestimate) and overestimate >= 1):
+        raise SimulationError(
+            f"an overestimate of {overestimate} would kill jobs; give a factor of at least 1"
+        )

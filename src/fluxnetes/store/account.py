@@ -1,0 +1,86 @@
+"""Who the embedded server runs as.
+
+Postgres refuses to run as root. For everybody else it runs as who they are. For root it runs as the
+account `fluxnetes`, a system account without a home or a shell, which is made if it is missing.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import subprocess
+from dataclasses import dataclass
+from typing import TypedDict
+
+from fluxnetes.store.errors import ServerFailed
+
+NAME = "fluxnetes"
+"""The account used by root."""
+
+
+class RunAs(TypedDict, total=False):
+    """Arguments of `subprocess` that change who a process runs as."""
+
+    user: int
+    group: int
+    extra_groups: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A user of this machine."""
+
+    name: str
+    uid: int
+    gid: int
+
+    @property
+    def is_ours(self) -> bool:
+        return self.uid == os.geteuid()
+
+    @property
+    def run_as(self) -> RunAs:
+        if self.is_ours:
+            return {}
+        return {"user": self.uid, "group": self.gid, "extra_groups": []}
+
+
+def our_account() -> Account:
+    """Who we are ourselves."""
+    try:
+        return _account(pwd.getpwuid(os.geteuid()))
+    except KeyError:
+        raise ServerFailed(
+            f"the user id {os.geteuid()} has no name on this machine, which Postgres needs; give "
+            "it one in /etc/passwd, or use a Postgres of your own (a DSN)"
+        ) from None
+
+
+def server_account() -> Account:
+    """Who the server runs as."""
+    return _account_for_root() if os.geteuid() == 0 else our_account()
+
+
+def _account_for_root() -> Account:
+    try:
+        return _account(pwd.getpwnam(NAME))
+    except KeyError:
+        _make_account()
+        return _account(pwd.getpwnam(NAME))
+
+
+def _make_account() -> None:
+    command = ["useradd", "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", NAME]
+    try:
+        subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - fixed
+    except (OSError, subprocess.CalledProcessError) as error:
+        said = getattr(error, "stderr", None) or str(error)
+        raise ServerFailed(
+            f"we are root, Postgres runs only as somebody else, and the account {NAME!r} could not "
+            f"be made ({said.strip()}); make it, or run Fluxnetes as a plain user, or use a "
+            "Postgres of your own (a DSN)"
+        ) from None
+
+
+def _account(entry: pwd.struct_passwd) -> Account:
+    return Account(entry.pw_name, entry.pw_uid, entry.pw_gid)

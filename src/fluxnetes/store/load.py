@@ -1,0 +1,73 @@
+"""The queue as the tables hold it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from asyncpg import Record
+
+from fluxnetes.queue.changes import Allocation, Event, QueueState, Snapshot, Spent, Usage
+from fluxnetes.queue.jobs import Dependency, Job
+from fluxnetes.store import records
+from fluxnetes.store.connect import Connection
+from fluxnetes.store.statements import statements
+
+_SQL = statements("read")
+
+
+async def load(connection: Connection) -> Snapshot:
+    """All that a queue needs to go on, at one moment."""
+    async with connection.transaction(isolation="repeatable_read", readonly=True):
+        counters = {r["name"]: r["value"] for r in await connection.fetch(_SQL["counters"])}
+        usage = await connection.fetch(_SQL["usage"])
+        queues = await connection.fetch(_SQL["queue_states"])
+        spent = await connection.fetch(_SQL["spent"])
+        return Snapshot(
+            jobs=await _jobs(connection, [r["id"] for r in await connection.fetch(_SQL["needed"])]),
+            allocations=await _allocations(connection),
+            windows=tuple(map(records.window, await connection.fetch(_SQL["windows"]))),
+            usage=tuple(Usage(r["namespace"], r["user"], r["amount"], r["at"]) for r in usage),
+            queues=tuple(QueueState(r["queue"], r["stopped"], r["drained"]) for r in queues),
+            spent=tuple(Spent(r["budget"], r["period"], r["amount"]) for r in spent),
+            step=counters.get("step", 0),
+            arrivals=counters.get("arrivals", 0),
+        )
+
+
+async def load_jobs(connection: Connection, ids: Iterable[int]) -> tuple[Job, ...]:
+    """The records of these jobs, ended or not; of those that there are."""
+    async with connection.transaction(isolation="repeatable_read", readonly=True):
+        return await _jobs(connection, list(ids))
+
+
+async def load_events(connection: Connection, job: int) -> list[Event]:
+    """One job's story."""
+    return [records.event(row) for row in await connection.fetch(_SQL["events"], job)]
+
+
+async def _jobs(connection: Connection, needed: list[int]) -> tuple[Job, ...]:
+    dependencies: defaultdict[int, list[Dependency]] = defaultdict(list)
+    for row in await connection.fetch(_SQL["dependencies"], needed):
+        dependencies[row["job"]].append(records.dependency(row))
+    submissions = {
+        row["id"]: records.submission(row, dependencies[row["id"]])
+        for row in await connection.fetch(_SQL["submissions"], needed)
+    }
+    found = await connection.fetch(_SQL["plans"], needed)
+    plans = {row["job"]: records.plan(row) for row in found}
+    commitments: defaultdict[int, dict[str, float]] = defaultdict(dict)
+    for row in await connection.fetch(_SQL["commitments"], needed):
+        commitments[row["job"]][row["budget"]] = row["amount"]
+    return tuple(
+        records.job(row, submissions[row["id"]], plans.get(row["id"]), commitments[row["id"]])
+        for row in await connection.fetch(_SQL["jobs"], needed)
+    )
+
+
+async def _allocations(connection: Connection) -> tuple[Allocation, ...]:
+    tasks: defaultdict[int, list[Record]] = defaultdict(list)
+    for row in await connection.fetch(_SQL["tasks"]):
+        tasks[row["job"]].append(row)
+    found = await connection.fetch(_SQL["allocations"])
+    return tuple(records.allocation(row, tasks[row["job"]]) for row in found)

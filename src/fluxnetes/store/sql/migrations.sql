@@ -1,0 +1,24 @@
+-- name: prepare
+-- Everything of ours lives in one schema. An administrator may have made it for us, when we may not.
+DO $$
+BEGIN
+    IF to_regnamespace('fluxnetes') IS NULL THEN
+        CREATE SCHEMA fluxnetes;
+    END IF;
+END
+$$;
+CREATE TABLE IF NOT EXISTS fluxnetes.migrations (
+    number integer PRIMARY KEY,
+    name text NOT NULL,
+    applied timestamptz NOT NULL DEFAULT now()
+);
+
+-- name: lock
+-- One migrates, the others wait. The number means nothing; it only has to be ours.
+SELECT pg_advisory_xact_lock(5125486823490561);
+
+-- name: applied
+SELECT coalesce(max(number), 0) FROM migrations;
+
+-- name: record
+INSERT INTO migrations (number, name) VALUES ($1, $2);

@@ -1,0 +1,51 @@
+-- What a queue needs to go on, and what people ask. A queue reads it all in one transaction, which
+-- sees one moment.
+
+-- name: needed
+-- Jobs that have not ended, and what those wait for, ended or not.
+SELECT id FROM jobs WHERE NOT ended
+UNION
+SELECT dependencies.on_job
+FROM dependencies
+INNER JOIN jobs ON jobs.id = dependencies.job
+WHERE NOT jobs.ended;
+
+-- name: jobs
+SELECT * FROM jobs WHERE id = ANY($1::bigint[]) ORDER BY arrival, id;
+
+-- name: submissions
+SELECT * FROM submissions WHERE id = ANY($1::bigint[]);
+
+-- name: dependencies
+SELECT * FROM dependencies WHERE job = ANY($1::bigint[]) ORDER BY job, position;
+
+-- name: plans
+SELECT * FROM plans WHERE job = ANY($1::bigint[]);
+
+-- name: commitments
+SELECT * FROM commitments WHERE job = ANY($1::bigint[]) ORDER BY job, budget;
+
+-- name: allocations
+SELECT * FROM allocations ORDER BY job;
+
+-- name: tasks
+SELECT * FROM tasks ORDER BY job, task;
+
+-- name: windows
+SELECT * FROM windows ORDER BY name;
+
+-- name: usage
+SELECT * FROM usage ORDER BY namespace, "user";
+
+-- name: queue_states
+SELECT * FROM queue_states ORDER BY queue;
+
+-- name: spent
+SELECT * FROM spent ORDER BY budget;
+
+-- name: counters
+SELECT * FROM counters;
+
+-- name: events
+-- One job's story.
+SELECT * FROM events WHERE job = $1 ORDER BY id;

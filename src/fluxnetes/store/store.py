@@ -1,0 +1,112 @@
+"""The store: where the queue is kept, and whom it belongs to.
+
+    async with open_store(dsn) as store:
+        lease = await store.take("controller-0")
+        queue = Scheduler(..., await store.load())
+        ...
+        await store.commit(queue.take_changes(), lease.fence)
+
+Nothing here fails because the server is away: it waits, says so, and goes on. What is committed is
+committed once, however often the connection broke on the way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from functools import partial
+from uuid import UUID, uuid4
+
+from fluxnetes.queue.changes import Changes, Event, Snapshot
+from fluxnetes.queue.jobs import Job
+from fluxnetes.store import lease as leases
+from fluxnetes.store.connect import Connection, Database
+from fluxnetes.store.lease import Holder, Lease
+from fluxnetes.store.load import load, load_events, load_jobs
+from fluxnetes.store.migrate import migrate, migrations
+from fluxnetes.store.writes import Write, encode, send
+from fluxnetes.store.written import Written
+
+
+@asynccontextmanager
+async def open_store(dsn: str | None = None) -> AsyncIterator[Store]:
+    """The store of a server that a DSN names; without one, of a server of our own."""
+    store = Store(Database(dsn))
+    try:
+        await store.open()
+        yield store
+    finally:
+        await store.close()
+
+
+class Store:
+    """The queue's tables. One may write, with the fence of its lease; all may read."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._written = Written()
+        self._committing = asyncio.Lock()
+
+    async def open(self) -> None:
+        """Wait for the server, and see to it that the tables are those of this version."""
+        await self._database.attempt(partial(migrate, steps=migrations()))
+
+    async def close(self) -> None:
+        await self._database.close()
+
+    async def take(self, holder: str, seconds: float = leases.SECONDS) -> Lease | None:
+        """The right to write, if nobody else has it. Whoever gets it must `load`."""
+        lease = await self._database.attempt(partial(leases.take, holder=holder, seconds=seconds))
+        if lease is not None:
+            self._written = Written()
+        return lease
+
+    async def renew(self, lease: Lease) -> Lease:
+        return await self._database.attempt(partial(leases.renew, lease=lease))
+
+    async def release(self, lease: Lease) -> None:
+        await self._database.attempt(partial(leases.release, lease=lease))
+
+    async def holder(self) -> Holder:
+        """Who may write."""
+        return await self._database.attempt(leases.holder)
+
+    async def load(self) -> Snapshot:
+        """All that a queue needs to go on."""
+        snapshot = await self._database.attempt(load)
+        self._written = Written.of(snapshot)
+        return snapshot
+
+    async def jobs(self, ids: Iterable[int]) -> tuple[Job, ...]:
+        """The records of any jobs, also of those that ended long ago, in order of arrival."""
+        return await self._database.attempt(partial(load_jobs, ids=ids))
+
+    async def events(self, job: int) -> list[Event]:
+        """One job's story."""
+        return await self._database.attempt(partial(load_events, job=job))
+
+    async def commit(self, changes: Changes, fence: int) -> None:
+        """Write all changes, or none: `LeaseLost` if the fence is no longer the current one.
+
+        Records are read before this first waits, so the queue may go on meanwhile; commits are
+        written in the order of the calls. Whoever gets an error must `load` anew.
+        """
+        writes = encode(changes, self._written)
+        self._written.note(changes)
+        if not writes:
+            return
+        try:
+            async with self._committing:
+                await self._database.attempt(
+                    partial(_commit, writes=writes, fence=fence, commit=uuid4())
+                )
+        except BaseException:
+            self._written = Written()
+            raise
+
+
+async def _commit(connection: Connection, writes: list[Write], fence: int, commit: UUID) -> None:
+    async with connection.transaction():
+        if await leases.claim(connection, fence, commit):
+            await send(connection, writes)

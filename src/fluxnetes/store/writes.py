@@ -1,0 +1,148 @@
+"""What a commit writes: changes as statements with their values, before anything is sent.
+
+`encode` is pure. It looks at records only now, so that the queue may go on changing them while the
+server is still busy, and a commit that has to be sent twice is the same twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from fluxnetes.queue.changes import Allocation, Changes
+from fluxnetes.queue.jobs import Job, Submission
+from fluxnetes.store.connect import Connection
+from fluxnetes.store.records import (
+    Row,
+    allocation_row,
+    dependency_rows,
+    event_row,
+    job_row,
+    submission_row,
+    task_rows,
+    window_row,
+)
+from fluxnetes.store.statements import statements
+from fluxnetes.store.written import Written
+
+_SQL = statements("write")
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One statement with all of its values."""
+
+    statement: str
+    columns: Sequence[Sequence[object]] = ()
+    """The values as columns, for a statement that takes all rows at once."""
+    rows: Sequence[Row] = ()
+    """Or as rows, for one that takes them one by one."""
+
+
+async def send(connection: Connection, writes: Iterable[Write]) -> None:
+    """Run the statements, in order."""
+    for write in writes:
+        if write.rows:
+            await connection.executemany(_SQL[write.statement], write.rows)
+        else:
+            await connection.execute(_SQL[write.statement], *write.columns)
+
+
+def encode(changes: Changes, written: Written) -> list[Write]:
+    """The statements that make the tables agree with the changes."""
+    jobs = changes.jobs.values()
+    return [
+        *_submissions(written.new_submissions(jobs)),
+        *_table("jobs", map(job_row, jobs)),
+        *_plans(written.with_new_plan(jobs)),
+        *_commitments(written.with_new_commitments(jobs)),
+        *_allocations(changes, written),
+        *_windows(changes),
+        *_accounts(changes),
+        *_counters(changes),
+        *_table("events", map(event_row, changes.events)),
+    ]
+
+
+def _table(statement: str, rows: Iterable[Row]) -> Iterator[Write]:
+    columns = list(zip(*rows, strict=True))
+    if columns:
+        yield Write(statement, columns)
+
+
+def _each(statement: str, rows: Iterable[Row]) -> Iterator[Write]:
+    given = list(rows)
+    if given:
+        yield Write(statement, rows=given)
+
+
+def _forget(statement: str, keys: Iterable[object]) -> Iterator[Write]:
+    given = list(keys)
+    if given:
+        yield Write(statement, (given,))
+
+
+def _submissions(new: Collection[Submission]) -> Iterator[Write]:
+    yield from _table("submissions", map(submission_row, new))
+    yield from _forget("forget_dependencies", (each.id for each in new))
+    yield from _table("dependencies", (row for each in new for row in dependency_rows(each)))
+
+
+def _plans(jobs: Collection[Job]) -> Iterator[Write]:
+    plans = ((job.id, p.start, p.since, p.reason) for job in jobs if (p := job.plan) is not None)
+    yield from _forget("forget_plans", (job.id for job in jobs if job.plan is None))
+    yield from _table("plans", plans)
+
+
+def _commitments(jobs: Collection[Job]) -> Iterator[Write]:
+    pairs = ((job.id, *pair) for job in jobs for pair in job.commitments.items())
+    yield from _forget("forget_commitments", (job.id for job in jobs))
+    yield from _table("commitments", pairs)
+
+
+def _allocations(changes: Changes, written: Written) -> Iterator[Write]:
+    gone = (job for job, held in changes.allocations.items() if held is None)
+    held = [each for each in changes.allocations.values() if each is not None]
+    moved = [each for each in held if written.has_moved(each)]
+    stayed = ((each.job, each.start, each.end) for each in held if not written.has_moved(each))
+    yield from _forget("forget_allocations", gone)
+    yield from _each("allocation", map(allocation_row, moved))
+    yield from _table("allocation_times", stayed)
+    yield from _tasks(held, written)
+
+
+def _tasks(held: Iterable[Allocation], written: Written) -> Iterator[Write]:
+    """Mark tasks that ended; write all tasks of a job only when they are no longer the same."""
+    anew: list[Allocation] = []
+    ended: list[Row] = []
+    for each in held:
+        tasks = written.newly_ended_tasks(each)
+        if tasks is None:
+            anew.append(each)
+        else:
+            ended += ((each.job, task) for task in tasks)
+    yield from _forget("forget_tasks", (each.job for each in anew))
+    yield from _table("tasks", (row for each in anew for row in task_rows(each)))
+    yield from _table("ended_tasks", ended)
+
+
+def _windows(changes: Changes) -> Iterator[Write]:
+    kept = [window for window in changes.windows.values() if window is not None]
+    yield from _forget("forget_windows", (n for n, w in changes.windows.items() if w is None))
+    yield from _each("window", map(window_row, kept))
+
+
+def _accounts(changes: Changes) -> Iterator[Write]:
+    usage, queues, spent = changes.usage.values(), changes.queues.values(), changes.spent.values()
+    yield from _table("usage", ((u.namespace, u.user, u.amount, u.at) for u in usage))
+    yield from _table("queue_states", ((q.queue, q.stopped, q.drained) for q in queues))
+    yield from _table("spent", ((s.budget, s.period, s.amount) for s in spent))
+
+
+def _counters(changes: Changes) -> Iterator[Write]:
+    counters: list[Row] = []
+    if changes.step is not None:
+        counters.append(("step", changes.step))
+    if changes.jobs:
+        counters.append(("arrivals", max(job.arrival for job in changes.jobs.values())))
+    yield from _table("counters", counters)

@@ -1,0 +1,93 @@
+"""What the tables hold of the jobs that live, as far as it need not be sent again.
+
+The queue hands over whole records, of which little changed. The submission, the placement and the
+tasks of a job are values that never change once made, so it is enough to see that they are the very
+same objects; a plan and what was committed of budgets are small, and compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from fluxnetes.queue.changes import Allocation, Changes, Snapshot
+from fluxnetes.queue.jobs import Job, Plan, Submission
+from fluxnetes.queue.states import ENDED
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What was last sent of one job."""
+
+    submission: Submission
+    plan: Plan | None
+    commitments: dict[str, float]
+
+    @classmethod
+    def of(cls, job: Job) -> Known:
+        return cls(job.submission, job.plan, dict(job.commitments))
+
+
+@dataclass(slots=True)
+class Written:
+    """What was last sent of all jobs that live. Of a job that is not here nothing is known."""
+
+    jobs: dict[int, Known] = field(default_factory=dict)
+    allocations: dict[int, Allocation] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> Written:
+        jobs = {job.id: Known.of(job) for job in snapshot.jobs}
+        return cls(jobs, {each.job: each for each in snapshot.allocations})
+
+    def note(self, changes: Changes) -> None:
+        """The changes are in the tables, or will be before anything else is."""
+        for job in changes.jobs.values():
+            if job.state in ENDED:
+                self.jobs.pop(job.id, None)
+            else:
+                self.jobs[job.id] = Known.of(job)
+        for number, allocation in changes.allocations.items():
+            if allocation is None:
+                self.allocations.pop(number, None)
+            else:
+                self.allocations[number] = allocation
+
+    # -- what is new ---------------------------------------------------------------------------
+
+    def new_submissions(self, jobs: Iterable[Job]) -> list[Submission]:
+        known = self.jobs.get
+        return [
+            job.submission
+            for job in jobs
+            if (k := known(job.id)) is None or k.submission is not job.submission
+        ]
+
+    def with_new_plan(self, jobs: Iterable[Job]) -> list[Job]:
+        known = self.jobs.get
+        return [job for job in jobs if (k := known(job.id)) is None or k.plan != job.plan]
+
+    def with_new_commitments(self, jobs: Iterable[Job]) -> list[Job]:
+        known = self.jobs.get
+        return [
+            job for job in jobs if (k := known(job.id)) is None or k.commitments != job.commitments
+        ]
+
+    def has_moved(self, held: Allocation) -> bool:
+        """Whether a job holds something else than before, not just for another time."""
+        before = self.allocations.get(held.job)
+        return (
+            before is None
+            or before.placement is not held.placement
+            or before.seats is not held.seats
+            or before.tasks is not held.tasks
+        )
+
+    def newly_ended_tasks(self, held: Allocation) -> frozenset[int] | None:
+        """The tasks that ended; None if the job's tasks are not the same any more."""
+        before = self.allocations.get(held.job)
+        if before is None or before.tasks is not held.tasks:
+            return None
+        if before.ended_tasks - held.ended_tasks:
+            return None
+        return held.ended_tasks - before.ended_tasks

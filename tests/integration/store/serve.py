@@ -1,0 +1,14 @@
+"""A process that uses the embedded server of a folder until it is told to stop."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from fluxnetes.store.embedded import EmbeddedServer
+
+server = EmbeddedServer(Path(sys.argv[1]))
+server.start()
+print(server.pid, flush=True)
+if sys.stdin.readline().strip() == "stop":
+    server.stop()

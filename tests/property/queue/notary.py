@@ -1,0 +1,120 @@
+"""What was promised to whom, and that it was kept.
+
+The notary reads what the queue wrote down, and nothing else: `planned` and `unplanned` lines, and
+the starts. A promise may move earlier at any time. It may move later, or be taken back, only for
+a reason that is written beside it, is one of four kinds, and is true:
+
+- a job ordered before it came, was let go, was changed, or went back to the queue;
+- nodes were lost;
+- a maintenance window was set;
+- somebody was still there after he should have been gone.
+
+A promise that was not moved is kept: the job starts at its time or before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from fluxnetes.queue.changes import Event
+from fluxnetes.queue.events import Maintain, NodesLost
+from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.states import ENDED, State
+from tests.property.queue.world import Step, World
+
+_NEVER = 2**62
+
+
+class Notary:
+    """Remembers all promises."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.promised: dict[int, int] = {}
+        self.moved_later = 0
+        self._state: dict[int, State | None] = {}
+        self._ends: Counter[int] = Counter()
+
+    def check(self, step: Step) -> None:
+        for changes in step.changes:
+            for event in changes.events:
+                self._read(event, step)
+        for job in self._world.scheduler.jobs.values():
+            self._check_open_promise(job)
+
+    def check_that_all_ended_once(self) -> None:
+        assert self._ends == Counter(dict.fromkeys(self._world.ids, 1))
+
+    def _read(self, event: Event, step: Step) -> None:
+        assert event.at == step.now
+        match event.kind:
+            case "planned":
+                self._planned(event, step)
+            case "unplanned":
+                self._unplanned(event, step)
+            case "transition":
+                self._transition(event)
+
+    # -- promises ------------------------------------------------------------------------------
+
+    def _planned(self, event: Event, step: Step) -> None:
+        assert event.start is not None
+        assert event.start >= step.now, f"a promise in the past: {event}"
+        before = self.promised.get(event.job, _NEVER)
+        assert event.start != before, f"a plan that did not change was written down: {event}"
+        if event.start > before:
+            self._check_reason(event, step)
+            self.moved_later += 1
+        self.promised[event.job] = event.start
+
+    def _unplanned(self, event: Event, step: Step) -> None:
+        """Nothing is promised any more; at a job's own wish, or for one of the four reasons."""
+        assert event.job in self.promised, f"what was not promised was taken back: {event}"
+        if event.reason != "it was changed":
+            self._check_reason(event, step)
+        del self.promised[event.job]
+
+    def _check_open_promise(self, job: Job) -> None:
+        start = job.plan.start if job.plan is not None else None
+        assert start == self.promised.get(job.id), f"job {job.id}: {job.plan} is not written down"
+        assert start is None or start > self._world.now, f"job {job.id} was due at {start}"
+
+    # -- lives ---------------------------------------------------------------------------------
+
+    def _transition(self, event: Event) -> None:
+        assert event.before == self._state.get(event.job), f"the story has a gap: {event}"
+        assert event.after is not None
+        self._state[event.job] = event.after
+        promised = self.promised.pop(event.job, _NEVER)
+        if event.after is State.ALLOCATED:
+            assert event.at <= promised, f"job {event.job} was promised {promised}: {event}"
+        self._ends[event.job] += event.after in ENDED
+
+    # -- reasons -------------------------------------------------------------------------------
+
+    def _check_reason(self, event: Event, step: Step) -> None:
+        reason = event.reason
+        if found := re.fullmatch(r"job (\d+) is ordered before it", reason):
+            assert self._is_before(int(found[1]), event.job), event
+        elif found := re.fullmatch(r"job ([\d, ]+) overran its walltime", reason):
+            for job in map(int, found[1].split(", ")):
+                self._check_overrun(job)
+        elif reason.startswith("nodes were lost: "):
+            assert step.has(NodesLost), event
+        elif reason.startswith("maintenance window "):
+            assert step.has(Maintain), event
+        else:
+            raise AssertionError(f"moved later without a reason that counts: {event}")
+
+    def _is_before(self, one: int, other: int) -> bool:
+        return self._place(self._world.job(one)) < self._place(self._world.job(other))
+
+    def _place(self, job: Job) -> tuple[int, str, int, int]:
+        queue = next(q for q in self._world.config.queues if q.name == job.queue)
+        return (-queue.priority, queue.name, -job.submission.job_class, job.arrival)
+
+    def _check_overrun(self, id: int) -> None:
+        """Somebody is there, and should not be any more."""
+        assert id in self._world.present or self._ends[id], f"job {id} is not there"
+        assert self._state[id] is State.ENDING or self._ends[id], f"job {id} may still be there"

@@ -1,0 +1,281 @@
+"""A small cluster with a clock, on which the queue's decisions are carried out.
+
+The queue is told what happens and decides; the world carries its decisions out and knows the truth:
+which jobs are on which vertices until they are really gone, which nodes are down, which windows are
+set. Nothing of that is read from the queue's own bookkeeping, so it can be held against it.
+
+At one instant jobs leave first, then happens what the script says, then the queue decides once. A
+job that starts stays for its run time, or until it was told to go and has needed its time to leave.
+Then the clock jumps to the next instant at which anything happens, or the queue wants to be woken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from typing import Protocol
+
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.graph.placement import Placement
+from fluxnetes.match.matcher import Matcher
+from fluxnetes.queue.changes import Changes, Snapshot
+from fluxnetes.queue.config import Config
+from fluxnetes.queue.errors import QueueError
+from fluxnetes.queue.events import (
+    Ended,
+    Event,
+    Maintain,
+    NodesBack,
+    NodesLost,
+    Release,
+    RemoveWindow,
+    Reserve,
+    Returned,
+    Started,
+    Submit,
+)
+from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.scheduler import Scheduler
+from fluxnetes.queue.states import ENDED, State
+
+MATCH_POLICY = "lonode"
+
+
+@dataclass(frozen=True)
+class Act:
+    """Something that happens at a time, whatever the queue does."""
+
+    at: int
+    event: Event
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What becomes of a job once it starts."""
+
+    runtime: int
+    """How long it stays if nobody tells it to go; perhaps longer than its walltime."""
+    leaves: int = 0
+    """How long it needs to leave once it was told to go."""
+    ok: bool = True
+    balks: int = 0
+    """How many times its start cannot be carried out, and it goes back to the queue."""
+
+
+@dataclass(frozen=True)
+class Script:
+    """All that comes, and what becomes of each job."""
+
+    acts: tuple[Act, ...]
+    fates: Mapping[int, Fate]
+
+    def __repr__(self) -> str:
+        """What somebody needs who wants to see it happen again, and not the defaults."""
+        told = "\n".join(f"  {act.at}: {_brief(act.event)}" for act in self.acts)
+        fates = "\n".join(f"  {id}: {_brief(fate)}" for id, fate in self.fates.items())
+        return f"Script:\n{told}\n{fates}"
+
+    def _repr_pretty_(self, printer: Printer, cycle: bool) -> None:
+        printer.text(repr(self))
+
+
+class Printer(Protocol):
+    """What shows a failing example."""
+
+    def text(self, text: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class Presence:
+    """A job that is on its vertices, and has been since it started."""
+
+    start: int
+    placement: Placement
+
+
+@dataclass
+class Step:
+    """One instant: what happened, and what the queue made of it."""
+
+    now: int
+    happened: list[Event] = field(default_factory=list)
+    """Without what the queue refused."""
+    changes: list[Changes] = field(default_factory=list)
+    started: list[int] = field(default_factory=list)
+
+    def has(self, *kinds: type) -> bool:
+        return any(isinstance(event, kinds) for event in self.happened)
+
+
+class World:
+    """A cluster, its queue, and the truth."""
+
+    def __init__(
+        self,
+        build: Callable[[], ResourceGraph],
+        config: Config,
+        script: Script,
+        *,
+        count: bool = True,
+    ) -> None:
+        self.build = build
+        self.config = config
+        self.count = count
+        self.fates = script.fates
+        self.now = 0
+        self.present: dict[int, Presence] = {}
+        self.down: set[str] = set()
+        self.windows: dict[str, Maintain | Reserve] = {}
+        self._acts = sorted(script.acts, key=lambda act: act.at)
+        self._leaves: dict[int, int] = {}
+        """When those who are there will be gone."""
+        self._balked: dict[int, int] = {}
+        self._closed = False
+        self.graph = build()
+        matcher = Matcher(self.graph, policy=MATCH_POLICY)
+        self.scheduler = Scheduler(matcher, config, validate=True, count=count)
+
+    # -- the clock -----------------------------------------------------------------------------
+
+    def steps(self) -> Iterator[Step]:
+        """Let time pass until nothing is left to happen."""
+        while (instant := self._next_instant()) is not None:
+            assert instant >= self.now, "time runs backwards"
+            self.now = instant
+            yield self._live_through()
+        alive = [job for job in self.scheduler.jobs.values() if job.state not in ENDED]
+        assert not alive, f"waits for ever: {self.scheduler.explain(alive[0].id, self.now)}"
+
+    def run(self) -> None:
+        for _ in self.steps():
+            pass
+
+    def _next_instant(self) -> int | None:
+        times = [*self._leaves.values(), *(act.at for act in self._acts[:1])]
+        wake = self.scheduler.next_wake(self.now)
+        if wake is not None:
+            assert wake > self.now, "the queue asks to be woken at once"
+            times.append(wake)
+        if not times and not self._closed:
+            self._close()
+            return self.now
+        return min(times, default=None)
+
+    def _close(self) -> None:
+        """In the end all nodes are back, and everybody is let go."""
+        self._closed = True
+        held = [job.id for job in self.scheduler.jobs.values() if job.state is State.HELD]
+        back: list[Event] = [NodesBack(tuple(sorted(self.down)))] if self.down else []
+        self._acts = [Act(self.now, event) for event in (*back, *map(Release, held))]
+
+    # -- one instant ---------------------------------------------------------------------------
+
+    def _live_through(self) -> Step:
+        step = Step(self.now)
+        for job in sorted(job for job, at in self._leaves.items() if at == self.now):
+            self._leave(job, step)
+        while self._acts and self._acts[0].at == self.now:
+            self._tell(self._acts.pop(0).event, step)
+        self.scheduler.cycle(self.now)
+        self._see(step)
+        for job in step.started:
+            self._carry_out(job, step)
+        return step
+
+    def _leave(self, job: int, step: Step) -> None:
+        fate = self.fates[job]
+        del self._leaves[job], self.present[job]
+        if self._balked.get(job, 0) < fate.balks and self.job(job).state is State.ALLOCATED:
+            self._balked[job] = self._balked.get(job, 0) + 1
+            self._tell(Returned(job, "it could not be bound"), step)
+        else:
+            self._tell(Ended(job, fate.ok), step)
+
+    def _tell(self, event: Event, step: Step) -> None:
+        try:
+            self.scheduler.apply(event, self.now)
+        except QueueError:
+            # The script knows nothing of states, and so asks for what cannot be.
+            refused = self.scheduler.take_changes()
+            assert not refused, f"{event} was refused and changed something: {refused}"
+            return
+        step.happened.append(event)
+        self._take_note(event)
+        self._see(step)
+
+    def _take_note(self, event: Event) -> None:
+        if isinstance(event, NodesLost):
+            self.down |= set(event.nodes)
+        elif isinstance(event, NodesBack):
+            self.down -= set(event.nodes)
+        elif isinstance(event, Maintain | Reserve):
+            self.windows[event.name] = event
+        elif isinstance(event, RemoveWindow):
+            del self.windows[event.name]
+
+    def _see(self, step: Step) -> None:
+        """Look at what the queue decided."""
+        changes = self.scheduler.take_changes()
+        step.changes.append(changes)
+        for event in changes.events:
+            if event.after is State.ALLOCATED:
+                step.started.append(event.job)
+            elif event.after is State.ENDING:
+                gone = self.now + self.fates[event.job].leaves
+                self._leaves[event.job] = min(gone, self._leaves.get(event.job, gone))
+
+    def _carry_out(self, job: int, step: Step) -> None:
+        allocation = next(
+            found for changes in step.changes if (found := changes.allocations.get(job)) is not None
+        )
+        assert job not in self.present, f"job {job} starts and is there already"
+        self.present[job] = Presence(self.now, allocation.placement)
+        fate = self.fates[job]
+        if self._balked.get(job, 0) < fate.balks:
+            self._leaves[job] = self.now + 1
+            return
+        self._leaves[job] = self.now + fate.runtime
+        self._tell(Started(job), step)
+
+    # -- looking -------------------------------------------------------------------------------
+
+    def job(self, id: int) -> Job:
+        return self.scheduler.job(id)
+
+    @property
+    def ids(self) -> list[int]:
+        """The jobs that ever come, in order of their numbers."""
+        return sorted(self.fates)
+
+    # -- starting again ------------------------------------------------------------------------
+
+    def restart(self, snapshot: Snapshot) -> None:
+        """The queue is gone; another one goes on from what was written down."""
+        self.graph = self.build()
+        for row in range(self.graph.vertex_count):
+            if self.graph.name(row) in self.down:
+                self.graph.set_status(row, False)
+        matcher = Matcher(self.graph, policy=MATCH_POLICY)
+        self.scheduler = Scheduler.resume(
+            matcher, self.config, snapshot, now=self.now, validate=True, count=self.count
+        )
+
+
+def submissions(script: Script) -> list[Submit]:
+    return [act.event for act in script.acts if isinstance(act.event, Submit)]
+
+
+def _brief(value: object) -> str:
+    """A data class without the fields that are as always."""
+    if not is_dataclass(value) or isinstance(value, type):
+        return repr(value)
+    shown = [f for f in fields(value) if f.repr and not _is_default(value, f)]
+    parts = (f"{f.name}={_brief(getattr(value, f.name))}" for f in shown)
+    return f"{type(value).__name__}({', '.join(parts)})"
+
+
+def _is_default(value: object, field: Field[object]) -> bool:
+    given = getattr(value, field.name)
+    if field.default_factory is not MISSING:
+        return bool(given == field.default_factory())
+    return bool(field.default is not MISSING and given == field.default)

@@ -1,0 +1,306 @@
+"""A job's life: every way of the chart can be gone, and no other."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import pytest
+
+from fluxnetes.jobspec.build import jobspec, node, slot
+from fluxnetes.queue.config import QueueConfig
+from fluxnetes.queue.errors import QueueError, Refused, UnknownJob
+from fluxnetes.queue.events import (
+    Alter,
+    Cancel,
+    Ended,
+    Event,
+    Gathered,
+    Grow,
+    Hold,
+    NodesLost,
+    Release,
+    Returned,
+    Started,
+    Submit,
+    TaskEnded,
+)
+from fluxnetes.queue.jobs import Submission
+from fluxnetes.queue.states import ENDED, WAYS, ImpossibleTransition, State, check_way
+from tests.unit.queue.build import JobToBe, a_job, machine
+from tests.unit.queue.world import World
+
+S = State
+
+
+def life(world: World, job: int) -> list[State]:
+    """Every state that a job was in, in order."""
+    events = [event for event in world.story(job) if event.kind == "transition"]
+    assert [e.before for e in events] == [None, *(e.after for e in events[:-1])]
+    return [event.after for event in events if event.after is not None]
+
+
+def world_in_which_nothing_runs_by_itself() -> World:
+    world = World(machine(2))
+    world.carries_out = False
+    return world
+
+
+# -- every way -------------------------------------------------------------------------------------
+
+
+def test_a_job_is_allocated_then_runs_then_completes() -> None:
+    world = world_in_which_nothing_runs_by_itself()
+    job = world.submit(a_job(nodes=2))
+    world.tell(Started(job))
+    world.end(job)
+    assert life(world, job) == [S.PENDING, S.ALLOCATED, S.RUNNING, S.COMPLETED]
+
+
+def test_a_job_that_ends_badly_has_failed() -> None:
+    world = World(machine(2))
+    job = world.submit(a_job())
+    world.end(job, ok=False)
+    assert life(world, job) == [S.PENDING, S.ALLOCATED, S.RUNNING, S.FAILED]
+
+
+@pytest.mark.parametrize(("ok", "outcome"), [(True, S.COMPLETED), (False, S.FAILED)])
+def test_a_job_may_be_over_before_anybody_saw_it_run(ok: bool, outcome: State) -> None:
+    world = world_in_which_nothing_runs_by_itself()
+    job = world.submit(a_job())
+    world.end(job, ok=ok)
+    assert life(world, job) == [S.PENDING, S.ALLOCATED, outcome]
+
+
+def test_what_could_not_be_carried_out_goes_back_to_the_queue() -> None:
+    world = world_in_which_nothing_runs_by_itself()
+    job = world.submit(a_job())
+    world.tell(Returned(job, "the node refused its pod"))
+    assert life(world, job) == [S.PENDING, S.ALLOCATED, S.PENDING, S.ALLOCATED]
+    assert "the node refused its pod" in [event.reason for event in world.story(job)]
+
+
+@pytest.mark.parametrize("runs", [False, True])
+def test_a_job_that_is_cancelled_while_it_has_nodes_is_ending_until_it_is_gone(runs: bool) -> None:
+    world = World(machine(2))
+    world.carries_out = runs
+    job = world.submit(a_job(nodes=2))
+    waiting = world.submit(a_job(nodes=2))
+    world.tell(Cancel(job))
+    assert world.states(job, waiting) == [S.ENDING, S.PENDING]
+    world.end(job)
+    assert world.states(job, waiting)[0] is S.CANCELLED
+    assert world.start(waiting) == 0
+
+
+def test_a_job_whose_walltime_is_over_is_ending_then_timed_out() -> None:
+    world = World(machine(2))
+    job = world.submit(a_job().lasting(10))
+    world.stays(job)
+    world.go_to(10)
+    assert world.state(job) is S.ENDING
+    world.end(job)
+    assert life(world, job)[-2:] == [S.ENDING, S.TIMED_OUT]
+
+
+def test_a_job_that_lost_its_nodes_is_ending_then_failed() -> None:
+    world = World(machine(2))
+    job = world.submit(a_job(nodes=2))
+    world.tell(NodesLost(("node0",)))
+    world.end(job)
+    assert life(world, job)[-2:] == [S.ENDING, S.FAILED]
+
+
+def test_a_job_that_goes_back_to_the_queue_comes_from_ending() -> None:
+    world = World(machine(2))
+    job = world.submit(a_job(nodes=2).requeued_on_loss())
+    world.tell(NodesLost(("node0",)))
+    world.end(job)
+    assert life(world, job)[-2:] == [S.ENDING, S.PENDING]
+    assert world.job(job).restarts == 1
+
+
+def test_a_group_gathers_then_waits_then_starts() -> None:
+    world = World(machine(2))
+    job = world.submit(a_job().gathering())
+    assert world.state(job) is S.GATHERING
+    world.tell(Gathered(job))
+    assert life(world, job) == [S.GATHERING, S.PENDING, S.ALLOCATED, S.RUNNING]
+
+
+def test_a_complete_group_may_ask_for_something_else_than_was_thought() -> None:
+    world = World(machine(4))
+    job = world.submit(a_job(nodes=1).gathering())
+    world.tell(Gathered(job, jobspec(slot(3, node(1)))))
+    assert len(world.nodes(job)) == 3
+
+
+def test_a_group_that_turns_out_impossible_is_rejected() -> None:
+    world = World(machine(2))
+    job = world.submit(a_job().gathering())
+    world.tell(Gathered(job, jobspec(slot(3, node(1)))))
+    assert life(world, job) == [S.GATHERING, S.REJECTED]
+    assert world.job(job).reason
+
+
+def test_a_gathering_group_can_be_held_and_is_held_when_it_is_complete() -> None:
+    world = World(machine(2))
+    job = world.submit(a_job().gathering())
+    world.tell(Hold(job))
+    world.tell(Gathered(job))
+    assert life(world, job) == [S.GATHERING, S.HELD]
+
+
+def test_a_hold_on_a_gathering_group_can_be_taken_back() -> None:
+    world = World(machine(2))
+    job = world.submit(a_job().gathering())
+    world.tell(Hold(job))
+    world.tell(Release(job))
+    world.tell(Gathered(job))
+    assert world.state(job) is S.RUNNING
+
+
+def test_a_held_job_waits_until_it_is_released() -> None:
+    world = World(machine(2))
+    job = world.submit(a_job().held())
+    world.go_to(100)
+    assert world.state(job) is S.HELD
+    world.tell(Release(job))
+    assert life(world, job) == [S.HELD, S.PENDING, S.ALLOCATED, S.RUNNING]
+
+
+def test_a_pending_job_can_be_held() -> None:
+    world = World(machine(2))
+    world.submit(a_job(nodes=2).lasting(10))
+    job = world.submit(a_job())
+    world.tell(Hold(job))
+    world.go_to(50)
+    assert life(world, job) == [S.PENDING, S.HELD]
+
+
+@pytest.mark.parametrize("job", [a_job().gathering(), a_job().held(), a_job(nodes=2)])
+def test_a_job_that_waits_is_cancelled_at_once(job: JobToBe) -> None:
+    world = World(machine(2))
+    world.submit(a_job(nodes=2))
+    waiting = world.submit(job)
+    world.tell(Cancel(waiting, "not needed any more"))
+    assert world.state(waiting) is S.CANCELLED
+    assert world.job(waiting).reason == "not needed any more"
+
+
+def test_a_job_that_can_never_run_is_rejected_with_the_reason() -> None:
+    world = World(machine(2))
+    job = world.submit(a_job(nodes=3))
+    assert life(world, job) == [S.REJECTED]
+    assert "needs 3 slot" in world.job(job).reason
+
+
+def test_a_job_that_was_told_to_go_for_one_reason_can_be_cancelled_for_another() -> None:
+    world = World(machine(2))
+    job = world.submit(a_job(nodes=2).requeued_on_loss())
+    world.tell(NodesLost(("node0",)))
+    world.tell(Cancel(job, "do not bother"))
+    world.end(job)
+    assert world.state(job) is S.CANCELLED
+    assert world.job(job).reason == "do not bother"
+
+
+# -- no other --------------------------------------------------------------------------------------
+
+
+def test_a_way_that_is_not_on_the_chart_is_refused() -> None:
+    for before, after in itertools.product((None, *State), State):
+        if after not in WAYS[before]:
+            with pytest.raises(ImpossibleTransition, match="job 7 cannot go from"):
+                check_way(7, before, after)
+
+
+def test_what_has_ended_never_changes_again() -> None:
+    assert all(not WAYS[state] for state in ENDED)
+
+
+def job_in(state: State) -> tuple[World, int]:
+    """A job in one of its states."""
+    world = World(machine(2), QueueConfig(grace=5))
+    world.carries_out = state is not State.ALLOCATED
+    if state is State.PENDING:
+        world.submit(a_job(nodes=2).lasting(100))
+    builders = {S.GATHERING: a_job().gathering(), S.HELD: a_job().held(), S.REJECTED: a_job(9)}
+    job = world.submit(builders.get(state, a_job(nodes=2)))
+    if state in (S.ENDING, S.CANCELLED):
+        world.tell(Cancel(job))
+    if state is S.TIMED_OUT:
+        world.stays(job)
+        world.go_to(10)
+    if state in (S.COMPLETED, S.FAILED, S.CANCELLED, S.TIMED_OUT):
+        world.end(job, ok=state is not S.FAILED)
+    assert world.state(job) is state
+    return world, job
+
+
+WAITS = {S.GATHERING, S.PENDING, S.HELD}
+HAS_NODES = {S.ALLOCATED, S.RUNNING, S.ENDING}
+MAKES_SENSE: dict[Event, set[State]] = {
+    Gathered(0): {S.GATHERING},
+    Hold(0): WAITS,
+    Release(0): {S.HELD, S.GATHERING},
+    Cancel(0): WAITS | HAS_NODES,
+    Alter(0, walltime=20): WAITS | {S.ALLOCATED, S.RUNNING},
+    Alter(0, priority=3): WAITS,
+    Started(0): HAS_NODES,
+    Returned(0, "no"): {S.ALLOCATED},
+    Ended(0): HAS_NODES,
+    TaskEnded(0, 0): HAS_NODES,
+}
+NONSENSE = [
+    (event, state)
+    for event, states in MAKES_SENSE.items()
+    for state in sorted(set(State) - states, key=str)
+]
+
+
+@pytest.mark.parametrize(
+    ("event", "state"), NONSENSE, ids=lambda x: x.name if isinstance(x, State) else type(x).__name__
+)
+def test_what_makes_no_sense_in_a_state_is_refused_and_changes_nothing(
+    event: Event, state: State
+) -> None:
+    world, job = job_in(state)
+    before = world.job(job)
+    with pytest.raises(Refused, match=f"job {job} "):
+        world.queue.apply(_for(event, job), world.now)
+    changes = world.queue.take_changes()
+    assert not changes, f"{changes}"
+    assert world.queue.job(job) == before
+
+
+def _for(event: Event, job: int) -> Event:
+    return replace(event, job=job)  # type: ignore[type-var,call-arg]
+
+
+def test_only_an_elastic_job_can_grow() -> None:
+    world = World(machine(2))
+    job = world.submit(a_job())
+    with pytest.raises(Refused, match=f"job {job} has a fixed size"):
+        world.tell(Grow(job))
+
+
+def test_telling_a_second_time_that_a_job_runs_changes_nothing() -> None:
+    world = World(machine(2))
+    job = world.submit(a_job())
+    world.tell(Started(job))
+    assert life(world, job) == [S.PENDING, S.ALLOCATED, S.RUNNING]
+
+
+def test_nobody_knows_a_job_that_nobody_submitted() -> None:
+    world = World(machine(2))
+    with pytest.raises(UnknownJob, match="there is no job 99"):
+        world.tell(Cancel(99))
+
+
+def test_an_id_is_given_once() -> None:
+    world = World(machine(2))
+    job = world.submit(a_job())
+    world.end(job)
+    with pytest.raises(QueueError, match=f"there is a job {job} already"):
+        world.tell(Submit(Submission(job, jobspec(slot(1, node(1))))))

@@ -1,0 +1,130 @@
+"""What-if: a recorded queue run ahead."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from fluxnetes.queue.changes import Snapshot
+from fluxnetes.queue.jobs import After, Dependency, Submission
+from fluxnetes.simulate.cluster import uniform_cluster, with_more_nodes
+from fluxnetes.simulate.document import write_forecasts
+from fluxnetes.simulate.errors import SimulationError
+from fluxnetes.simulate.forecast import Forecast, Scenario, compare, look_ahead, scenarios
+from fluxnetes.simulate.policies import parse_policy
+from tests.unit.simulate.queues import (
+    CLUSTER,
+    HEAD,
+    LONG,
+    NOW,
+    PASSING,
+    RUNNING,
+    job,
+    snapshot_of,
+)
+
+EASY = parse_policy("easy")
+
+
+def ahead(snapshot: Snapshot, *more: Submission, nodes: int = 4, policy: str = "easy") -> Forecast:
+    cluster = CLUSTER if nodes == 4 else with_more_nodes(CLUSTER, nodes - 4)
+    return look_ahead(snapshot, Scenario("s", cluster, parse_policy(policy), more), NOW)
+
+
+def test_jobs_start_as_if_every_walltime_were_used_up() -> None:
+    found = ahead(snapshot_of(RUNNING, HEAD, PASSING, LONG))
+    assert found.start == {2: NOW + 100, 4: NOW + 150}
+    assert found.end == {2: NOW + 150, 4: NOW + 240}
+    assert found.never == {}
+
+
+def test_more_nodes_let_jobs_start_earlier() -> None:
+    found = ahead(snapshot_of(RUNNING, HEAD, PASSING, LONG), nodes=8)
+    assert found.start == {2: NOW, 4: NOW + 50}
+
+
+def test_one_more_job_comes_last() -> None:
+    found = ahead(snapshot_of(RUNNING, HEAD), job(9, 1, 300), policy="fcfs")
+    assert found.start == {2: NOW + 100, 9: NOW + 150}
+
+
+def test_one_more_job_that_never_fits_is_told_so() -> None:
+    found = ahead(snapshot_of(RUNNING), job(9, 5, 300))
+    assert found.start == {}
+    assert list(found.never) == [9]
+    assert found.never[9]
+
+
+def test_another_policy_lets_others_pass() -> None:
+    queue = snapshot_of(RUNNING, HEAD)
+    assert ahead(queue, job(9, 1, 10), policy="fcfs").start[9] == NOW + 150
+    assert ahead(queue, job(9, 1, 10), policy="easy").start[9] == NOW
+
+
+def test_who_waits_behind_a_job_without_walltime_has_no_forecast() -> None:
+    found = ahead(snapshot_of(job(1, 3, None), HEAD))
+    assert found.start == {}
+    assert list(found.never) == [2]
+
+
+def test_a_job_without_walltime_starts_and_never_ends() -> None:
+    found = ahead(snapshot_of(RUNNING, job(2, 4, None)))
+    assert (found.start, found.end) == ({2: NOW + 100}, {})
+
+
+def test_held_jobs_wait_and_dependants_start_after_what_they_depend_on() -> None:
+    after = job(4, 1, 10, dependencies=(Dependency(After.SUCCEEDED, 2),))
+    found = ahead(snapshot_of(RUNNING, HEAD, job(3, 1, 5, held=True), after))
+    assert found.start == {2: NOW + 100, 4: NOW + 150}
+    assert list(found.never) == [3]
+
+
+def test_looking_ahead_changes_nothing_of_what_is_recorded() -> None:
+    queue = snapshot_of(RUNNING, HEAD, PASSING, LONG)
+    states = [job.state for job in queue.jobs]
+    assert ahead(queue) == ahead(queue)
+    assert [job.state for job in queue.jobs] == states
+
+
+def test_a_queue_of_another_cluster_is_refused() -> None:
+    with pytest.raises(SimulationError, match="--graph"):
+        look_ahead(snapshot_of(RUNNING), Scenario("s", uniform_cluster(1, 1), EASY), NOW)
+
+
+def test_an_empty_queue_has_an_empty_forecast() -> None:
+    found = ahead(Snapshot())
+    assert (found.start, found.never) == ({}, {})
+    assert compare(found, found).mean_wait == 0
+
+
+def test_forecasts_are_compared_with_today() -> None:
+    queue = snapshot_of(RUNNING, HEAD, PASSING, LONG)
+    asked = scenarios(CLUSTER, {"easy": EASY}, nodes=4, job=job(9, 4, 10))
+    today, nodes, more = [look_ahead(queue, scenario, NOW) for scenario in asked]
+    assert [scenario.name for scenario in asked] == ["easy", "+4 nodes", "+1 job"]
+    outlook = compare(nodes, today)
+    assert (outlook.start, outlook.earlier, outlook.later) == (2, 2, 0)
+    assert (outlook.mean_wait, outlook.longest_wait, outlook.last_end) == (25, 50, 140)
+    assert (compare(more, today).start, compare(more, today).later) == (3, 0)
+
+
+def test_json_has_every_scenario() -> None:
+    forecast = ahead(snapshot_of(RUNNING, HEAD, job(3, 1, 5, held=True)))
+    found = json.loads(write_forecasts([forecast]))
+    assert found["now"] == NOW
+    assert found["scenarios"]["s"]["jobs"] == [{"job": 2, "start": NOW + 100, "end": NOW + 150}]
+    assert list(found["scenarios"]["s"]["no_start"]) == ["3"]
+
+
+def test_new_nodes_are_like_the_first_and_rows_stay_where_they_were() -> None:
+    small = uniform_cluster(2, 3)
+    small.graph.set_property(int(small.graph.find_path("/cluster0/node0")[0]), "fast", "")
+    grown = with_more_nodes(small, 2)
+    assert grown.machine.names == ("node0", "node1", "node2", "node3")
+    assert grown.machine.node.tolist() == [0] * 3 + [1] * 3 + [2] * 3 + [3] * 3
+    assert grown.unit[: small.graph.vertex_count].tolist() == small.unit.tolist()
+    (new,) = grown.graph.find_path("/cluster0/node3")
+    assert grown.graph.properties(new) == {"fast": ""}
+    assert grown.graph.rank[new] == 3
+    assert small.machine.processors == 6
