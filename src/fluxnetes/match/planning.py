@@ -39,6 +39,8 @@ class Found:
 
     held: Held
     seats: tuple[Seats, ...] = ()
+    version: int = -1
+    """The graph's version when it was found; in another one positions mean other vertices."""
 
 
 class Planning:
@@ -83,6 +85,25 @@ class Planning:
         """Where it fits if all were up and idle."""
         return self._find(asked, self.engine.ledger.everything())
 
+    def is_free(self, found: Found, now: int, start: int, until: int) -> bool:
+        """Whether what was found once can still be had through a window, bookings honoured."""
+        engine, held = self.engine, found.held
+        if found.version != engine.version:
+            return False
+        ledger = engine.ledger
+        view = ledger.during(start, until) if start <= now else ledger.later(start, until)
+        depth = engine.tree.depth[held.position]
+        is_inner = engine.tree.end[held.position] - held.position > 1
+        for level in np.unique(depth).tolist():
+            here = depth == level
+            position, mine = held.position[here], held.exclusive[here]
+            fits = view.is_open(position, level)
+            fits &= ~mine | (view.free(position, level) >= held.needs[here])
+            fits &= ~(mine & is_inner[here]) | view.is_alone(position, level)
+            if not fits.all():
+                return False
+        return True
+
     def why_not_now(self, asked: Jobspec | Gang) -> str:
         """Why it does not fit at this moment; empty if it does."""
         request = self.matcher.request(asked)
@@ -125,7 +146,7 @@ class Planning:
     def _find(self, asked: Jobspec | Gang, view: View) -> Found | None:
         request = self.matcher.request(asked)
         held = request.select(view)
-        return None if held is None else Found(held, request.seats)
+        return None if held is None else Found(held, request.seats, self.engine.version)
 
     # -- amounts -------------------------------------------------------------------------------
 

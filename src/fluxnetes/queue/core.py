@@ -100,6 +100,13 @@ class Core:
         queue = self.queues[job.queue]
         return (-queue.priority, queue.name, self.lines[job.queue].rank(job.id))
 
+    def yields(self, one: str, other: str) -> bool:
+        """Whether jobs of one queue make way for jobs of another that are ordered before them.
+
+        Queues of equal priority are visited in some order, but none of them goes before another.
+        """
+        return one == other or self.queues[one].priority < self.queues[other].priority
+
     def admit(self, job: int, ask: Ask) -> None:
         """A job lives from now on, with this ask."""
         if len(self.known_asks) > 10_000:

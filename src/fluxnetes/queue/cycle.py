@@ -47,7 +47,7 @@ class Cycle:
     def run(self, now: int) -> None:
         core = self._core
         core.records.next_step()
-        self._pass_time(now)
+        self.pass_time(now)
         self._ground.settle(now)
         for line in core.lines.values():
             line.refresh(now)
@@ -66,7 +66,8 @@ class Cycle:
 
     # -- time ----------------------------------------------------------------------------------
 
-    def _pass_time(self, now: int) -> None:
+    def pass_time(self, now: int) -> None:
+        """Whatever time alone brings: begins, windows that end, walltimes that are over."""
         core = self._core
         core.room.advance(now)
         self._gate.wake(now)
@@ -128,11 +129,10 @@ class Cycle:
         promised, seen, waiting = 0, 0, False
         limit, depth = queue.promises, queue.depth
         patient = queue.policy is Policy.FCFS
-        line = self._core.lines[queue.name]
-        for job in line.in_order():
+        for job in self._core.lines[queue.name].in_order():
             if seen == depth:
                 break
-            if job.id not in line or self._is_skipped(job, now):
+            if self._is_skipped(job, now):
                 continue
             seen += 1
             if job.plan is None:
@@ -209,7 +209,7 @@ class Cycle:
             return None, ask
         sized = self._best_size(job, ask)
         found = room.find_now(sized, duration)
-        if found is None and room.by_rows and room.bookings:
+        if found is None and room.bookings:
             found = room.squeeze(self._next_id(job), sized, duration)
         return found, (sized if found is not None else ask)
 
@@ -218,10 +218,7 @@ class Cycle:
         if ask.elastic is None:
             return ask
         room, duration = self._core.room, self._core.duration(job)
-        most = ask.elastic.max
-        if not room.by_rows:
-            most = min(most, max(ask.elastic.min, room.least_free(ask, duration)))
-        most = self._gate.largest(job, ask, most, room.now)
+        most = self._gate.largest(job, ask, ask.elastic.max, room.now)
         return ask.sized(room.largest_now(ask, duration, most) or ask.elastic.min)
 
     # -- starting ------------------------------------------------------------------------------

@@ -8,14 +8,23 @@ from __future__ import annotations
 
 import numpy as np
 
+from fluxnetes.match.planning import Planning
 from fluxnetes.queue.changes import Window
 from fluxnetes.queue.columns import Columns
 from fluxnetes.queue.core import Core
 from fluxnetes.queue.promises import Promises
 from fluxnetes.queue.room import Block, Room
+from fluxnetes.queue.room_by_counting import CountingRoom
+from fluxnetes.queue.room_by_rows import RowRoom
 
 _BLOCK_KEYS = -(10**15)
 """Keys of blocks in the matcher are below this; those of bookings are the negated job ids."""
+
+
+def make_room(planning: Planning, columns: Columns, now: int) -> Room:
+    """An empty room of the kind that the columns are for."""
+    kind = RowRoom if columns.by_rows else CountingRoom
+    return kind(planning, columns, now)
 
 
 class Ground:
@@ -41,7 +50,7 @@ class Ground:
         taken = self._promises.take_all()
         old = core.room
         old.dissolve()
-        room = core.room = Room(core.planning, self._columns(by_rows), now)
+        room = core.room = make_room(core.planning, self._columns(by_rows), now)
         for id, holder in old.holders.items():
             room.enter(id, holder.ask, holder.until, core.records.amounts[id])
         for number, window in enumerate(core.windows.values()):

@@ -105,10 +105,12 @@ class Line:
             self._sorted = sorted((r, id) for id, r in self._ranks.items())
         self._asof = now
 
-    def in_order(self) -> list[Job]:
-        """Everybody, first to last, as of the last refresh."""
-        jobs = self._jobs
-        return [jobs[id] for _, id in self._sorted]
+    def in_order(self) -> Iterator[Job]:
+        """Everybody, first to last, as of the last refresh; who left meanwhile is passed over."""
+        for _, id in tuple(self._sorted):
+            job = self._jobs.get(id)
+            if job is not None:
+                yield job
 
     def place(self, job: int) -> int:
         """How many are before a job."""

@@ -104,7 +104,7 @@ class Promises:
         behind = [other for other in others if core.rank(other) > rank]
         self._last = max((core.rank(other) for other in behind), default=rank)
         younger = [o for o in behind if o.plan is None or o.plan.since < job.ranked]
-        return [(other, self._unbook(other)) for other in younger]
+        return [(o, self._unbook(o)) for o in younger if core.yields(o.queue, job.queue)]
 
     def _unbook(self, job: Job) -> Booking:
         booking = self._core.room.unbook(job.id)
@@ -115,8 +115,9 @@ class Promises:
         """Book what was taken back: where it was if that still fits, else as early as can be."""
         core = self._core
         taken.sort(key=lambda pair: (pair[1].start, core.rank(pair[0])))
-        for job, booking in taken:
-            duration = booking.until - booking.start
+        # First those whose very places are still good: they do not get in each other's way.
+        for job, booking in [pair for pair in taken if not core.room.keep(pair[0].id, pair[1])]:
+            duration = core.duration(job)
             if booking.claim:
                 self.give(job, now)
                 continue
@@ -172,7 +173,7 @@ class Promises:
         if booking.claim:
             self.give(job, now)
             return job.plan is not None
-        duration = booking.until - booking.start
+        duration = core.duration(job)
         spot = room.earliest(booking.ask, duration, now, before=booking.start)
         if spot is None:
             room.rebook(job.id, booking)

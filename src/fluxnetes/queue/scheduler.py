@@ -21,10 +21,10 @@ from fluxnetes.queue.config import Config
 from fluxnetes.queue.core import Core
 from fluxnetes.queue.cycle import Cycle
 from fluxnetes.queue.elastic import Elastic
-from fluxnetes.queue.events import Alter, Event, Grow
+from fluxnetes.queue.events import Alter, Event, Grow, Reserve
 from fluxnetes.queue.explain import Explainer, Explanation
 from fluxnetes.queue.gate import Gate
-from fluxnetes.queue.ground import Ground
+from fluxnetes.queue.ground import Ground, make_room
 from fluxnetes.queue.handlers import Handlers
 from fluxnetes.queue.jobs import Job
 from fluxnetes.queue.life import Life
@@ -32,7 +32,6 @@ from fluxnetes.queue.order import Line, Order
 from fluxnetes.queue.promises import Promises
 from fluxnetes.queue.records import Records
 from fluxnetes.queue.restore import restore
-from fluxnetes.queue.room import Room
 from fluxnetes.queue.usage import Ledger
 from fluxnetes.queue.validate import check_everything
 from fluxnetes.queue.windows import Windows
@@ -40,7 +39,7 @@ from fluxnetes.queue.windows import Windows
 _CHARGED = ("core", "cpu", "node")
 """What counts as usage unless configured: the first of these that the graph has."""
 
-_ASKS_THE_ROOM = (Alter, Grow)
+_ASKS_THE_ROOM = (Alter, Grow, Reserve)
 """Whether these can be done is for the room to say, which must be laid out for that."""
 
 
@@ -92,6 +91,7 @@ class Scheduler:
         self._core.records.next_step()
         self._core.room.advance(now)
         if isinstance(event, _ASKS_THE_ROOM):
+            self._cycle.pass_time(now)
             self._ground.settle(now)
         self._handlers.handle(event, now)
         if self._validate and not self._core.unsettled:
@@ -140,7 +140,7 @@ class Scheduler:
 def _build_core(matcher: Matcher, config: Config, now: int) -> Core:
     planning = Planning(matcher)
     usage = Ledger(config.fair_share)
-    room = Room(planning, Columns(planning, (), by_rows=False), now)
+    room = make_room(planning, Columns(planning, (), by_rows=False), now)
     part = _Part(planning)
     order = Order(config, usage, part)
     core = Core(

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import tests.integration.store.quick  # noqa: F401 - for its effect
 from fluxnetes.store.embedded import EmbeddedServer
 from tests.integration.store.servers import wipe
 

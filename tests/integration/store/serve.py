@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import tests.integration.store.quick  # noqa: F401 - for its effect
 from fluxnetes.store.embedded import EmbeddedServer
 
 server = EmbeddedServer(Path(sys.argv[1]))

@@ -66,7 +66,7 @@ class Child:
             stdout=subprocess.PIPE,
             text=True,
             bufsize=1,
-            env={**os.environ, "PYTHONPATH": str(HERE.parents[2])},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join((str(HERE.parents[2]), *sys.path))},
         )
 
     def hear(self) -> str:

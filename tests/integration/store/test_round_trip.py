@@ -56,7 +56,7 @@ class Remembered:
 
 
 def test_a_queue_comes_back_exactly_as_it_was_written(dsn: str) -> None:
-    @examples(60)
+    @examples(40)
     @given(histories(), st.booleans())
     def check(history: list[Changes], is_reloaded: bool) -> None:
         asyncio.run(write_and_read(history, is_reloaded))

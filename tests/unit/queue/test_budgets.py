@@ -6,7 +6,7 @@ import pytest
 
 from fluxnetes.queue.config import Budget, Config, Policy, QueueConfig
 from fluxnetes.queue.errors import Refused
-from fluxnetes.queue.events import Alter, Cancel
+from fluxnetes.queue.events import Alter, Cancel, Grow, TaskEnded
 from fluxnetes.queue.states import State
 from tests.unit.queue.build import a_gang, a_job, machine, pods, pools
 from tests.unit.queue.world import World
@@ -125,13 +125,25 @@ def test_a_job_without_a_walltime_cannot_be_committed_and_says_so() -> None:
 
 def test_backfill_cannot_use_up_the_budget_that_a_promised_job_needs() -> None:
     world = with_budget(10, namespace="lab")
-    world.submit(a_job(6).lasting(HOUR).by("bob", "office"))
-    head = world.submit(a_job(8).lasting(HOUR).by("ada", "lab"))
-    small = world.submit(a_job(1).lasting(3 * HOUR).by("ada", "lab"))
+    world.submit(a_job(7).lasting(HOUR).by("bob", "office"))
+    head = world.submit(a_job(7).lasting(HOUR).by("ada", "lab"))
+    large, small = world.submit_together(
+        a_job(1).lasting(4 * HOUR).by("ada", "lab"), a_job(1).lasting(3 * HOUR).by("ada", "lab")
+    )
     assert world.plan(head) == HOUR
-    assert world.start(small) is None
+    assert world.starts(large, small) == [None, 0]
     world.go_to(HOUR)
     assert world.start(head) == HOUR
+
+
+def test_a_cancelled_promise_gives_its_part_of_the_budget_back() -> None:
+    world = with_budget(10, namespace="lab")
+    world.submit(a_job(7).lasting(HOUR).by("bob", "office"))
+    head = world.submit(a_job(7).lasting(HOUR).by("ada", "lab"))
+    small = world.submit(a_job(1).lasting(10 * HOUR).by("ada", "lab"))
+    assert world.start(small) is None
+    world.tell(Cancel(head))
+    assert world.start(small) == 0
 
 
 def test_more_time_for_a_running_job_is_committed_too() -> None:
@@ -157,6 +169,29 @@ def test_an_elastic_group_starts_no_larger_than_its_budget() -> None:
     world = with_budget(5)
     group = world.submit(a_job().between(2, 8).lasting(HOUR))
     assert len(world.nodes(group)) == 5
+
+
+def test_an_elastic_group_grows_no_larger_than_its_budget() -> None:
+    world = with_budget(10)
+    other = world.submit(a_job(6).lasting(HOUR // 2))
+    group = world.submit(a_job().between(2, 8).lasting(HOUR))
+    assert len(world.nodes(group)) == 2
+    world.go_to(HOUR // 2)
+    world.tell(Grow(group))
+    # Of 10 node-hours 3 are used by the other and 2 committed; half an hour is left of the walltime.
+    assert world.state(other) is State.COMPLETED
+    assert len(world.nodes(group)) == 8
+    assert world.job(group).commitments == {"grant": 5.0}
+
+
+def test_tasks_that_end_early_are_refunded() -> None:
+    world = with_budget(10)
+    group = world.submit(a_job(5).lasting(2 * HOUR))
+    next_ = world.submit(a_job(1).lasting(HOUR))
+    world.go_to(HOUR // 2)
+    assert world.start(next_) is None
+    world.tell(TaskEnded(group, 0))
+    assert world.start(next_) == HOUR // 2
 
 
 def test_several_budgets_must_all_have_enough() -> None:

@@ -110,23 +110,32 @@ def test_a_job_cannot_be_moved_into_a_queue_in_which_it_would_be_one_too_many() 
 
 
 def test_backfill_cannot_use_up_the_limit_that_a_promised_job_needs() -> None:
-    world = World(machine(3), QueueConfig(per_user=Cap(running=1)))
-    world.submit(a_job(nodes=2).lasting(10).by("bob"))
+    world = World(machine(4), QueueConfig(per_user=Cap(running=1)))
+    world.submit(a_job(nodes=3).lasting(10).by("bob"))
     head = world.submit(a_job(nodes=3).by("ada"))
-    small, other = world.submit_together(a_job().lasting(20).by("ada"), a_job().by("eve"))
+    small, other = world.submit_together(a_job().lasting(50).by("ada"), a_job().by("eve"))
     assert world.plan(head) == 10
     assert world.starts(small, other) == [None, 0]
     world.go_to(10)
     assert world.start(head) == 10
 
 
-def test_a_cancelled_promise_gives_its_part_of_the_limit_back() -> None:
-    world = World(machine(3), QueueConfig(per_user=Cap(running=1)))
-    world.submit(a_job(nodes=2).lasting(10).by("bob"))
+def test_backfill_cannot_use_up_the_nodes_that_a_promised_job_may_have() -> None:
+    world = World(machine(4), QueueConfig(per_user=Cap(resources={"node": 3})))
+    world.submit(a_job(nodes=3).lasting(10).by("bob"))
     head = world.submit(a_job(nodes=3).by("ada"))
-    small = world.submit(a_job().by("ada"))
+    small = world.submit(a_job().lasting(50).by("ada"))
+    world.go_to(10)
+    assert world.starts(head, small) == [10, None]
+
+
+def test_a_cancelled_promise_gives_its_part_of_the_limit_back() -> None:
+    world = World(machine(4), QueueConfig(per_user=Cap(running=1)))
+    world.submit(a_job(nodes=3).lasting(10).by("bob"))
+    head = world.submit(a_job(nodes=3).by("ada"))
+    small, also = world.submit_together(a_job().by("ada"), a_job().by("ada"))
     world.tell(Cancel(head))
-    assert world.start(small) == 0
+    assert world.starts(small, also) == [0, None]
 
 
 def test_a_job_counts_until_it_is_gone_from_its_nodes() -> None:
@@ -162,8 +171,7 @@ def test_an_elastic_gang_starts_no_larger_than_its_limit() -> None:
 
 def test_an_elastic_group_grows_no_larger_than_its_limit() -> None:
     world = World(machine(8), QueueConfig(per_user=Cap(resources={"node": 5})))
-    other = world.submit(a_job(nodes=6).by("bob").lasting(10))
-    world.tell(TaskEnded(other, 5))
+    world.submit(a_job(nodes=5).by("bob").lasting(10))
     group = world.submit(a_job().between(2, 8).lasting(100))
     assert len(world.nodes(group)) == 3
     world.go_to(10)

@@ -44,14 +44,21 @@ def test_each_queue_has_its_own_head_with_its_own_promise() -> None:
 def test_no_queue_backfills_in_the_way_of_another_queues_promise() -> None:
     world = World(machine(4), BATCH, EXPRESS)
     world.submit(a_job(nodes=3).lasting(10).to("batch"))
-    head = world.submit(a_job(nodes=4).to("batch"))
+    head = world.submit(a_job(nodes=4).to("express"))
     long, short = world.submit_together(
-        a_job().lasting(11).to("express"), a_job().lasting(10).to("express")
+        a_job().lasting(11).to("batch"), a_job().lasting(10).to("batch")
     )
-    assert world.start(short) == 0
+    assert world.starts(long, short) == [None, 0]
     world.go_to(10)
-    # The long one is of a queue that comes first, and so was promised the earliest that there is.
-    assert world.starts(long, head) == [10, None]
+    assert world.start(head) == 10
+
+
+def test_queues_of_equal_priority_take_nothing_from_each_others_promises() -> None:
+    world = World(machine(2), QueueConfig("a"), QueueConfig("b"))
+    world.submit(a_job(nodes=2).lasting(10).to("a"))
+    b = world.submit(a_job(nodes=2).lasting(10).to("b"))
+    a = world.submit(a_job(nodes=2).lasting(10).to("a"))
+    assert world.plans(b, a) == [10, 20]
 
 
 def test_a_job_of_a_higher_queue_may_take_a_promise_of_a_lower_one_and_that_is_told() -> None:
