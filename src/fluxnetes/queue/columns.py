@@ -26,7 +26,7 @@ class Columns:
         self._planning = planning
         self._units: dict[Request, int] = {}
         self._types: dict[str, int] = {}
-        self._needs: dict[object, Needs] = {}
+        self._needs: dict[Ask, Needs] = {}
         self.capacity: list[int] = []
         self.by_rows = by_rows or not self._count(list(asks))
         if self.by_rows:
@@ -44,12 +44,11 @@ class Columns:
         """What an ask takes, by column."""
         if ask.window is not None:
             return ()
-        key: object = ask.request if self.by_rows else (ask.unit, ask.count, ask.shared)
-        known = self._needs.get(key)
+        known = self._needs.get(ask)
         if known is None:
             if len(self._needs) > 100_000:
                 self._needs.clear()
-            known = self._needs[key] = self._least(ask) if self.by_rows else self._units_of(ask)
+            known = self._needs[ask] = self._least(ask) if self.by_rows else self._units_of(ask)
         return known
 
     def needs_of(self, ask: Ask, amounts: Mapping[str, int]) -> Needs:

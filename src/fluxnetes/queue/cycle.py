@@ -129,20 +129,21 @@ class Cycle:
         promised, seen, waiting = 0, 0, False
         limit, depth = queue.promises, queue.depth
         patient = queue.policy is Policy.FCFS
+        limited = self._gate.limits(queue.name)
         for job in self._core.lines[queue.name].in_order():
             if seen == depth:
                 break
-            if self._is_skipped(job, now):
+            if limited and self._is_skipped(job, now):
                 continue
             seen += 1
-            if job.plan is None:
-                may_promise = limit is None or promised < limit
-                if self._attend(job, now, waiting, may_promise):
-                    continue
-                if may_promise:
-                    promised += 1
-            else:
+            if job.plan is not None:
                 promised += 1
+            elif limit is None or promised < limit:
+                if self._attend(job, now, waiting):
+                    continue
+                promised += 1
+            elif self._try(job, now, waiting):
+                continue
             waiting = True
             if patient:
                 break
@@ -153,11 +154,9 @@ class Cycle:
             self._promises.drop(job, now, stopped)
         return bool(stopped)
 
-    def _attend(self, job: Job, now: int, waiting: bool, may_promise: bool) -> bool:
-        """Start a job that nothing was promised to, or promise it something; True: it started."""
+    def _attend(self, job: Job, now: int, waiting: bool) -> bool:
+        """Start a job that may be promised something, or promise it; True: it started."""
         core = self._core
-        if not may_promise:
-            return self._try(job, now, waiting)
         made_way = self._promises.make_way(job)
         if made_way:
             core.freed = True

@@ -176,12 +176,13 @@ class Gate:
 
     def stops(self, job: Job, now: int) -> str:
         """Which limit or budget keeps a job in line from starting; empty if none does."""
-        if self._is_free(job):
+        if not self.limits(job.queue):
             return ""
         return self._stops(job, self._core.estimate(self._core.records.asks[job.id]), now)
 
-    def _is_free(self, job: Job) -> bool:
-        return job.queue not in self._core.limits.any and not self._core.budgets
+    def limits(self, queue: str) -> bool:
+        """Whether any limit or budget can stop a job of a queue."""
+        return queue in self._core.limits.any or bool(self._core.budgets)
 
     def _stops(self, job: Job, amounts: dict[str, int], now: int) -> str:
         core = self._core
@@ -191,7 +192,7 @@ class Gate:
 
     def largest(self, job: Job, ask: Ask, most: int, now: int) -> int:
         """The largest size of an elastic job with which no limit and no budget stops it."""
-        if ask.elastic is None or self._is_free(job):
+        if ask.elastic is None or not self.limits(job.queue):
             return most
         low, high = ask.elastic.min, most
         while low < high:

@@ -57,7 +57,14 @@ class Life:
         if job.submission.array is not None:
             self._core.records.arrays[job.id] = job
         self._core.limits.waits(job, +1)
+        self._know_owner(job, now)
         self._move(job, state, now, reason, new=True)
+
+    def _know_owner(self, job: Job, now: int) -> None:
+        account = (job.namespace, job.user)
+        usage = self._core.usage.know(account, now)
+        if usage is not None:
+            self._core.records.changes.usage[account] = usage
 
     # -- waiting -------------------------------------------------------------------------------
 

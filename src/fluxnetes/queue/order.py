@@ -46,6 +46,11 @@ class Order:
         """Whether ranks change with time, or with what others do."""
         self._by_arrival = not (self.changing or weights.priority or weights.size)
 
+    @property
+    def usage_version(self) -> int:
+        """Moves when somebody uses more or less, or came to share; ranks may then be others."""
+        return self._usage.version
+
     def factors(self, job: Job, now: int) -> Factors:
         weights = self._config.weights
         share = self._usage.factor((job.namespace, job.user), now) if weights.fair_share else 0.0
@@ -73,7 +78,7 @@ class Line:
         self._ranks: dict[int, Rank] = {}
         self._jobs: dict[int, Job] = {}
         self._sorted: list[tuple[Rank, int]] = []
-        self._asof = -1
+        self._asof = (-1, -1)
 
     def __len__(self) -> int:
         return len(self._jobs)
@@ -99,11 +104,12 @@ class Line:
 
     def refresh(self, now: int) -> None:
         """Rank everybody anew where ranks change by themselves."""
-        if self._order.changing and now != self._asof:
+        asof = (now, self._order.usage_version)
+        if self._order.changing and asof != self._asof:
             rank = self._order.rank
             self._ranks = {id: rank(job, now) for id, job in self._jobs.items()}
             self._sorted = sorted((r, id) for id, r in self._ranks.items())
-        self._asof = now
+        self._asof = asof
 
     def in_order(self) -> Iterator[Job]:
         """Everybody, first to last, as of the last refresh; who left meanwhile is passed over."""

@@ -46,8 +46,15 @@ class Timeline:
 
     def fits(self, needs: Needs, start: int, end: int) -> bool:
         """Whether so much is free all through a span."""
-        first = self._stretch(start)
+        first = 0
+        if start > self._times[0]:
+            first = self._stretch(start)
+        for column, amount in needs:  # most often the first moment says no already
+            if self._free[column, first] < amount:
+                return False
         last = int(self._times[: self._size].searchsorted(end))
+        if last - first <= 1:
+            return True
         return all(int(self._free[c, first:last].min()) >= amount for c, amount in needs)
 
     def least(self, column: int, start: int, end: int) -> int:

@@ -44,6 +44,14 @@ class Ledger:
     def load(self, usage: Usage) -> None:
         self._meters[usage.namespace, usage.user] = Meter(usage.amount, usage.at)
 
+    def know(self, account: Account, now: int) -> Usage | None:
+        """Somebody is here to share, if only to wait so far; None: that was known."""
+        if account in self._meters:
+            return None
+        self._meters[account] = Meter(0.0, now)
+        self.version += 1
+        return Usage(account[0], account[1], 0.0, now)
+
     def change(self, account: Account, by: float, now: int) -> Usage:
         """An account holds so much more (or less) from now on."""
         meter = self._meters.setdefault(account, Meter(0.0, now))

@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
+import asyncpg
+
 from fluxnetes.store.connect import Connection
-from fluxnetes.store.errors import NewerDatabase
+from fluxnetes.store.errors import NewerDatabase, StoreRefused
 from fluxnetes.store.statements import statements
 
 _SQL = statements("migrations")
@@ -48,9 +50,15 @@ async def migrate(connection: Connection, steps: Sequence[Migration]) -> None:
 
 
 async def _prepare(connection: Connection) -> None:
-    async with connection.transaction():
-        await connection.execute(_SQL["lock"])
-        await connection.execute(_SQL["prepare"])
+    try:
+        async with connection.transaction():
+            await connection.execute(_SQL["lock"])
+            await connection.execute(_SQL["prepare"])
+    except asyncpg.InsufficientPrivilegeError as error:
+        raise StoreRefused(
+            f"our user may not make the schema fluxnetes: {error}; let it make schemas in "
+            "this database, or make this one for it and let it own that"
+        ) from error
 
 
 async def _apply_next(connection: Connection, steps: Sequence[Migration]) -> bool:

@@ -83,7 +83,8 @@ def make_places(folder: Path, account: Account) -> Places:
         top.mkdir(parents=True, exist_ok=True)
     else:
         _check_reachable(top, account)
-        top.mkdir(parents=True, exist_ok=True, mode=0o755)
+        top.mkdir(parents=True, exist_ok=True)
+        _check_reachable(top, account)  # again, for those that were made just now
     _close(top, account)
     sockets = _socket_folder(top, account)
     sockets.mkdir(exist_ok=True, mode=0o700)
