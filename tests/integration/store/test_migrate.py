@@ -10,7 +10,7 @@ import asyncpg
 import pytest
 
 from fluxnetes.store.connect import Connection, Database
-from fluxnetes.store.errors import NewerDatabase
+from fluxnetes.store.errors import NewerDatabase, StoreRefused
 from fluxnetes.store.migrate import Migration, migrate, migrations
 from fluxnetes.store.store import open_store
 from tests.integration.store.servers import fetch
@@ -64,20 +64,30 @@ async def test_a_database_of_a_newer_version_is_refused(dsn: str) -> None:
         await apply(dsn, CREATE)
 
 
+async def _modestly(connection: Connection) -> None:
+    """Migrate as a user who may do nothing that it was not given."""
+    await connection.execute("SET ROLE modest")
+    await migrate(connection, migrations())
+
+
 async def test_a_schema_that_an_administrator_made_will_do(dsn: str) -> None:
     """Our user need not be allowed to make one."""
     await fetch(dsn, "DROP ROLE IF EXISTS modest")
     await fetch(dsn, "CREATE ROLE modest")
     await fetch(dsn, "CREATE SCHEMA fluxnetes AUTHORIZATION modest")
     database = Database(dsn)
-
-    async def modestly(connection: Connection) -> None:
-        await connection.execute("SET ROLE modest")
-        await migrate(connection, migrations())
-
-    await database.attempt(modestly)
+    await database.attempt(_modestly)
     await database.close()
     assert len(await applied(dsn)) == len(migrations())
+
+
+async def test_whoever_may_not_make_the_schema_hears_what_to_do(dsn: str) -> None:
+    await fetch(dsn, "DROP ROLE IF EXISTS modest")
+    await fetch(dsn, "CREATE ROLE modest")
+    database = Database(dsn)
+    with pytest.raises(StoreRefused, match="may not make the schema fluxnetes"):
+        await database.attempt(_modestly)
+    await database.close()
 
 
 @pytest.mark.parametrize("number", range(1, len(migrations()) + 1))
