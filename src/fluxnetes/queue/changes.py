@@ -143,6 +143,8 @@ class Snapshot:
 
     jobs: tuple[Job, ...] = ()
     """Jobs that have not ended, and ended ones that others depend on."""
+    outcomes: tuple[tuple[int, State], ...] = ()
+    """How the jobs ended that ended last, by id: later ones may depend on them."""
     allocations: tuple[Allocation, ...] = ()
     windows: tuple[Window, ...] = ()
     usage: tuple[Usage, ...] = ()

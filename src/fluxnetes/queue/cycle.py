@@ -189,7 +189,8 @@ class Cycle:
             self._refused.clear()
             core.freed = False
         ask, duration = core.records.asks[job.id], core.duration(job)
-        shortest = self._refused.get(ask)
+        # A reservation opens without anything being freed, so what runs in one is asked every time.
+        shortest = self._refused.get(ask) if ask.window is None else None
         if shortest is not None and duration >= shortest:
             return False
         claim = core.room.unbook(job.id)

@@ -6,6 +6,8 @@ windows change, or when counting turned out to be wrong. Promises are put back w
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from fluxnetes.match.planning import Planning
@@ -52,7 +54,11 @@ class Ground:
         old.dissolve()
         room = core.room = make_room(core.planning, self._columns(by_rows), now)
         for id, holder in old.holders.items():
-            room.enter(id, holder.ask, holder.until, core.records.amounts[id])
+            ask = holder.ask
+            if ask.window is not None and ask.window not in core.windows:
+                # Its reservation is over, and it is still there: like anybody.
+                ask = replace(ask, window=None)
+            room.enter(id, ask, holder.until, core.records.amounts[id])
         for number, window in enumerate(core.windows.values()):
             self._block(room, window, _BLOCK_KEYS - number)
         self._promises.put_back(taken, now, reason)

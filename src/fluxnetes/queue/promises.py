@@ -137,6 +137,7 @@ class Promises:
         self._last = max(self._last, core.rank(job))
         assert job.plan is not None  # noqa: S101 - whoever had a booking that is no claim has one
         later = spot.start > job.plan.start
+        core.freed |= later
         plan = replace(job.plan, start=spot.start, reason=reason if later else job.plan.reason)
         self._plan(job, plan, now)
 

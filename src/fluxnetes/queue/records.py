@@ -15,7 +15,7 @@ from fluxnetes.queue.jobs import Job
 from fluxnetes.queue.states import ENDED, State
 
 _ENDED_KEPT = 1_000
-_OUTCOMES_KEPT = 100_000
+OUTCOMES_KEPT = 100_000
 
 
 class Records:
@@ -80,7 +80,7 @@ class Records:
         self.children.pop(job.id, None)
         self.arrays.pop(job.id, None)
         self.outcomes[job.id] = job.state
-        if len(self.outcomes) > _OUTCOMES_KEPT:
+        if len(self.outcomes) > OUTCOMES_KEPT:
             del self.outcomes[next(iter(self.outcomes))]
         self._ended.append(job.id)
         if len(self._ended) > _ENDED_KEPT:

@@ -23,6 +23,7 @@ def restore(core: Core, handlers: Handlers, snapshot: Snapshot, now: int) -> Non
     core.records.arrivals = snapshot.arrivals
     core.windows.update({window.name: window for window in snapshot.windows})
     core.operators.update({state.queue: state for state in snapshot.queues})
+    core.records.outcomes.update(snapshot.outcomes)
     for usage in snapshot.usage:
         core.usage.load(usage)
     for spent in snapshot.spent:

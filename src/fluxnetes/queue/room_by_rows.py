@@ -228,9 +228,10 @@ class RowRoom(Room):
         """Whether a job that stays longer would be on nodes set aside, other than for itself."""
         start, own = self.holders[job].until, self.holders[job].ask.window
         return any(
-            block.start < until and block.until > start and _meet(block.found, mine)
+            until > block.until
+            if block.name == own
+            else block.start < until and block.until > start and _meet(block.found, mine)
             for block in self.blocks.values()
-            if block.name != own or until > block.until
         )
 
     def _by_start(self, job: int) -> tuple[int, int]:

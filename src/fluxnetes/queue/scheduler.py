@@ -15,6 +15,7 @@ from __future__ import annotations
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.match.planning import Planning
 from fluxnetes.queue.accounts import Budgets, Limits
+from fluxnetes.queue.bounds import check_bounds
 from fluxnetes.queue.changes import Changes, Snapshot
 from fluxnetes.queue.columns import Columns
 from fluxnetes.queue.config import Config
@@ -88,6 +89,7 @@ class Scheduler:
 
     def apply(self, event: Event, now: int) -> None:
         """Take in something that happened. Raises QueueError, and changes nothing, if it cannot."""
+        check_bounds(event, type(event).__name__)
         self._core.records.next_step()
         self._core.room.advance(now)
         if isinstance(event, _ASKS_THE_ROOM):

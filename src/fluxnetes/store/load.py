@@ -9,6 +9,8 @@ from asyncpg import Record
 
 from fluxnetes.queue.changes import Allocation, Event, QueueState, Snapshot, Spent, Usage
 from fluxnetes.queue.jobs import Dependency, Job
+from fluxnetes.queue.records import OUTCOMES_KEPT
+from fluxnetes.queue.states import State
 from fluxnetes.store import records
 from fluxnetes.store.connect import Connection
 from fluxnetes.store.statements import statements
@@ -25,6 +27,7 @@ async def load(connection: Connection) -> Snapshot:
         spent = await connection.fetch(_SQL["spent"])
         return Snapshot(
             jobs=await _jobs(connection, [r["id"] for r in await connection.fetch(_SQL["needed"])]),
+            outcomes=await _outcomes(connection),
             allocations=await _allocations(connection),
             windows=tuple(map(records.window, await connection.fetch(_SQL["windows"]))),
             usage=tuple(Usage(r["namespace"], r["user"], r["amount"], r["at"]) for r in usage),
@@ -63,6 +66,11 @@ async def _jobs(connection: Connection, needed: list[int]) -> tuple[Job, ...]:
         records.job(row, submissions[row["id"]], plans.get(row["id"]), commitments[row["id"]])
         for row in await connection.fetch(_SQL["jobs"], needed)
     )
+
+
+async def _outcomes(connection: Connection) -> tuple[tuple[int, State], ...]:
+    rows = await connection.fetch(_SQL["outcomes"], OUTCOMES_KEPT)
+    return tuple((row["id"], State(row["state"])) for row in rows)
 
 
 async def _allocations(connection: Connection) -> tuple[Allocation, ...]:

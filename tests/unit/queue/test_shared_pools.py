@@ -78,10 +78,11 @@ def test_a_promised_licence_is_not_taken() -> None:
 
 
 def test_licences_and_nodes_must_both_be_free() -> None:
-    world = World(pools(1, cpu=8, licence=40))
-    world.submit_together(licensed(0, cpu=8).lasting(20), licensed(30, cpu=0).lasting(50))
-    head = world.submit(licensed(20, cpu=8).lasting(10))
-    assert world.plan(head) == 50
+    world = World(pools(2, cpu=8, licence=40))
+    nodes, licences = licensed(0, cpu=8).lasting(20), licensed(30, cpu=1).lasting(50)
+    world.submit_together(nodes, licences)
+    assert world.plan(world.submit(licensed(10, cpu=8).lasting(5))) == 20
+    assert world.plan(world.submit(licensed(20, cpu=8).of_class(1).lasting(5))) == 50
 
 
 def test_licences_come_back_when_a_job_is_gone() -> None:

@@ -66,6 +66,17 @@ def test_an_overrun_moves_only_those_who_need_its_room() -> None:
     assert world.plans(first, second) == [40, 20]
 
 
+def test_what_fits_before_a_head_that_an_overrun_moved_backfills() -> None:
+    world = World(machine(2), QueueConfig(grace=30))
+    late = world.submit(a_job().lasting(10))
+    head, short = world.submit_together(a_job(nodes=2), a_job().lasting(15))
+    assert world.start(short) is None
+    world.stays(late)
+    world.go_to(10)
+    assert world.plan(head) == 40
+    assert world.start(short) == 10
+
+
 def test_an_overrunning_gang_keeps_its_pools_and_moves_promises() -> None:
     world = World(pools(2, cpu=8, gpu=1), QueueConfig(grace=20))
     job = world.submit(a_gang(pods(2, cpu=6), pods(1, gpu=1)).lasting(10))

@@ -13,6 +13,12 @@ WHERE NOT jobs.ended;
 -- name: jobs
 SELECT * FROM jobs WHERE id = ANY($1::bigint[]) ORDER BY arrival, id;
 
+-- name: outcomes
+-- How the last jobs ended, the oldest first: a job that comes later may depend on them.
+SELECT id, state
+FROM (SELECT id, state FROM jobs WHERE ended ORDER BY id DESC LIMIT $1) AS last
+ORDER BY id;
+
 -- name: submissions
 SELECT * FROM submissions WHERE id = ANY($1::bigint[]);
 

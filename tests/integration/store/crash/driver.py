@@ -9,8 +9,6 @@ from __future__ import annotations
 import asyncio
 import sys
 
-import asyncpg
-
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.errors import QueueError
 from fluxnetes.queue.events import Ended, Event, Started
@@ -19,7 +17,8 @@ from fluxnetes.queue.scheduler import Scheduler
 from fluxnetes.queue.states import HOLDING, State
 from fluxnetes.store.lease import Lease
 from fluxnetes.store.store import Store, open_store
-from tests.integration.crash.script import CONFIG, cluster, run_time, script
+from tests.integration.store.crash.script import CONFIG, cluster, run_time, script
+from tests.integration.store.servers import fetch
 
 
 def gone_at(job: Job) -> int:
@@ -83,11 +82,8 @@ class Driver:
 
 async def last_written(dsn: str) -> int:
     """The last instant that was written: all that happened until then is in the tables."""
-    connection = await asyncpg.connect(dsn)
-    try:
-        return int(await connection.fetchval("SELECT coalesce(max(at), 0) FROM events"))
-    finally:
-        await connection.close()
+    [row] = await fetch(dsn, "SELECT coalesce(max(at), 0) AS at FROM events")
+    return int(row["at"])
 
 
 async def main(dsn: str) -> None:

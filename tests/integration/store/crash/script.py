@@ -1,7 +1,7 @@
 """A workload that is the same every time: what users do when, and how long each job runs.
 
-700 jobs on 16 nodes, some in arrays, some after others, some cancelled, held or altered, with a node
-that is lost and comes back: about 2,000 transitions.
+600 jobs on 16 nodes: arrays, dependencies, preemption, jobs that are cancelled, held or altered, or
+overrun, and nodes that are lost and come back.
 """
 
 from __future__ import annotations
