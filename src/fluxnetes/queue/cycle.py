@@ -27,6 +27,9 @@ from fluxnetes.queue.promises import Promises
 from fluxnetes.queue.states import Cause, State
 from fluxnetes.queue.timeline import FOREVER
 
+_ROUNDS = 100
+"""More often than this nobody lets others in; a cycle has an end whatever happens."""
+
 
 class Cycle:
     """One pass over all queues."""
@@ -51,18 +54,22 @@ class Cycle:
         self._ground.settle(now)
         for line in core.lines.values():
             line.refresh(now)
+        for _ in range(_ROUNDS):
+            self._go_round(now)
+            # A job that starts may let others in, and one that loses its promise leaves room.
+            if not (core.gained or any(j.id in core.lines[j.queue] for j in core.newcomers)):
+                break
+
+    def _go_round(self, now: int) -> None:
+        core = self._core
         if core.gained:
             core.gained = False
             self._promises.move_earlier(now)
         self._start_due(now)
-        while True:
-            core.newcomers.clear()
-            for queue in self._queues:
-                if not core.is_stopped(queue.name):
-                    self._visit(queue, now)
-            # A job that starts may let others in, which then have their turn at once.
-            if not any(job.id in core.lines[job.queue] for job in core.newcomers):
-                break
+        core.newcomers.clear()
+        for queue in self._queues:
+            if not core.is_stopped(queue.name):
+                self._visit(queue, now)
 
     # -- time ----------------------------------------------------------------------------------
 
@@ -111,7 +118,9 @@ class Cycle:
         booking = core.room.unbook(job.id)
         assert booking is not None  # noqa: S101 - it was due
         ask = self._best_size(job, booking.ask)
-        found = core.room.find_now(ask, core.duration(job)) or booking.found
+        found = core.room.find_now(ask, core.duration(job))
+        if found is None:
+            ask, found = booking.ask, core.room.place_kept(booking)
         if found is not None:
             self._start(job, ask, found, now, backfilled=self._is_passing(job))
             return

@@ -234,6 +234,10 @@ class Room(ABC):
         """Book what was booked before, if its very place is still good; False: it has none."""
         return False
 
+    def place_kept(self, booking: Booking) -> Found | None:
+        """The very place that a booking had which is due now, if it has one that is still good."""
+        return None
+
     @abstractmethod
     def claim(self, job: int, ask: Ask, duration: int) -> bool:
         """Keep what a job could have if all endless jobs ended now; False: not even then."""

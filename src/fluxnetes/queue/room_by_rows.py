@@ -151,17 +151,26 @@ class RowRoom(Room):
         return booking
 
     def keep(self, job: int, booking: Booking) -> bool:
-        if booking.found is None or booking.claim or booking.start < self.now:
+        if booking.claim or booking.start < self.now or not self._is_good(booking, booking.start):
+            return False
+        self.rebook(job, replace(booking, needs=self.columns.needs(booking.ask)))
+        return True
+
+    def place_kept(self, booking: Booking) -> Found | None:
+        return booking.found if self._is_good(booking, self.now) else None
+
+    def _is_good(self, booking: Booking, start: int) -> bool:
+        """Whether a witness that is not in the matcher could be put there again."""
+        if booking.found is None:
             return False
         block = self.blocks.get(booking.ask.window or "")
-        if block is not None:
-            self.planning.unbook(block.key)
-        good = self.planning.is_free(booking.found, self.now, booking.start, booking.until)
-        if block is not None:
+        if block is None:
+            return self.planning.is_free(booking.found, self.now, start, booking.until)
+        self.planning.unbook(block.key)
+        try:
+            return self.planning.is_free(booking.found, self.now, start, booking.until)
+        finally:
             self.planning.book(block.key, block.found, block.start, block.until)
-        if good:
-            self.rebook(job, replace(booking, needs=self.columns.needs(booking.ask)))
-        return good
 
     def claim(self, job: int, ask: Ask, duration: int) -> bool:
         needs = self.columns.needs(ask)
