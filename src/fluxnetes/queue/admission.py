@@ -121,6 +121,10 @@ class Admission:
             or core.limits.refuses(job)
         )
 
+    def refuses_change(self, job: Job) -> str:
+        """Why a job that waits may not become like this; empty if it may."""
+        return self.refuses_walltime(job.queue, job.walltime) or self._windows.refuses(job)
+
     def refuses_walltime(self, queue: str, walltime: int | None) -> str:
         most = self._core.queues[queue].max_walltime
         if walltime is not None and walltime < 1:

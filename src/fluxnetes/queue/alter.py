@@ -70,7 +70,7 @@ class Alterations:
             raise UnknownQueue(f"there is no queue {queue}")
         if queue != job.queue and core.is_drained(queue):
             raise Refused(f"queue {queue} is drained: it takes in no more jobs")
-        refused = self._admission.refuses_walltime(queue, walltime)
+        refused = self._admission.refuses_change(replace(job, queue=queue, walltime=walltime))
         if refused:
             raise Refused(f"job {job.id}: {refused}")
         if queue != job.queue:

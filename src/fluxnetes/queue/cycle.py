@@ -79,7 +79,7 @@ class Cycle:
         core.room.advance(now)
         self._gate.wake(now)
         self._close_windows(now)
-        overdue = core.room.overdue()
+        overdue = sorted(core.room.overdue())
         if not overdue:
             return
         for id in overdue:
@@ -90,7 +90,12 @@ class Cycle:
             grace = core.queues[job.queue].grace
             self._life.expect(job, now + max(1, grace))
         who = ", ".join(str(id) for id in overdue[:5])
-        self._promises.keep_all(now, f"job {who} overran its walltime")
+        reason = f"job {who} overran its walltime"
+        if core.unsettled:
+            # The room is about to be laid out anew, and promises are put back then.
+            core.unsettled += f"; {reason}"
+        else:
+            self._promises.keep_all(now, reason)
 
     def _close_windows(self, now: int) -> None:
         core = self._core
@@ -147,6 +152,8 @@ class Cycle:
             seen += 1
             if job.plan is not None:
                 promised += 1
+                if queue.preempts and self._preemption.make_room(job, now):
+                    self._promises.hurry(job, now)
             elif limit is None or promised < limit:
                 if self._attend(job, now, waiting):
                     continue
@@ -159,7 +166,7 @@ class Cycle:
 
     def _is_skipped(self, job: Job, now: int) -> bool:
         stopped = self._gate.stops(job, now)
-        if stopped and job.plan is not None:
+        if stopped and job.id in self._core.room.bookings:
             self._promises.drop(job, now, stopped)
         return bool(stopped)
 
@@ -170,9 +177,10 @@ class Cycle:
         if made_way:
             core.freed = True
         started = self._try(job, now, waiting)
-        if not started and job.id not in core.room.bookings:
-            self._preemption.make_room(job, now)
-            self._promises.give(job, now)
+        if not started and (
+            self._preemption.make_room(job, now) or job.id not in core.room.bookings
+        ):
+            self._promises.hurry(job, now)
         if made_way:
             self._promises.put_back(made_way, now, f"job {job.id} is ordered before it")
         return started
@@ -281,6 +289,7 @@ class Cycle:
         times = [self._promises.next_due(), self._gate.next_begin()]
         times += [h.until for h in core.room.holders.values() if h.until < FOREVER]
         times += [t for w in core.windows.values() for t in (w.start, w.end)]
+        times += self._preemption.next_chances()
         if core.budgets:
             times.append(core.budgets.next_period(now))
         return min((t for t in times if t is not None and t > now), default=None)

@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluxnetes.graph.placement import Placement
+from fluxnetes.jobspec.model import SLOT, XOR_SLOT
 from fluxnetes.match.gang import Gang
-from fluxnetes.match.planning import Found, Planning, times
+from fluxnetes.match.planning import Found, times
 from fluxnetes.queue.asks import Ask
 from fluxnetes.queue.changes import Allocation, Event
 from fluxnetes.queue.core import Core
 from fluxnetes.queue.errors import Refused
-from fluxnetes.queue.jobs import Job, Request, Size
+from fluxnetes.queue.jobs import Job, Size
 
 
 class Elastic:
@@ -47,6 +48,12 @@ class Elastic:
         self._hold(job, replace(before, placement=left, tasks=tasks, ended_tasks=ended), now)
         self._core.freed = self._core.gained = True
         return False
+
+    def reduce(self, job: Job, left: Placement, now: int) -> None:
+        """A job keeps only this: what it had besides is not there any more."""
+        before = self._core.allocations[job.id]
+        tasks = before.task_nodes(self._core.planning.engine.graph)
+        self._hold(job, replace(before, placement=left, tasks=tasks), now)
 
     def _without(self, allocation: Allocation, node: int, task: int) -> Placement:
         """What is left of a placement without one task."""
@@ -169,25 +176,29 @@ class Elastic:
         ask = core.room.holders[job.id].ask
         if ask.unit is None:
             return ask
-        units, exact = units_held(core.planning, ask.unit, held)
+        units, exact = units_held(core, ask, held)
         if job.size:
             job.size = units
         if not exact and not core.room.by_rows:
             # Not a whole number of equal units: whoever counts is wrong from here on.
-            core.unsettled = "a group shrank by a part of a unit"
+            core.unsettled = core.unsettled or "a group shrank by a part of a unit"
             core.room.mistaken = True
-        return replace(ask.sized(max(1, units)), elastic=None)
+        return replace(ask.sized(units), elastic=None)
 
 
-def units_held(planning: Planning, unit: Request, held: Mapping[str, int]) -> tuple[int, bool]:
-    """How many units somebody has who holds these amounts, and whether nothing else is with them.
+def units_held(core: Core, ask: Ask, held: Mapping[str, int]) -> tuple[int, bool]:
+    """How many units of an ask are in what is held, and whether that is all there is.
 
-    A unit may come with more than it asks for, as cores do with a node; but of what makes it a
-    unit there is just what was asked.
+    A unit may come with more than it asks for, as cores do with a node, or ask for something that
+    it shares with others, as for the node around its cores; but of one type it takes just what it
+    asked for.
     """
-    parts = [(held.get(type, 0), least) for type, least in planning.least(unit).items() if least]
-    units = min((amount // least for amount, least in parts), default=0)
-    return units, any(amount == units * least for amount, least in parts)
+    assert ask.unit is not None  # noqa: S101 - asked only where units are counted
+    own = core.estimate(ask).keys() - {SLOT, XOR_SLOT}
+    least = core.planning.least(ask.unit)
+    parts = [(held.get(type, 0), least[type]) for type in own if least.get(type)]
+    units = min((have // amount for have, amount in parts), default=ask.count)
+    return units, any(have == units * amount for have, amount in parts)
 
 
 def _units_alone(ask: Ask, size: Size) -> Ask:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fluxnetes.queue.changes import Event
+from fluxnetes.match.gang import Gang
+from fluxnetes.queue.changes import Event, Window
 from fluxnetes.queue.core import Core
 from fluxnetes.queue.gate import Gate
-from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.jobs import Job, Request
 from fluxnetes.queue.order import Factors
 from fluxnetes.queue.states import HOLDING, State
 
@@ -76,7 +77,7 @@ class Explainer:
         if job.id in core.preempting:
             victims = ", ".join(str(v) for v in sorted(core.preempting[job.id]))
             return f"waits for preempted jobs to leave: {victims}"
-        return self._waits_for_room(job)
+        return self._waits_for_room(job, now)
 
     def _array_rests(self, job: Job) -> str:
         running = len(self._core.records.children[job.id])
@@ -86,10 +87,10 @@ class Explainer:
             return f"all {spec.tasks} tasks were started; {running} have not ended"
         return f"{running} tasks are there, and it may have {spec.at_once} at a time"
 
-    def _waits_for_room(self, job: Job) -> str:
+    def _waits_for_room(self, job: Job, now: int) -> str:
         core = self._core
         ask = core.records.asks[job.id]
-        lacks = core.planning.why_not_now(ask.request)
+        lacks = core.planning.why_not_now(ask.request) or self._window_ahead(job, now)
         if job.plan is None and (claimant := self._claimant(job.queue)) is not None:
             kept = ". Room is kept for it as soon as they end" if claimant == job.id else ""
             lacks = lacks or f"what is free is kept for job {claimant}"
@@ -101,8 +102,37 @@ class Explainer:
             return lacks
         return "it would delay jobs that were promised a start, or its turn has not come"
 
+    def _window_ahead(self, job: Job, now: int) -> str:
+        """Which windows keep a job from starting now that would fit; empty if none does."""
+        windows = self._core.windows
+        own = windows.get(job.submission.reservation or "")
+        if own is not None:
+            return f"{_called(own)} opens at {own.start}" if own.start > now else ""
+        until = self._core.until(job, now)
+        mine = self._nodes(self._core.records.asks[job.id].request)
+        ahead = [
+            f"{_called(w)} ({w.start} to {w.end})"
+            for w in windows.values()
+            if w.start < until and not mine.isdisjoint(w.nodes)
+        ]
+        return f"it would run into {', '.join(ahead)}" if ahead else ""
+
+    def _nodes(self, request: Request) -> set[str]:
+        """The names of the nodes that a request allows."""
+        shapes = request.shapes if isinstance(request, Gang) else [request]
+        planning = self._core.planning
+        allowed = [planning.nodes_allowed(shape.constraint) for shape in shapes]
+        return {name for nodes in allowed for name in planning.names(nodes)}
+
     def _claimant(self, queue: str) -> int | None:
-        """The job of a queue for which room is kept without a known start."""
+        """The job with a claim that leaves a queue without a known start."""
         jobs = self._core.records.jobs
-        bookings = self._core.room.bookings.items()
-        return next((id for id, b in bookings if b.claim and jobs[id].queue == queue), None)
+        bookings = self._core.room.bookings
+        mine = [id for id in bookings if jobs[id].queue == queue]
+        # Where nobody of a queue is promised anything, the claim of another queue is in the way.
+        return next((id for id in mine or bookings if bookings[id].claim), None)
+
+
+def _called(window: Window) -> str:
+    kind = "maintenance window" if window.maintenance else "advance reservation"
+    return f"{kind} {window.name}"

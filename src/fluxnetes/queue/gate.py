@@ -13,7 +13,7 @@ from fluxnetes.queue.asks import Ask
 from fluxnetes.queue.core import Core
 from fluxnetes.queue.jobs import After, Dependency, Job
 from fluxnetes.queue.life import Life
-from fluxnetes.queue.states import HOLDING, State
+from fluxnetes.queue.states import HOLDING, WAITING, State
 
 
 class Gate:
@@ -122,7 +122,7 @@ class Gate:
     def close(self, window: str, now: int) -> None:
         """A window is over or was called off: who waits to run in it never will."""
         for job in list(self._core.records.jobs.values()):
-            mine = job.submission.reservation == window and job.state is State.PENDING
+            mine = job.submission.reservation == window and job.state in WAITING
             if mine and not self._core.records.children.get(job.id):
                 self._life.waiting_to_rejected(job, now, self._hopeless(job))
 

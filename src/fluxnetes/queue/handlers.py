@@ -179,8 +179,9 @@ class Handlers:
         job = self._core.records.find(event.job)
         if job.state not in HOLDING:
             raise Refused(f"job {job.id} is {job.state.value}; none of its tasks is anywhere")
+        known = event.task in self._core.allocations[job.id].ended_tasks
         last = self._elastic.task_ended(job, event.task, now)
-        job.tasks_failed += not event.ok
+        job.tasks_failed += not event.ok and not known
         if last:
             failed = f"{job.tasks_failed} of its tasks failed" if job.tasks_failed else ""
             self._ended(Ended(job.id, not job.tasks_failed, failed), now)
@@ -217,7 +218,7 @@ class Handlers:
             left = core.planning.matcher.jobs[job.id].placement
             before = core.allocations[job.id]
             if len(left) < len(before.placement):
-                core.allocations[job.id] = replace(before, placement=left)
+                self._elastic.reduce(job, left, now)
                 if job.state is not State.ENDING:
                     self._send_away(job, now, Cause.LOST_NODES, event.reason)
         core.unsettled = event.reason

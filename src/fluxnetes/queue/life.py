@@ -196,6 +196,7 @@ class Life:
         self._let_go(job, now)
         job.start = job.running = job.deadline = job.expected = job.cause = None
         job.size, job.restarts, job.backfilled = 0, job.restarts + 1, False
+        job.tasks_failed = 0
         self._core.limits.waits(job, +1)
         self._move(job, State.PENDING, now, reason)
         self.became_eligible(job, now)

@@ -1,10 +1,10 @@
 """Preemption: a job of a higher class makes preemptible jobs of lower classes go.
 
 Off unless a queue turns it on. Whole jobs only; those first whose leaving loses the least work;
-none that has not run its minimum; and only if the room that becomes free really starts the job.
-Those who go are told so and given their grace time; until they are gone, their room is booked for
-the job that made them go. Classes are strictly ordered, so nobody can be made to go by a job that
-it made go itself.
+none that has not run its minimum; and only if the room that becomes free really starts the job:
+once their grace time is over, and sooner than it would start without. Those who go are told so;
+until they are gone, their room is booked for the job that made them go. Classes are strictly
+ordered, so nobody can be made to go by a job that it made go itself.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class Preemption:
         """Send away as few and as young as needed; False: nobody, for it would not help."""
         if not self._core.queues[job.queue].preempts:
             return False
-        victims = self._fewest(job, self._candidates(job, now))
+        candidates = self._candidates(job, now)
+        victims = self._whom_to_send(job, candidates, now) if candidates else []
         for victim in victims:
             self._send_away(victim, job, now)
         if victims:
@@ -56,14 +57,47 @@ class Preemption:
         since = job.start if job.start is not None else now
         return self._core.rate(self._core.records.amounts[job.id]) * (now - since)
 
-    def _fewest(self, job: Job, candidates: list[Job]) -> list[Job]:
+    def next_chances(self) -> list[int]:
+        """When jobs will have run their minimum, if some queue could make use of that."""
+        if not any(queue.preempts for queue in self._core.queues.values()):
+            return []
+        return [
+            job.start + job.submission.min_runtime
+            for job in self._core.records.holding.values()
+            if job.submission.preemptible and job.start is not None
+        ]
+
+    def _whom_to_send(self, job: Job, candidates: list[Job], now: int) -> list[Job]:
+        """As few as make the job start sooner than it would without."""
+        core = self._core
+        kept = core.room.unbook(job.id)
+        try:
+            victims = self._fewest(job, candidates, now)
+            if victims and self._starts_by(job, self._gone(victims, now), now):
+                return []
+            return victims
+        finally:
+            if kept is not None:
+                core.room.rebook(job.id, kept)
+
+    def _starts_by(self, job: Job, time: int, now: int) -> bool:
+        """Whether a job can start by then even if nobody is sent away."""
+        core = self._core
+        spot = core.room.earliest(core.records.asks[job.id], core.duration(job), now, time + 1)
+        return spot is not None and spot.start <= time
+
+    def _gone(self, victims: list[Job], now: int) -> int:
+        """When the last of them is gone, if they keep to their grace time."""
+        return now + max(max(1, self._core.queues[victim.queue].grace) for victim in victims)
+
+    def _fewest(self, job: Job, candidates: list[Job], now: int) -> list[Job]:
         """The shortest run of candidates that makes enough room, without needless ones."""
-        if not candidates or not self._fits(job, candidates):
+        if not self._fits(job, candidates, now):
             return []
         low, high = 1, len(candidates)
         while low < high:
             middle = (low + high) // 2
-            if self._fits(job, candidates[:middle]):
+            if self._fits(job, candidates[:middle], now):
                 high = middle
             else:
                 low = middle + 1
@@ -71,18 +105,17 @@ class Preemption:
         if len(victims) <= _PRUNED:
             for spared in reversed(candidates[: low - 1]):
                 without = [victim for victim in victims if victim is not spared]
-                if self._fits(job, without):
+                if without and self._fits(job, without, now):
                     victims = without
         return victims
 
-    def _fits(self, job: Job, without: list[Job]) -> bool:
+    def _fits(self, job: Job, without: list[Job], now: int) -> bool:
         core = self._core
         ask, duration = core.records.asks[job.id], core.duration(job)
         ids = [other.id for other in without]
-        return core.room.find_without(ask, duration, ids) is not None
+        return core.room.fits_without(ask, self._gone(without, now), duration, ids)
 
     def _send_away(self, victim: Job, job: Job, now: int) -> None:
         reason = f"preempted by job {job.id} of a higher class"
         self._life.holding_to_ending(victim, now, Cause.PREEMPTED, reason)
-        grace = self._core.queues[victim.queue].grace
-        self._life.expect(victim, now + max(1, grace))
+        self._life.expect(victim, self._gone([victim], now))

@@ -114,7 +114,8 @@ class Promises:
     def put_back(self, taken: list[tuple[Job, Booking]], now: int, reason: str) -> None:
         """Book what was taken back: where it was if that still fits, else as early as can be."""
         core = self._core
-        taken.sort(key=lambda pair: (pair[1].start, core.rank(pair[0])))
+        # Claims come last: who has one was promised nothing.
+        taken.sort(key=lambda pair: (pair[1].claim, pair[1].start, core.rank(pair[0])))
         # First those whose very places are still good: they do not get in each other's way.
         for job, booking in [pair for pair in taken if not core.room.keep(pair[0].id, pair[1])]:
             duration = core.duration(job)
@@ -137,7 +138,9 @@ class Promises:
         self._last = max(self._last, core.rank(job))
         assert job.plan is not None  # noqa: S101 - whoever had a booking that is no claim has one
         later = spot.start > job.plan.start
-        core.freed |= later
+        if later:
+            # It leaves room behind, before it.
+            core.freed = core.gained = True
         plan = replace(job.plan, start=spot.start, reason=reason if later else job.plan.reason)
         self._plan(job, plan, now)
 
@@ -164,6 +167,13 @@ class Promises:
             moved = [self._move_up(job, now) for job in sorted(planned, key=core.rank)]
             if not any(moved):
                 break
+
+    def hurry(self, job: Job, now: int) -> None:
+        """Promise a job the earliest start there is, if it is earlier than the one it has."""
+        if job.id in self._core.room.bookings:
+            self._move_up(job, now)
+        else:
+            self.give(job, now)
 
     def _move_up(self, job: Job, now: int) -> bool:
         core = self._core

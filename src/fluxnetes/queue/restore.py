@@ -6,8 +6,11 @@ that wait are in line again, and every promise is booked again at its time.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fluxnetes.match.planning import Found
-from fluxnetes.queue.changes import Allocation, Snapshot
+from fluxnetes.queue.changes import Allocation, QueueState, Snapshot
+from fluxnetes.queue.config import Config, QueueConfig
 from fluxnetes.queue.core import Core
 from fluxnetes.queue.elastic import units_held
 from fluxnetes.queue.handlers import Handlers
@@ -15,6 +18,19 @@ from fluxnetes.queue.jobs import Job
 from fluxnetes.queue.room import Booking
 from fluxnetes.queue.states import ENDED, WAITING, State
 from fluxnetes.queue.timeline import FOREVER
+
+
+def with_forgotten_queues(config: Config, snapshot: Snapshot) -> tuple[Config, list[QueueState]]:
+    """A configuration with all queues in which jobs are, and the state of those it did not have.
+
+    Such a queue starts nothing and takes nothing in; its jobs can be moved or cancelled.
+    """
+    known = {queue.name for queue in config.queues}
+    used = {job.queue for job in snapshot.jobs if job.state not in ENDED}
+    forgotten = sorted(used - known)
+    queues = config.queues + tuple(QueueConfig(name) for name in forgotten)
+    states = [QueueState(name, stopped=True, drained=True) for name in forgotten]
+    return replace(config, queues=queues), states
 
 
 def restore(core: Core, handlers: Handlers, snapshot: Snapshot, now: int) -> None:
@@ -54,14 +70,16 @@ def _enter(core: Core, handlers: Handlers, job: Job, allocation: Allocation | No
         return
     assert allocation is not None  # noqa: S101 - whoever holds something has an allocation
     planning = core.planning
-    planning.readmit(job.id, allocation.placement)
+    until = FOREVER if job.expected is None else job.expected
+    # It may be expected to leave at another time than when it was placed.
+    end = min(until, planning.matcher.horizon)
+    planning.readmit(job.id, replace(allocation.placement, end=end))
     amounts = planning.amounts(Found(planning.engine.held(allocation.placement)))
     ask = core.records.asks[job.id]
-    if ask.unit is not None and (job.size or allocation.ended_tasks):
-        units, exact = units_held(planning, ask.unit, amounts)
-        ask = ask.sized(max(1, units))
+    if ask.unit is not None:
+        units, exact = units_held(core, ask, amounts)
+        ask = ask.sized(units)
         core.room.mistaken |= not exact
-    until = FOREVER if job.expected is None else job.expected
     core.room.remember(job.id, ask, until)
     core.records.holding[job.id] = job
     core.records.amounts[job.id] = amounts

@@ -144,14 +144,14 @@ class Room(ABC):
             middle = (low + high + 1) // 2
         return low
 
-    def find_without(self, ask: Ask, duration: int, jobs: Sequence[int]) -> Found | None:
-        """Where something would fit from now on, beside all bookings, if some jobs were gone."""
+    def fits_without(self, ask: Ask, start: int, duration: int, jobs: Sequence[int]) -> bool:
+        """Whether something would fit at a time, beside all bookings, if some jobs were gone."""
         absent = [self.holders[job] for job in jobs]
         for holder in absent:
             self._give(holder)
         try:
             with self.planning.absent(jobs):
-                return self.find_now(ask, duration)
+                return self.fits_at(ask, start, duration) is not None
         finally:
             for holder in absent:
                 self._take(holder)

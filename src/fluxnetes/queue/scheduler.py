@@ -32,7 +32,7 @@ from fluxnetes.queue.life import Life
 from fluxnetes.queue.order import Line, Order
 from fluxnetes.queue.promises import Promises
 from fluxnetes.queue.records import Records
-from fluxnetes.queue.restore import restore
+from fluxnetes.queue.restore import restore, with_forgotten_queues
 from fluxnetes.queue.usage import Ledger
 from fluxnetes.queue.validate import check_everything
 from fluxnetes.queue.windows import Windows
@@ -80,8 +80,13 @@ class Scheduler:
         count: bool = True,
     ) -> Scheduler:
         """Go on from what was written down."""
+        config, forgotten = with_forgotten_queues(config or Config(), snapshot)
         scheduler = cls(matcher, config, now=now, validate=validate, count=count)
-        restore(scheduler._core, scheduler._handlers, snapshot, now)
+        core = scheduler._core
+        restore(core, scheduler._handlers, snapshot, now)
+        core.operators.update({state.queue: state for state in forgotten})
+        core.records.next_step()
+        scheduler._cycle.pass_time(now)
         scheduler._ground.settle(now)
         return scheduler
 

@@ -70,7 +70,7 @@ class Windows:
             raise Refused(f"there is no window {name}")
         del self._core.windows[name]
         self._core.records.changes.windows[name] = None
-        self._core.unsettled = f"window {name} was removed"
+        self._core.unsettled = self._core.unsettled or f"window {name} was removed"
 
     def _check(self, name: str, start: int, end: int, now: int) -> None:
         if name in self._core.windows:

@@ -3,6 +3,8 @@
     store        Store: open, take the lease, load, commit                  start here
       writes     changes -> statements      (over `written`: what need not be sent again,
       load       tables -> a snapshot        `records`: records <-> rows, `requests`: <-> JSON)
+      system     the graph and the configuration that the queue belongs to (over `configs`)
+      translate  allocations of one graph on another
       lease      one writer, with a fence
       migrate    numbered migrations
     connect      Database: a server that may come and go

@@ -5,6 +5,7 @@
       StoreRefused        the server is there and says no: somebody must change something
       ServerFailed        our own server does not start; its log says why
       NewerDatabase       a newer Fluxnetes has been here: run that one
+      Unreadable          what another version wrote means nothing to this one: run that one
       LeaseLost           somebody else is the writer now: stop, or wait for the lease
 
 Only `StoreUnavailable` goes away by itself. Who works through `Database.attempt` never sees it.
@@ -31,6 +32,10 @@ class ServerFailed(StoreError):  # noqa: N818
 
 class NewerDatabase(StoreError):  # noqa: N818
     """The tables were made by a newer version than this one."""
+
+
+class Unreadable(StoreError):  # noqa: N818
+    """The tables are ours, but a value in them is not one that this version knows."""
 
 
 class LeaseLost(StoreError):  # noqa: N818

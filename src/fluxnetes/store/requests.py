@@ -44,12 +44,12 @@ def to_json(document: object) -> str:
 
 
 def encode_constraint(constraint: Constraint | None) -> str:
-    return to_json(None if constraint is None else _write_constraint(constraint))
+    return to_json(None if constraint is None else write_constraint(constraint))
 
 
 def decode_constraint(text: str) -> Constraint | None:
     document = json.loads(text)
-    return None if document is None else _read_constraint(document)
+    return None if document is None else read_constraint(document)
 
 
 def _unusual(value: Any) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def _read_amounts(found: list[list[Any]]) -> tuple[tuple[str, int], ...]:
 
 def _write_common(found: dict[str, Any]) -> dict[str, Any]:
     if "constraint" in found:
-        found["constraint"] = _write_constraint(found["constraint"])
+        found["constraint"] = write_constraint(found["constraint"])
     if not math.isfinite(found.get("duration", 0)):
         found["duration"] = str(found["duration"])
     return found
@@ -111,7 +111,7 @@ def _write_common(found: dict[str, Any]) -> dict[str, Any]:
 
 def _read_common(found: dict[str, Any]) -> dict[str, Any]:
     if "constraint" in found:
-        found["constraint"] = _read_constraint(found["constraint"])
+        found["constraint"] = read_constraint(found["constraint"])
     if isinstance(found.get("duration"), str):
         found["duration"] = float(found["duration"])
     return found
@@ -138,7 +138,8 @@ def _read_task(found: dict[str, Any]) -> Task:
     return Task(**found)
 
 
-def _write_constraint(constraint: Constraint) -> dict[str, Any]:
+def write_constraint(constraint: Constraint) -> dict[str, Any]:
+    """A constraint as a document, for whoever writes it as a part of one."""
     match constraint:
         case Properties(require, forbid):
             return {"properties": [require, forbid]}
@@ -146,10 +147,11 @@ def _write_constraint(constraint: Constraint) -> dict[str, Any]:
             return {"hostlist": sorted(hosts)}
         case Ranks(ranks):
             return {"ranks": sorted(ranks)}
-    return {type(constraint).__name__.lower(): [_write_constraint(each) for each in constraint.of]}
+    return {type(constraint).__name__.lower(): [write_constraint(each) for each in constraint.of]}
 
 
-def _read_constraint(found: Mapping[str, Any]) -> Constraint:
+def read_constraint(found: Mapping[str, Any]) -> Constraint:
+    """The constraint that `write_constraint` wrote."""
     [(operator, operands)] = found.items()
     match operator:
         case "properties":
@@ -159,4 +161,4 @@ def _read_constraint(found: Mapping[str, Any]) -> Constraint:
             return Hostlist(frozenset(operands))
         case "ranks":
             return Ranks(frozenset(operands))
-    return _COMBINE[operator](tuple(map(_read_constraint, operands)))
+    return _COMBINE[operator](tuple(map(read_constraint, operands)))

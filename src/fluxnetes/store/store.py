@@ -2,7 +2,11 @@
 
     async with open_store(dsn) as store:
         lease = await store.take("controller-0")
-        queue = Scheduler(..., await store.load())
+        snapshot, system = await store.load(), await store.system()
+        if system is not None:
+            snapshot = translate(snapshot, system, graph).snapshot
+        await store.keep_system(graph, config, lease.fence, snapshot.allocations)
+        queue = Scheduler.resume(Matcher(graph), config, snapshot, now=...)
         ...
         await store.commit(queue.take_changes(), lease.fence)
 
@@ -18,14 +22,17 @@ from contextlib import asynccontextmanager
 from functools import partial
 from uuid import UUID, uuid4
 
-from fluxnetes.queue.changes import Changes, Event, Snapshot
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.queue.changes import Allocation, Changes, Event, Snapshot
+from fluxnetes.queue.config import Config
 from fluxnetes.queue.jobs import Job
 from fluxnetes.store import lease as leases
 from fluxnetes.store.connect import Connection, Database
 from fluxnetes.store.lease import Holder, Lease
 from fluxnetes.store.load import load, load_events, load_jobs
 from fluxnetes.store.migrate import migrate, migrations
-from fluxnetes.store.writes import Write, encode, send
+from fluxnetes.store.system import Kept, System, load_system
+from fluxnetes.store.writes import Write, encode, encode_system, send
 from fluxnetes.store.written import Written
 
 
@@ -78,6 +85,14 @@ class Store:
         self._written = Written.of(snapshot)
         return snapshot
 
+    async def system(self) -> System | None:
+        """What the queue belongs to: the graph and the configuration; None: nobody kept any."""
+        return await self._database.attempt(load_system)
+
+    async def look(self) -> tuple[Snapshot, System | None]:
+        """Both at one moment, for those who look at a queue while somebody else runs it."""
+        return await self._database.attempt(_look)
+
     async def jobs(self, ids: Iterable[int]) -> tuple[Job, ...]:
         """The records of any jobs, also of those that ended long ago, in order of arrival."""
         return await self._database.attempt(partial(load_jobs, ids=ids))
@@ -94,6 +109,30 @@ class Store:
         """
         writes = encode(changes, self._written)
         self._written.note(changes)
+        await self._send(writes, fence)
+
+    async def keep_system(
+        self,
+        graph: ResourceGraph,
+        config: Config,
+        fence: int,
+        allocations: Iterable[Allocation] = (),
+    ) -> None:
+        """Write what the queue belongs to, if that is not what we wrote last.
+
+        Allocations mean nothing without their graph. So whoever changed the graph calls this before
+        it commits an allocation of new rows, and whoever translated allocations to a graph of its
+        own gives them, so that both are written together.
+        """
+        kept = Kept.of(graph, config)
+        moved = {each.job: each for each in allocations if self._written.has_moved(each)}
+        changes = Changes(allocations=dict(moved))
+        writes = [*encode_system(kept, self._written), *encode(changes, self._written)]
+        self._written.note(changes)
+        self._written.system = kept
+        await self._send(writes, fence)
+
+    async def _send(self, writes: list[Write], fence: int) -> None:
         if not writes:
             return
         try:
@@ -110,3 +149,8 @@ async def _commit(connection: Connection, writes: list[Write], fence: int, commi
     async with connection.transaction():
         if await leases.claim(connection, fence, commit):
             await send(connection, writes)
+
+
+async def _look(connection: Connection) -> tuple[Snapshot, System | None]:
+    async with connection.transaction(isolation="repeatable_read", readonly=True):
+        return await load(connection), await load_system(connection)

@@ -23,6 +23,7 @@ from fluxnetes.store.records import (
     window_row,
 )
 from fluxnetes.store.statements import statements
+from fluxnetes.store.system import Kept, state_row, system_row
 from fluxnetes.store.written import Written
 
 _SQL = statements("write")
@@ -62,6 +63,16 @@ def encode(changes: Changes, written: Written) -> list[Write]:
         *_counters(changes),
         *_table("events", map(event_row, changes.events)),
     ]
+
+
+def encode_system(kept: Kept, written: Written) -> list[Write]:
+    """The statement, if one is needed, that makes the table agree with the system."""
+    before, graph, config = written.system, kept.graph, kept.config
+    if before is None or not before.has_graph_of(kept):
+        return [Write("system", rows=[system_row(graph, config)])]
+    if before != kept:
+        return [Write("system_state", rows=[state_row(graph, config)])]
+    return []
 
 
 def _table(statement: str, rows: Iterable[Row]) -> Iterator[Write]:

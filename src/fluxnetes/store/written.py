@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from fluxnetes.queue.changes import Allocation, Changes, Snapshot
 from fluxnetes.queue.jobs import Job, Plan, Submission
 from fluxnetes.queue.states import ENDED
+from fluxnetes.store.system import Kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +31,11 @@ class Known:
 
 @dataclass(slots=True)
 class Written:
-    """What was last sent of all jobs that live. Of a job that is not here nothing is known."""
+    """What was last sent of the system and of all jobs that live. What is not here is not known."""
 
     jobs: dict[int, Known] = field(default_factory=dict)
     allocations: dict[int, Allocation] = field(default_factory=dict)
+    system: Kept | None = None
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Written:

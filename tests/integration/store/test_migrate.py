@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 import asyncpg
+import msgspec
 import pytest
 
+from fluxnetes.graph.writers.whole import write_graph
 from fluxnetes.store.connect import Connection, Database
 from fluxnetes.store.errors import NewerDatabase, StoreRefused
 from fluxnetes.store.migrate import Migration, migrate, migrations
 from fluxnetes.store.store import open_store
+from fluxnetes.store.system import System
 from tests.integration.store.servers import fetch
 from tests.unit.store.plain import plain
 
@@ -100,8 +104,16 @@ async def test_old_data_survive_every_migration_since(dsn: str, number: int) -> 
     async with open_store(dsn) as store:
         snapshot = await store.load()
         stories = [await store.events(job) for job in range(1, 10)]
+        system = await store.system()
     expected = (OLD_DATA / f"{number:04}.txt").read_text()
-    assert _shown(snapshot, *filter(None, stories)) == expected
+    assert _shown(snapshot, *filter(None, stories), *_parts(system)) == expected
+
+
+def _parts(system: System | None) -> Iterator[object]:
+    """What there is to show of a system."""
+    if system is not None:
+        yield {"rows": system.rows, "config": system.config}
+        yield {"graph": msgspec.json.decode(write_graph(system.graph))}
 
 
 async def _run(dsn: str, script: str) -> None:

@@ -196,11 +196,12 @@ class World:
         try:
             self.scheduler.apply(event, self.now)
         except QueueError:
-            # The script knows nothing of states, and so asks for what cannot be. What happened
-            # before may have come into effect by being asked; this event must not.
+            # The script knows nothing of states, and so asks for what cannot be. Time, and what
+            # happened before, may have come into effect by being asked; this event must not.
             self._see(step)
-            lines = step.changes[-1].events
-            assert all(line.kind in ("planned", "unplanned") for line in lines), f"{event} {lines}"
+            changes = step.changes[-1]
+            assert all(line.kind != "altered" for line in changes.events), f"refused: {event}"
+            assert not any(changes.windows.values()), f"refused: {event}"
             return
         step.happened.append(event)
         self._take_note(event)

@@ -19,7 +19,7 @@ from fluxnetes.jobspec.build import jobspec, node, slot
 from fluxnetes.jobspec.constraint import Constraint, Hostlist, Properties
 from fluxnetes.match.gang import Gang, Shape
 from fluxnetes.queue.jobs import After, Array, Dependency, OnLoss, Request, Size, Submission
-from tests.unit.match.clusters import a, cluster, cores
+from tests.unit.match.clusters import Branch, cluster, cores
 
 SHARED = frozenset({"licence", "token"})
 """What no node owns, in these tests."""
@@ -115,13 +115,16 @@ def pods(count: int, /, on: Constraint | None = None, **amounts: int) -> Shape:
 # -- where -----------------------------------------------------------------------------------------
 
 
-def machine(nodes: int, *, cores_each: int = 1, named: Mapping[str, int] | None = None) -> ResourceGraph:
+def machine(
+    nodes: int, *, cores_each: int = 1, named: Mapping[str, int] | None = None
+) -> ResourceGraph:
     """So many nodes; `named` says how many of them, from the first, have a property, by name."""
-    below = cores(cores_each)
-    marks = named or {}
-    return cluster(
-        *(a("node", *below, **{p: "" for p, most in marks.items() if n < most}) for n in range(nodes))
-    )
+    return cluster(*(_node(n, cores_each, named or {}) for n in range(nodes)))
+
+
+def _node(number: int, cores_each: int, named: Mapping[str, int]) -> Branch:
+    properties = {name: "" for name, most in named.items() if number < most}
+    return Branch("node", tuple(cores(cores_each)), properties=properties)
 
 
 def pools(nodes: int, **amounts: int) -> ResourceGraph:

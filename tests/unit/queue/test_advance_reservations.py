@@ -6,7 +6,7 @@ import pytest
 
 from fluxnetes.queue.config import Policy, QueueConfig
 from fluxnetes.queue.errors import Refused
-from fluxnetes.queue.events import Alter, Maintain, RemoveWindow, Reserve
+from fluxnetes.queue.events import Alter, Maintain, NodesBack, NodesLost, RemoveWindow, Reserve
 from fluxnetes.queue.states import State
 from tests.unit.queue.build import a_gang, a_job, hosts, machine, pods, pools
 from tests.unit.queue.world import World
@@ -136,6 +136,17 @@ def test_a_job_that_waits_for_a_reservation_that_is_called_off_is_rejected_and_t
     assert "advance reservation demo" in world.job(job).reason
 
 
+def test_an_array_whose_tasks_run_when_it_is_called_off_is_rejected_once_they_have_ended() -> None:
+    world = World(machine(2))
+    world.tell(demo(0, 100))
+    array = world.submit(a_job(nodes=2).lasting(30).by("ada").inside("demo").times(3))
+    world.tell(RemoveWindow("demo"))
+    assert world.states(array, array + 1) == [State.PENDING, State.RUNNING]
+    world.go_to(30)
+    assert world.states(array, array + 1) == [State.REJECTED, State.COMPLETED]
+    assert world.job(array).reason == "advance reservation demo is over"
+
+
 def test_who_runs_in_a_reservation_that_is_called_off_goes_on() -> None:
     world = World(machine(2))
     world.tell(demo(0, 100))
@@ -225,3 +236,23 @@ def test_a_job_inside_can_be_extended_up_to_its_end() -> None:
         world.tell(Alter(job, walltime=101))
     world.go_to(99)
     assert world.state(job) is State.RUNNING
+
+
+def test_a_waiting_job_cannot_be_made_longer_than_its_reservation() -> None:
+    world = World(machine(2))
+    world.tell(demo(50, 100))
+    job = world.submit(a_job(nodes=2).lasting(10).by("ada").inside("demo"))
+    with pytest.raises(Refused, match="advance reservation demo is there for 50 s"):
+        world.tell(Alter(job, walltime=51))
+    world.tell(Alter(job, walltime=50))
+    assert world.plan(job) == 50
+
+
+def test_nodes_lost_from_it_are_not_made_up_for() -> None:
+    world = World(machine(3))
+    world.tell(demo(50, 100))
+    job = world.submit(a_job(nodes=2).lasting(10).by("ada").inside("demo"))
+    world.tell(NodesLost(("node0",)))
+    assert world.plan(job) is None
+    world.tell(NodesBack(("node0",)))
+    assert world.plan(job) == 50

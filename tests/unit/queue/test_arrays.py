@@ -7,7 +7,7 @@ import pytest
 from fluxnetes.jobspec.build import jobspec, node, slot
 from fluxnetes.queue.config import Cap, Policy, QueueConfig
 from fluxnetes.queue.errors import QueueError, Refused
-from fluxnetes.queue.events import Alter, Cancel, Ended, Hold, NodesLost, Release, Submit
+from fluxnetes.queue.events import Alter, Cancel, Ended, Hold, NodesLost, Release, Returned, Submit
 from fluxnetes.queue.jobs import Submission
 from fluxnetes.queue.states import State
 from tests.unit.queue.build import JobToBe, a_gang, a_job, machine, pods, pools
@@ -173,6 +173,27 @@ def test_tasks_of_gangs_share_nodes() -> None:
     array = world.submit(a_gang(pods(1, cpu=3), pods(1, gpu=1)).lasting(10).times(5))
     world.go_to(20)
     assert task_starts(world, array) == [0, 0, 0, 0, 10]
+
+
+def test_a_promised_array_that_is_held_gives_its_room_to_others() -> None:
+    world = World(machine(2))
+    world.submit(a_job().lasting(10))
+    array = world.submit(a_job(nodes=2).times(2))
+    long = world.submit(a_job().lasting(100))
+    assert (world.plan(array), world.start(long)) == (10, None)
+    world.tell(Hold(array))
+    assert (world.plan(array), world.start(long)) == (None, 0)
+
+
+def test_a_task_that_could_not_be_carried_out_is_tried_again() -> None:
+    world = World(machine(1))
+    world.carries_out = False
+    array = world.submit(a_job().times(2))
+    world.tell(Returned(array + 1, "no image"))
+    assert world.job(array + 1).restarts == 1
+    for _ in range(2):
+        world.end(*[t for t in tasks(world, array) if world.state(t) is State.ALLOCATED])
+    assert world.states(array, array + 1, array + 2) == [State.COMPLETED] * 3
 
 
 # -- with other features ---------------------------------------------------------------------------

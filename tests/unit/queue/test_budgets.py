@@ -178,7 +178,7 @@ def test_an_elastic_group_grows_no_larger_than_its_budget() -> None:
     assert len(world.nodes(group)) == 2
     world.go_to(HOUR // 2)
     world.tell(Grow(group))
-    # Of 10 node-hours 3 are used by the other and 2 committed; half an hour is left of the walltime.
+    # Of 10 node-hours 3 are used by the other, 2 committed; the walltime has half an hour left.
     assert world.state(other) is State.COMPLETED
     assert len(world.nodes(group)) == 8
     assert world.job(group).commitments == {"grant": 5.0}

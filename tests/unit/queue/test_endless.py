@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from fluxnetes.queue.config import Policy, QueueConfig
-from fluxnetes.queue.events import Cancel
+import pytest
+
+from fluxnetes.queue.config import Cap, Policy, QueueConfig
+from fluxnetes.queue.errors import Refused
+from fluxnetes.queue.events import Alter, Cancel, SetQueue
 from fluxnetes.queue.states import State
 from tests.unit.queue.build import a_gang, a_job, machine, pods, pools
 from tests.unit.queue.world import World
@@ -111,6 +114,58 @@ def test_the_room_is_kept_for_a_new_head_that_is_ordered_before_the_old_one() ->
     world.go_to(100)
     world.end(endless)
     assert world.starts(new, old) == [100, None]
+
+
+def test_the_head_of_every_queue_is_kept_room() -> None:
+    world = World(machine(4), QueueConfig("batch"), QueueConfig("express", priority=1))
+    endless = world.submit(a_job(nodes=3).endless().to("batch"))
+    batch, express = world.submit_together(a_job(nodes=2).to("batch"), a_job(nodes=2).to("express"))
+    assert "Room is kept for it" in world.why(express)
+    assert "Room is kept for it" in world.why(batch)
+    long = world.submit(a_job().lasting(1000).to("batch"))
+    world.end(endless)
+    assert world.starts(express, batch, long) == [0, 0, None]
+
+
+def test_a_head_behind_another_queues_claim_is_told_that_no_start_is_known() -> None:
+    world = World(machine(4), QueueConfig("batch"), QueueConfig("express", priority=1))
+    endless = world.submit(a_job(nodes=3).endless().to("batch"))
+    batch, express = world.submit_together(
+        a_job(nodes=2).to("batch"), a_job(nodes=4).lasting(20).to("express")
+    )
+    assert "no start is known" in world.why(batch)
+    world.end(endless)
+    assert world.start(express) == 0
+    assert world.plan(batch) == 20
+
+
+def test_a_job_that_a_limit_stops_is_kept_no_room() -> None:
+    world = World(machine(4), QueueConfig(per_user=Cap(running=1)))
+    world.submit(a_job(nodes=2).endless().by("bob"))
+    head = world.submit(a_job(nodes=3).by("ada"))
+    small = world.submit(a_job().lasting(1000).by("ada"))
+    assert world.starts(head, small) == [None, 0]
+    assert "limit" in world.why(head)
+    other = world.submit(a_job().lasting(1000).by("eve"))
+    assert world.start(other) == 0
+
+
+def test_a_running_job_is_not_given_more_time_in_the_room_that_is_kept() -> None:
+    world, endless, busy, head = crowded()
+    world.queue.cycle(0)  # claims are not written down, but made again by the first decision
+    with pytest.raises(Refused, match="more time would break promises"):
+        world.queue.apply(Alter(busy, walltime=101), 0)
+    world.go_to(100)
+    world.end(endless)
+    assert world.start(head) == 100
+
+
+def test_an_endless_job_that_is_stopped_in_a_queue_keeps_no_room() -> None:
+    world, _, _, head = crowded()
+    world.tell(SetQueue("default", stopped=True))
+    assert world.why(head) == "queue default is stopped"
+    world.tell(SetQueue("default"))
+    assert "Room is kept for it" in world.why(head)
 
 
 def test_when_the_head_is_cancelled_nothing_is_kept_for_it_any_more() -> None:

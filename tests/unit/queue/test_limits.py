@@ -59,9 +59,7 @@ def test_resources_held_are_limited_by_type() -> None:
         a_job(nodes=3).by("ada"), a_job(nodes=2).by("ada"), a_job(nodes=1).by("ada")
     )
     assert world.starts(*jobs) == [0, None, 0]
-    assert world.why(jobs[1]) == (
-        "limit: user ada may hold 4 node at a time, and this job needs 2"
-    )
+    assert world.why(jobs[1]) == ("limit: user ada may hold 4 node at a time, and this job needs 2")
     world.go_to(10)
     assert world.start(jobs[1]) == 10
 

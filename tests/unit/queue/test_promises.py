@@ -296,7 +296,7 @@ def test_promised_gangs_move_earlier_too() -> None:
 def test_moving_one_promise_earlier_takes_nothing_from_another() -> None:
     # Planning from scratch in queue order would start the third at 2, where the fourth is promised.
     world = World(machine(4), CONSERVATIVE)
-    one, two, third = world.submit_together(
+    one, _, third = world.submit_together(
         a_job(nodes=1).lasting(3), a_job(nodes=2).lasting(2), a_job(nodes=4).lasting(1)
     )
     world.go_to(1)

@@ -20,6 +20,8 @@ from fluxnetes.queue.events import (
     Hold,
     NodesLost,
     Release,
+    RemoveWindow,
+    Reserve,
     Returned,
     Started,
     Submit,
@@ -205,6 +207,32 @@ def test_a_job_that_was_told_to_go_for_one_reason_can_be_cancelled_for_another()
     assert world.job(job).reason == "do not bother"
 
 
+def test_an_array_completes_or_fails_without_ever_holding_anything_itself() -> None:
+    world = World(machine(1))
+    good, bad = world.submit_together(a_job().times(1), a_job().times(1))
+    world.end(good + 1)
+    world.end(bad + 1, ok=False)
+    assert life(world, good) == [S.PENDING, S.COMPLETED]
+    assert life(world, bad) == [S.PENDING, S.FAILED]
+
+
+def test_a_job_whose_dependency_fails_is_rejected_while_it_waits() -> None:
+    world = World(machine(1))
+    first = world.submit(a_job())
+    job = world.submit(a_job().afterok(first))
+    world.end(first, ok=False)
+    assert life(world, job) == [S.PENDING, S.REJECTED]
+
+
+@pytest.mark.parametrize("job", [a_job(), a_job().held(), a_job().gathering()])
+def test_a_job_is_rejected_whose_reservation_is_called_off_while_it_waits(job: JobToBe) -> None:
+    world = World(machine(1))
+    world.tell(Reserve("demo", 50, 100, 1, users=frozenset({"ada"})))
+    waiting = world.submit(job.by("ada").inside("demo"))
+    world.tell(RemoveWindow("demo"))
+    assert world.state(waiting) is S.REJECTED
+
+
 # -- no other --------------------------------------------------------------------------------------
 
 
@@ -275,7 +303,7 @@ def test_what_makes_no_sense_in_a_state_is_refused_and_changes_nothing(
 
 
 def _for(event: Event, job: int) -> Event:
-    return replace(event, job=job)  # type: ignore[type-var,call-arg]
+    return replace(event, job=job)  # type: ignore[arg-type]
 
 
 def test_only_an_elastic_job_can_grow() -> None:

@@ -88,6 +88,15 @@ def test_an_overrunning_gang_keeps_its_pools_and_moves_promises() -> None:
     assert world.start(next_) == 12
 
 
+def test_without_a_grace_time_a_job_is_expected_to_be_gone_a_second_later() -> None:
+    world = World(machine(1), QueueConfig(grace=0))
+    job = world.submit(a_job().lasting(10))
+    head = world.submit(a_job())
+    world.stays(job)
+    world.go_to(10)
+    assert (world.state(job), world.plan(head)) == (State.ENDING, 11)
+
+
 # -- who sets it -----------------------------------------------------------------------------------
 
 

@@ -60,9 +60,14 @@ class World:
     way = Way.COUNTING
 
     def __init__(
-        self, graph: ResourceGraph, *queues: QueueConfig, config: Config | None = None
+        self,
+        graph: ResourceGraph,
+        *queues: QueueConfig,
+        config: Config | None = None,
+        way: Way | None = None,
     ) -> None:
         self.now = 0
+        self.way = way or self.way
         self.graph = graph
         self.carries_out = True
         """Whether what is allocated runs at once."""
@@ -72,8 +77,9 @@ class World:
         self._watch = Watch()
         self._next_id = 1
         self._staying: set[int] = set()
-        matcher = Matcher(graph, policy="low")
-        self.queue = Scheduler(matcher, self._config, validate=True, count=self.way.counts)
+        self.matcher = Matcher(graph, policy="low")
+        counts = self.way.counts
+        self.queue = Scheduler(self.matcher, self._config, validate=True, count=counts)
 
     # -- what happens --------------------------------------------------------------------------
 
@@ -137,8 +143,9 @@ class World:
 
     def restart(self) -> None:
         """The queue is killed, and another one goes on."""
+        self.matcher = Matcher(self.graph, policy="low")
         self.queue = Scheduler.resume(
-            Matcher(self.graph, policy="low"),
+            self.matcher,
             self._config,
             self.keeper.snapshot(),
             now=self.now,

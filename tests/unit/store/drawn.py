@@ -23,6 +23,7 @@ from fluxnetes.queue.changes import (
     Usage,
     Window,
 )
+from fluxnetes.queue.config import Budget, Cap, Config, FairShare, Policy, QueueConfig, Weights
 from fluxnetes.queue.jobs import (
     After,
     Array,
@@ -313,3 +314,51 @@ class Histories:
 def histories(draw: st.DrawFn) -> list[Changes]:
     drawn = Histories(draw)
     return [drawn.next() for _ in range(draw(st.integers(1, 4)))]
+
+
+NUMBER = FLOAT | st.integers()
+SHARES = st.dictionaries(TEXT, NUMBER, max_size=2)
+CAP = complete(
+    Cap, running=MAYBE_INT, pending=MAYBE_INT, resources=st.dictionaries(TEXT, INT, max_size=2)
+)
+QUEUE_CONFIG = complete(
+    QueueConfig,
+    name=TEXT,
+    policy=st.sampled_from(Policy),
+    reservations=INT,
+    depth=MAYBE_INT,
+    priority=INT,
+    constraint=MAYBE_CONSTRAINT,
+    default_walltime=MAYBE_INT,
+    max_walltime=MAYBE_INT,
+    grace=INT,
+    cap=CAP,
+    per_user=CAP,
+    per_namespace=CAP,
+    preempts=st.booleans(),
+)
+CONFIG: st.SearchStrategy[Config] = complete(
+    Config,
+    queues=st.lists(st.just(QueueConfig()) | QUEUE_CONFIG, max_size=3).map(tuple),
+    weights=complete(Weights, priority=NUMBER, fair_share=NUMBER, age=NUMBER, size=NUMBER),
+    age_cap=INT,
+    fair_share=complete(
+        FairShare,
+        half_life=INT,
+        namespaces=SHARES,
+        users=st.dictionaries(st.tuples(TEXT, TEXT), NUMBER, max_size=2),
+    ),
+    charge=SHARES,
+    budgets=st.lists(
+        complete(
+            Budget,
+            name=TEXT,
+            amount=NUMBER,
+            type=TEXT,
+            period=INT,
+            queue=MAYBE_TEXT,
+            namespace=MAYBE_TEXT,
+        ),
+        max_size=2,
+    ).map(tuple),
+)

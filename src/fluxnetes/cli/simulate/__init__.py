@@ -2,7 +2,7 @@
 
     options.py  the command line: what may be said, and what makes no sense together
     run.py      options -> cluster and workload -> a schedule for each policy -> outputs
-    what_if.py  options -> cluster and stored queue -> a forecast for each scenario -> outputs
+    what_if.py  options -> stored queue and its system -> a forecast for each scenario -> outputs
     outputs.py  where results are written
     show.py     the tables and the progress bar
 

@@ -17,6 +17,7 @@ Run a workload on virtual time, through the very queue that runs a cluster.
 
 The workload is a trace in the Standard Workload Format (plain or .gz), or one that is generated.
 The cluster is given by --nodes and --cores, by a graph in JGF, or by the trace's own header.
+Or it is the queue of a running system, which is run ahead; the store has its cluster, too.
 
 Examples:
 
@@ -24,7 +25,7 @@ Examples:
   fluxnetes simulate TRACE.swf.gz --nodes 256
   fluxnetes simulate TRACE.swf --policy fcfs --policy easy --html report.html
   fluxnetes simulate --generate lublin --jobs 10000 --seed 7 --nodes 256
-  fluxnetes simulate --from-store --graph cluster.jgf --add-nodes 100
+  fluxnetes simulate --from-store --policy conservative --add-nodes 100
 """
 
 app = typer.Typer(
@@ -47,6 +48,7 @@ class Options:
     cores: int
     graph: Path | None
     policies: tuple[str, ...]
+    """None, of a store: as its queues are."""
     overestimate: float
     json: Path | None
     html: Path | None
@@ -90,7 +92,7 @@ def simulate(
         typer.Option(
             metavar="NAME",
             help="fcfs, easy, conservative, hybrid or hybrid:K (K promises). "
-            "Several compare.  [default: easy]",
+            "Several compare.  [default: easy; of a store, what it has]",
         ),
     ] = None,
     overestimate: Annotated[
@@ -123,6 +125,7 @@ def simulate(
     what_if = {"--dsn": dsn, "--now": now, "--add-nodes": add_nodes, "--add-job": add_job}
     if from_store:
         _check_what_if(trace, generate, html)
+        _check_cores(nodes, cores)
     else:
         _check_workload(trace, generate, jobs, seed)
         _refuse_without_store(what_if)
@@ -135,7 +138,7 @@ def simulate(
         nodes=nodes,
         cores=cores or 1,
         graph=graph,
-        policies=tuple(dict.fromkeys(policy or ["easy"])),
+        policies=tuple(dict.fromkeys(policy or ([] if from_store else ["easy"]))),
         overestimate=overestimate,
         json=json,
         html=html,
@@ -182,6 +185,14 @@ def _check_what_if(trace: Path | None, generate: str | None, html: Path | None) 
         )
     if html is not None:
         raise typer.BadParameter("is for traces; take --json", param_hint="--html")
+
+
+def _check_cores(nodes: int | None, cores: int | None) -> None:
+    if cores is not None and nodes is None:
+        raise typer.BadParameter(
+            "is for nodes that are given, with --nodes; the store's have what they have",
+            param_hint="--cores",
+        )
 
 
 def _refuse_without_store(given: Mapping[str, object]) -> None:

@@ -30,7 +30,8 @@ def run(options: Options) -> int:
             # Postgres and what talks to it are needed for nothing else here.
             from fluxnetes.cli.simulate.what_if import run_what_if
 
-            run_what_if(options, _cluster(options))
+            is_given = options.graph is not None or options.nodes is not None
+            run_what_if(options, _cluster(options) if is_given else None)
         else:
             _write(options, simulate(options))
     except SimulationError as error:

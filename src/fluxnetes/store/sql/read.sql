@@ -52,6 +52,9 @@ SELECT * FROM spent ORDER BY budget;
 -- name: counters
 SELECT * FROM counters;
 
+-- name: system
+SELECT graph, rows, down, config FROM system;
+
 -- name: events
 -- One job's story.
 SELECT * FROM events WHERE job = $1 ORDER BY id;

@@ -206,3 +206,16 @@ FROM unnest(
     $1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[]
 ) WITH ORDINALITY AS given (job, at, kind, before, after, start, reason, position)
 ORDER BY position;
+
+-- name: system
+INSERT INTO system (graph, rows, down, config)
+VALUES ($1, $2, $3, $4)
+ON CONFLICT (only_row) DO UPDATE SET
+    graph = excluded.graph,
+    rows = excluded.rows,
+    down = excluded.down,
+    config = excluded.config;
+
+-- name: system_state
+-- For a graph that is what it was.
+UPDATE system SET down = $1, config = $2;

@@ -1,0 +1,98 @@
+"""The system that a stored queue belongs to: its graph, and how its queues are set up.
+
+Allocations hold row numbers, and those mean something only together with the graph of whoever wrote
+them. So the graph is kept beside the queue: as JGF, which any later version can read, with the row
+that each of its vertices had. A graph that is read back has rows of its own, without the gaps that
+removed vertices leave; `translate` brings allocations from one numbering to another.
+
+The document is large, so it is written only when the graph was changed. Which vertices are down
+changes more often, and is written apart.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluxnetes.graph.columns import GraphError, ResourceGraph
+from fluxnetes.graph.readers import read_graph
+from fluxnetes.graph.writers.whole import living, write_graph
+from fluxnetes.queue.config import Config
+from fluxnetes.store.configs import decode_config, encode_config
+from fluxnetes.store.connect import Connection
+from fluxnetes.store.errors import Unreadable
+from fluxnetes.store.records import Found, Row
+from fluxnetes.store.statements import statements
+
+_SQL = statements("read")
+_QUICKLY = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class System:
+    """What a stored queue belongs to."""
+
+    graph: ResourceGraph
+    rows: NDArray[np.int64]
+    """For each vertex of the graph the row that it has in the stored allocations."""
+    config: Config
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What was last written of a system, as far as it takes to see whether it changed."""
+
+    graph: ResourceGraph
+    version: int
+    contents: bytes
+    """A digest of what can change while the shape stays."""
+    down: bytes
+    config: Config
+
+    @classmethod
+    def of(cls, graph: ResourceGraph, config: Config) -> Kept:
+        contents = hashlib.blake2b(graph.size.tobytes())
+        contents.update(repr(graph.vertices_with_properties()).encode())
+        down = np.flatnonzero(~graph.up).tobytes()
+        return cls(graph, graph.version, contents.digest(), down, config)
+
+    def has_graph_of(self, other: Kept) -> bool:
+        """Whether the document need not be written again."""
+        return (
+            self.graph is other.graph
+            and self.version == other.version
+            and self.contents == other.contents
+        )
+
+
+def system_row(graph: ResourceGraph, config: Config) -> Row:
+    """The row of a system."""
+    document = gzip.compress(write_graph(graph), _QUICKLY)
+    return document, living(graph).tolist(), *state_row(graph, config)
+
+
+def state_row(graph: ResourceGraph, config: Config) -> Row:
+    """What of it changes while the graph stays what it is."""
+    return np.flatnonzero(~graph.up).tolist(), encode_config(config)
+
+
+async def load_system(connection: Connection) -> System | None:
+    """The system as the table holds it; None if nobody has kept one yet."""
+    row = await connection.fetchrow(_SQL["system"])
+    return None if row is None else system(row)
+
+
+def system(row: Found) -> System:
+    rows = np.array(row["rows"], np.int64)
+    try:
+        graph = read_graph(gzip.decompress(row["graph"]), "jgf")
+    except GraphError as error:
+        raise Unreadable(
+            f"the system's graph cannot be read: {error}; run the version that wrote it"
+        ) from None
+    graph.up[:] = ~np.isin(rows, np.array(row["down"], np.int64))
+    return System(graph, rows, decode_config(row["config"]))

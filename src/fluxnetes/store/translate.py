@@ -1,0 +1,172 @@
+"""Allocations of one graph on another: the same vertices, under other row numbers.
+
+Whoever starts makes its graph anew, from the nodes that there are now and in the order in which it
+hears of them, so a vertex may have another row than it had. A vertex is the same if its path is the
+same. What is gone is left out of what a job holds, and the job is named: it lost something.
+
+Tasks keep their numbers, because others know them by these. So a task whose node is gone stays,
+as one that ended, and its node is NOWHERE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.graph.placement import Placement
+from fluxnetes.match.gang import Seats
+from fluxnetes.queue.changes import Allocation, Snapshot
+from fluxnetes.store.system import System
+
+Ints = NDArray[np.int64]
+T = TypeVar("T")
+
+NOWHERE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """A snapshot whose allocations are on another graph."""
+
+    snapshot: Snapshot
+    lost: tuple[int, ...]
+    """Jobs that held something which that graph does not have."""
+
+
+def translate(snapshot: Snapshot, system: System, graph: ResourceGraph) -> Translated:
+    """Bring the allocations of a stored queue to the rows of a graph.
+
+    Allocations that need not change are the very same objects afterwards.
+    """
+    used = _used(snapshot.allocations)
+    new = _Rows(system, graph, used)
+    if (new.row[used] == used).all():
+        return Translated(snapshot, ())
+    moved = tuple(new.allocation(each) for each in snapshot.allocations)
+    pairs = zip(moved, snapshot.allocations, strict=True)
+    lost = tuple(now.job for now, was in pairs if len(now.placement) < len(was.placement))
+    return Translated(replace(snapshot, allocations=moved), lost)
+
+
+def _used(allocations: Iterable[Allocation]) -> Ints:
+    """All rows that allocations speak of, each once."""
+    columns = [np.empty(0, np.int64)]
+    for each in allocations:
+        placed = each.placement
+        columns += [placed.vertex, placed.parent, *(seats.node for seats in each.seats)]
+        told = [*placed.labels, *(placed.usage or ()), *(each.tasks or ())]
+        columns.append(np.array(told, np.int64))
+    rows = np.unique(np.concatenate(columns))
+    return rows[rows >= 0]
+
+
+class _Rows:
+    """The new row of each old one."""
+
+    def __init__(self, system: System, graph: ResourceGraph, used: Ints) -> None:
+        self._system = system
+        self._graph = graph
+        size = 1 + max(int(used.max(initial=-1)), int(system.rows.max(initial=-1)))
+        # One entry more, so that -1 (no parent, or gone before) stays what it is.
+        self.row = np.full(size + 1, NOWHERE, np.int64)
+        self._stored = np.full(size, NOWHERE, np.int64)
+        self._stored[system.rows] = np.arange(len(system.rows))
+        self._look_up(used)
+
+    def _look_up(self, used: Ints) -> None:
+        stored = self._stored[used]
+        old, stored = used[stored >= 0], stored[stored >= 0]
+        if self._graph is self._system.graph:
+            self.row[old] = stored
+            return
+        stayed = _stayed(self._system, self._graph)[stored]
+        self.row[old[stayed]] = old[stayed]
+        for was, vertex in zip(old[~stayed].tolist(), stored[~stayed].tolist(), strict=True):
+            self.row[was] = _find(self._system.graph, vertex, self._graph)
+
+    def allocation(self, held: Allocation) -> Allocation:
+        used = _used((held,))
+        if (self.row[used] == used).all():
+            return held
+        placement = self._placement(held.placement)
+        seats = tuple(Seats(self.row[each.node], each.pods) for each in held.seats)
+        tasks = tuple(self.row[np.array(self._tasks(held), np.int64)].tolist())
+        moved = replace(held, placement=placement, seats=seats, tasks=None)
+        gone = {task for task, node in enumerate(tasks) if node == NOWHERE}
+        if held.tasks is None and not gone and tasks == moved.task_nodes(self._graph):
+            return moved
+        return replace(moved, tasks=tasks, ended_tasks=held.ended_tasks | gone)
+
+    def _tasks(self, held: Allocation) -> tuple[int, ...]:
+        """The node of each task, as an old row."""
+        if held.tasks is not None or held.seats:
+            return held.task_nodes(self._graph)
+        placed, graph = held.placement, self._system.graph
+        stored = self._stored[placed.vertex]
+        is_node = (stored >= 0) & (graph.type_id[stored] == graph.types.get("node"))
+        # A node that was removed before the graph was written stands where the others do.
+        is_node |= (stored < 0) & np.isin(placed.depth, placed.depth[is_node])
+        return tuple(sorted(placed.vertex[is_node].tolist()))
+
+    def _placement(self, placed: Placement) -> Placement:
+        vertex = self.row[placed.vertex]
+        kept = vertex >= 0
+        return replace(
+            placed,
+            vertex=vertex[kept],
+            parent=self.row[placed.parent[kept]],
+            depth=placed.depth[kept],
+            needs=placed.needs[kept],
+            exclusive=placed.exclusive[kept],
+            labels=self._by_row(placed.labels),
+            usage=None if placed.usage is None else self._by_row(placed.usage),
+        )
+
+    def _by_row(self, found: dict[int, T]) -> dict[int, T]:
+        rows = {int(self.row[old]): value for old, value in found.items()}
+        return {row: value for row, value in rows.items() if row != NOWHERE}
+
+
+def _stayed(system: System, graph: ResourceGraph) -> NDArray[np.bool_]:
+    """Which vertices of the stored graph have their old row on the other graph, too.
+
+    They do if what is there has the same name, and so has all that is above it. Vertices of one
+    path are told apart by rank, so that must be the same, too.
+    """
+    stored, tree, other = system.graph, system.graph.topology(), graph.topology()
+    old = system.rows[tree.vertex]
+    inside = old < graph.vertex_count
+    position = np.where(inside, other.position[np.where(inside, old, 0)], NOWHERE)
+    there = np.flatnonzero(position >= 0)
+    same = np.zeros(len(tree), np.bool_)
+    pairs = zip(stored.names(tree.vertex[there]), graph.names(old[there]), strict=True)
+    same[there] = [one == another for one, another in pairs]
+    same[there] &= stored.rank[tree.vertex[there]] == graph.rank[old[there]]
+    same &= _above(tree.parent, old) == _above(other.parent[position], other.vertex)
+    for depth in range(1, int(tree.depth.max()) + 1):
+        level = np.flatnonzero(tree.depth == depth)
+        same[level] &= same[tree.parent[level]]
+    found = np.zeros(stored.vertex_count, np.bool_)
+    found[tree.vertex] = same
+    return found
+
+
+def _above(parent: Ints, row: Ints) -> Ints:
+    """The rows of parents that are given by position."""
+    rows: Ints = np.where(parent < 0, NOWHERE, row[parent])
+    return rows
+
+
+def _find(stored: ResourceGraph, vertex: int, graph: ResourceGraph) -> int:
+    """The row of the vertex of a graph that has the path of a stored one."""
+    # Containment comes first; who stands in another subsystem alone is known by its path there.
+    path = next(iter(stored.paths(vertex).values()), "")
+    found = graph.find_path(path)
+    if len(found) > 1:
+        found = [row for row in found if graph.rank[row] == stored.rank[vertex]]
+    return found[0] if found else NOWHERE

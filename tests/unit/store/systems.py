@@ -1,0 +1,13 @@
+"""Systems as a store would give them back, without a store."""
+
+from __future__ import annotations
+
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.queue.config import Config
+from fluxnetes.store.system import System, system, system_row
+
+
+def read_back(graph: ResourceGraph, config: Config | None = None) -> System:
+    """The system of a graph, written and read."""
+    columns = ("graph", "rows", "down", "config")
+    return system(dict(zip(columns, system_row(graph, config or Config()), strict=True)))
