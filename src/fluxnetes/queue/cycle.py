@@ -45,6 +45,7 @@ class Cycle:
         self._preemption = Preemption(core, life)
         self._refused: dict[Ask, int] = {}
         """The shortest time for which each ask was refused since something was last freed."""
+        self._asks = core.records.asks
         self._queues = sorted(core.config.queues, key=lambda q: (-q.priority, q.name))
 
     def run(self, now: int) -> None:
@@ -158,7 +159,7 @@ class Cycle:
                 if self._attend(job, now, waiting):
                     continue
                 promised += 1
-            elif self._try(job, now, waiting):
+            elif not self._is_refused(job) and self._try(job, now, waiting):
                 continue
             waiting = True
             if patient:
@@ -200,20 +201,25 @@ class Cycle:
                 return False
         return True
 
-    def _try_one(self, job: Job, now: int, waiting: bool) -> bool:
-        core = self._core
-        if core.freed:
+    def _is_refused(self, job: Job) -> bool:
+        """Whether the same was asked for no longer a time, in vain, and nothing was freed since."""
+        if self._core.freed:
             self._refused.clear()
-            core.freed = False
-        ask, duration = core.records.asks[job.id], core.duration(job)
-        # A reservation opens without anything being freed, so what runs in one is asked every time.
-        shortest = self._refused.get(ask) if ask.window is None else None
-        if shortest is not None and duration >= shortest:
+            self._core.freed = False
+        shortest = self._refused.get(self._asks[job.submission.id])
+        return shortest is not None and (job.walltime is None or job.walltime >= shortest)
+
+    def _try_one(self, job: Job, now: int, waiting: bool) -> bool:
+        if self._is_refused(job):
             return False
+        core = self._core
+        ask, duration = core.records.asks[job.id], core.duration(job)
         claim = core.room.unbook(job.id)
         found, ask = self._find(job, ask, duration)
         if found is None:
-            self._refused[ask] = core.room.refused_for(ask, duration)
+            # A reservation opens without anything being freed: what runs in one is always asked.
+            if ask.window is None:
+                self._refused[ask] = core.room.refused_for(ask, duration)
             if claim is not None:
                 core.room.rebook(job.id, claim)
             return False
