@@ -29,15 +29,20 @@ def test_the_reference_page_shows_every_command() -> None:
 
 def test_the_python_of_the_readme_runs_and_says_why_not() -> None:
     readme = (ROOT / "README.md").read_text()
-    (program,) = re.findall(r"(?ms)^```python\n(.*?)^```$", readme)
+    program = "\n".join(re.findall(r"(?ms)^```python\n(.*?)^```$", readme))
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=True
     )
-    first, second, third = done.stdout.splitlines()
+    first, second, third, *queued = done.stdout.splitlines()
     assert first == "two-gpus.yaml allocated 0"
     assert second == "eight-nodes.yaml reserved 7200"
     assert third.startswith("four-gpus.yaml unsatisfiable ")
     assert third != "four-gpus.yaml unsatisfiable "
+    assert [line.split()[:3] for line in queued] == [
+        ["1", "allocated", "600"],
+        ["2", "pending", "600"],
+        ["3", "allocated", "600"],
+    ]
 
 
 def test_the_readme_names_scripts_that_exist_and_can_be_run() -> None:
