@@ -55,17 +55,19 @@ class Cycle:
         self._ground.settle(now)
         for line in core.lines.values():
             line.refresh(now)
-        for _ in range(_ROUNDS):
-            self._go_round(now)
-            # A job that starts may let others in, and one that loses its promise leaves room.
-            if not (core.gained or any(j.id in core.lines[j.queue] for j in core.newcomers)):
+        for number in range(_ROUNDS):
+            self._go_round(now, first=not number)
+            # A job that starts may let others in, one that loses its promise leaves room, and one
+            # may be promised this very moment.
+            came = any(job.id in core.lines[job.queue] for job in core.newcomers)
+            if not (core.gained or came or self._promises.is_due(now)):
                 break
 
-    def _go_round(self, now: int) -> None:
+    def _go_round(self, now: int, *, first: bool) -> None:
         core = self._core
         if core.gained:
             core.gained = False
-            self._promises.move_earlier(now)
+            self._promises.move_earlier(now, all=not first)
         self._start_due(now)
         core.newcomers.clear()
         for queue in self._queues:

@@ -14,6 +14,7 @@ starts from the old plan: each promise is first put back where it was.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain, takewhile
 
 from fluxnetes.queue.changes import Event
 from fluxnetes.queue.core import Core
@@ -44,6 +45,10 @@ class Promises:
         bookings = self._core.room.bookings
         due = [jobs[id] for id, b in bookings.items() if b.start <= now and not b.claim]
         return sorted(due, key=lambda job: (bookings[job.id].start, self._core.rank(job)))
+
+    def is_due(self, now: int) -> bool:
+        """Whether some planned start has come."""
+        return any(b.start <= now and not b.claim for b in self._core.room.bookings.values())
 
     def next_due(self) -> int | None:
         bookings = self._core.room.bookings.values()
@@ -101,10 +106,15 @@ class Promises:
         if not core.room.bookings or (rank >= self._last and not core.order.changing):
             return []
         others = [core.records.jobs[id] for id in core.room.bookings]
-        behind = [other for other in others if core.rank(other) > rank]
-        self._last = max((core.rank(other) for other in behind), default=rank)
-        younger = [o for o in behind if o.plan is None or o.plan.since < job.ranked]
-        return [(o, self._unbook(o)) for o in younger if core.yields(o.queue, job.queue)]
+        self._last = max((r for r in map(core.rank, others) if r > rank), default=rank)
+        return [(other, self._unbook(other)) for other in others if self._yields(other, job)]
+
+    def _yields(self, other: Job, job: Job) -> bool:
+        """Whether a job was newly ordered before another one that has a promise or a claim."""
+        core = self._core
+        newly = other.plan is None or other.plan.since < job.ranked
+        before = core.yields(other.queue, job.queue) and core.rank(job) < core.rank(other)
+        return newly and before
 
     def _unbook(self, job: Job) -> Booking:
         booking = self._core.room.unbook(job.id)
@@ -155,18 +165,33 @@ class Promises:
 
     # -- earlier -------------------------------------------------------------------------------
 
-    def move_earlier(self, now: int) -> None:
+    def move_earlier(self, now: int, *, all: bool) -> None:
         """Something is free that the plan did not count on: move up who can, in order.
 
         Who moves leaves room behind, which may help one ordered before it: so again, until nobody
         moves. Each pass moves something earlier, so there is an end; a few passes are enough.
+
+        Not `all`: those whom somebody was newly ordered before, who has not had his turn yet, stay
+        where they are until he had it.
         """
         core = self._core
+        stay = set() if all else self._yielding()
+        core.gained |= bool(stay)
         for _ in range(_PASSES_BY_ROWS if core.room.by_rows else _PASSES):
-            planned = [core.records.jobs[id] for id in core.room.bookings]
+            planned = [core.records.jobs[id] for id in core.room.bookings if id not in stay]
             moved = [self._move_up(job, now) for job in sorted(planned, key=core.rank)]
             if not any(moved):
                 break
+
+    def _yielding(self) -> set[int]:
+        """Whose room may be taken by a job that waits without a promise."""
+        core = self._core
+        planned = [core.records.jobs[id] for id in core.room.bookings]
+        last = max(map(core.rank, planned), default=_FIRST)
+        lines = [line.in_order() for line in core.lines.values()]
+        ahead = [takewhile(lambda job: core.rank(job) < last, line) for line in lines]
+        waiting = [job for job in chain.from_iterable(ahead) if job.plan is None]
+        return {other.id for job in waiting for other in planned if self._yields(other, job)}
 
     def hurry(self, job: Job, now: int) -> None:
         """Promise a job the earliest start there is, if it is earlier than the one it has."""

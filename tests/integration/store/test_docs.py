@@ -9,6 +9,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from fluxnetes.graph.pools import pool_graph
+from fluxnetes.graph.readers import read_graph
+from fluxnetes.graph.writers.whole import write_graph
+from fluxnetes.queue.config import Config
 from fluxnetes.queue.states import State
 from fluxnetes.store.binaries import find_binaries
 from fluxnetes.store.embedded import EmbeddedServer
@@ -30,7 +34,9 @@ def test_a_queue_can_be_looked_at_and_moved_as_the_page_says(
 ) -> None:
     asyncio.run(_fill(dsn))
     other = asyncio.run(create_database(dsn, "moved"))
-    look, *move = commands()
+    unpack, look, *move = commands()
+    _run(unpack, server, other, tmp_path)
+    assert read_graph((tmp_path / "cluster.jgf").read_bytes(), "jgf").find_path("/cluster0/a")
     assert re.search(r"pending +\| +2", _run(look, server, other, tmp_path))
     for command in move:
         _run(command, server, other, tmp_path)
@@ -58,8 +64,12 @@ async def _fill(dsn: str) -> None:
         assert lease is not None
         jobs = (a_job(1), a_job(2), a_job(3, State.COMPLETED))
         await store.commit(changes(*jobs), lease.fence)
+        await store.keep_system(pool_graph({"a": {"cpu": 1}}), Config(), lease.fence)
 
 
 async def _read(dsn: str) -> object:
     async with open_store(dsn) as store:
-        return await store.load(), await store.jobs([3]), await store.events(1)
+        system = await store.system()
+        assert system is not None
+        known = write_graph(system.graph), system.rows, system.config
+        return known, await store.load(), await store.jobs([3]), await store.events(1)

@@ -36,6 +36,7 @@ class Remembered:
         windows = self.all.windows
         return Snapshot(
             jobs=tuple(sorted(self._needed(), key=lambda job: (job.arrival, job.id))),
+            outcomes=tuple((id, j.state) for id, j in sorted(self._ended().items())),
             allocations=tuple(a for _, a in sorted(held.items()) if isinstance(a, Allocation)),
             windows=tuple(w for _, w in sorted(windows.items()) if w is not None),
             usage=tuple(u for _, u in sorted(self.all.usage.items())),
@@ -44,6 +45,9 @@ class Remembered:
             step=self.all.step or 0,
             arrivals=self.arrivals,
         )
+
+    def _ended(self) -> dict[int, Job]:
+        return {id: job for id, job in self.all.jobs.items() if job.state in ENDED}
 
     def _needed(self) -> list[Job]:
         living = [job for job in self.all.jobs.values() if job.state not in ENDED]

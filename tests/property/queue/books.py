@@ -14,9 +14,10 @@ from fluxnetes.graph.placement import Placement
 from fluxnetes.jobspec.build import jobspec, node, slot
 from fluxnetes.jobspec.constraint import Hostlist
 from fluxnetes.match.gang import Gang
+from fluxnetes.match.planning import times
 from fluxnetes.queue.changes import Window
 from fluxnetes.queue.events import Submit
-from fluxnetes.queue.jobs import Request, Submission
+from fluxnetes.queue.jobs import Job, Submission
 from fluxnetes.queue.states import State
 from tests.property.queue.world import Step, World
 
@@ -78,7 +79,7 @@ class Books:
         placement = world.present[id].placement
         nodes = self._nodes(placement)
         assert nodes.isdisjoint(world.down), f"job {id} starts on nodes that are down"
-        assert _amounts(world.graph, placement) == _asked(job.submission.request)
+        assert _amounts(world.graph, placement) == _asked(job)
         for window in self._windows.values():
             if window is not None and not nodes.isdisjoint(window.nodes):
                 self._check_beside(window, job.submission, job.walltime)
@@ -118,7 +119,12 @@ def _amounts(graph: ResourceGraph, placement: Placement) -> Counter[str]:
     return Counter({"node": found["node"]}) if found["node"] else found
 
 
-def _asked(request: Request) -> Counter[str]:
+def _asked(job: Job) -> Counter[str]:
+    """What a job must have, all of it; an elastic one as many units as it says it has."""
+    request, size = job.submission.request, job.submission.size
+    if size is not None:
+        assert size.min <= job.size <= size.max, f"job {job.id}: {job.size} of {size}"
+        request = times(request, job.size)
     if isinstance(request, Gang):
         return Counter(request.needs())
     return Counter({"node": request.resources[0].count.min})
@@ -132,7 +138,7 @@ def check_that_nothing_is_leaked(world: World) -> None:
     assert not world.present
     graph = world.graph
     nodes = [r for r in range(graph.vertex_count) if graph.type_id[r] == graph.types.get("node")]
-    last = max(world.ids, default=0) + 1
+    last = 1_000_000
     everything = jobspec(slot(len(nodes), node(1)), constraint=Hostlist(_names(graph, nodes)))
     world.scheduler.apply(Submit(Submission(last, everything, walltime=1)), world.now)
     world.scheduler.cycle(world.now)

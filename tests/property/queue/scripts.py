@@ -1,40 +1,40 @@
 """Whole stories, drawn at random: jobs of all kinds come, and everything happens to them.
 
 Nothing here knows what state a job will be in, so a script asks for much that cannot be: the queue
-refuses that, and it must change nothing.
+refuses that, and it must change nothing. There are three kinds of weather:
+
+- *calm*: jobs come, end early, are cancelled or held. Nothing of that may move a promise later.
+- *rough*: besides, jobs of higher classes come, jobs overrun, begin later, go back to the queue;
+  nodes are lost and come back; windows are set and removed.
+- *wild*: besides, jobs depend on each other, come as arrays, are elastic, lose tasks, and are
+  preempted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import enum
 from dataclasses import replace
 
 from hypothesis import strategies as st
 
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.pools import pool_graph
-from fluxnetes.jobspec.constraint import Hostlist
 from fluxnetes.match.gang import Gang, Shape
 from fluxnetes.queue.config import Config, Policy, QueueConfig
-from fluxnetes.queue.events import (
-    Alter,
-    Cancel,
-    Event,
-    Hold,
-    Maintain,
-    NodesBack,
-    NodesLost,
-    Release,
-    RemoveWindow,
-    Reserve,
-    Submit,
-)
-from fluxnetes.queue.jobs import OnLoss, Request, Submission
+from fluxnetes.queue.events import Submit
+from fluxnetes.queue.jobs import After, Array, Dependency, OnLoss, Request, Size, Submission
+from tests.property.queue.happenings import CALM, ROUGH, WILD, windows
 from tests.property.queue.workloads import many, whole_nodes
 from tests.property.queue.world import Act, Fate, Script
 
 NODES = 4
 CPU, MEMORY, LICENCES = 4, 6, 3
+
+
+class Weather(enum.Enum):
+    CALM = "calm"
+    ROUGH = "rough"
+    WILD = "wild"
 
 
 def pools() -> ResourceGraph:
@@ -69,52 +69,62 @@ policies = st.sampled_from([Policy.EASY, Policy.HYBRID, Policy.CONSERVATIVE])
 
 
 @st.composite
-def queues(draw: st.DrawFn) -> Config:
+def queues(draw: st.DrawFn, *, preempts: bool = False) -> Config:
     """A queue for everybody, and one that goes before it."""
     grace = draw(st.integers(0, 2))
-    return Config(
-        queues=(
-            QueueConfig("default", draw(policies), reservations=2, grace=grace),
-            QueueConfig("urgent", draw(policies), reservations=2, grace=grace, priority=1),
-        )
-    )
+    urgent = QueueConfig("urgent", draw(policies), reservations=2, grace=grace, priority=1)
+    default = QueueConfig("default", draw(policies), reservations=2, grace=grace)
+    return Config(queues=(default, replace(urgent, preempts=preempts)))
 
 
-# -- what happens ----------------------------------------------------------------------------------
+# -- stories ---------------------------------------------------------------------------------------
 
-Move = Callable[[int, int], Event]
-"""What happens, once it is known when, and how many jobs there are by then."""
-
-hosts = st.frozensets(st.sampled_from([f"n{n}" for n in range(NODES)]), min_size=1, max_size=2)
-names = st.sampled_from(["w1", "w2"])
-rarely = st.integers(0, 7).map(lambda drawn: drawn == 7)
-spans = st.tuples(st.integers(0, 12), st.integers(1, 6))
-"""How long until something begins, and how long it lasts."""
+Coming = tuple[Submission, Fate]
 
 
 @st.composite
-def scripts(draw: st.DrawFn, requests: st.SearchStrategy[Request], *, calm: bool = False) -> Script:
-    """Jobs come, and things happen; in a `calm` one nothing that may move a promise later."""
-    coming = calm_jobs(requests) if calm else jobs(requests)
-    happening = calm_moves if calm else moves
-    what = st.integers(0, 2).flatmap(lambda drawn: happening if drawn == 2 else coming)
-    drawn = draw(many(st.tuples(st.integers(0, 3), what), 24))
-    now = 0
+def scripts(
+    draw: st.DrawFn, requests: st.SearchStrategy[Request], weather: Weather = Weather.ROUGH
+) -> Script:
+    """Jobs come, and things happen."""
+    coming = {Weather.CALM: calm_jobs, Weather.ROUGH: rough_jobs, Weather.WILD: wild_jobs}
+    happening = {Weather.CALM: CALM, Weather.ROUGH: ROUGH, Weather.WILD: WILD}
+    comes, happens = coming[weather](requests), happening[weather]
+    what = st.integers(0, 2).flatmap(lambda drawn: happens if drawn == 2 else comes)
+    now, free = 0, 1
     acts: list[Act] = []
     fates: dict[int, Fate] = {}
-    for pause, move in drawn:
+    for pause, drawn in draw(many(st.tuples(st.integers(0, 3), what), 24)):
         now += pause
-        if isinstance(move, tuple):
-            id = len(fates) + 1
-            acts.append(Act(now, Submit(replace(move[0], id=id))))
-            fates[id] = move[1]
-        else:
-            acts.append(Act(now, move(now, len(fates))))
+        if not isinstance(drawn, tuple):
+            acts.append(Act(now, drawn(now, list(fates))))
+            continue
+        submission = _numbered(drawn[0], free, list(fates))
+        acts.append(Act(now, Submit(submission)))
+        fates[free] = drawn[1]
+        free += 1 + (submission.array.tasks if submission.array is not None else 0)
     return Script(tuple(acts), fates)
 
 
+def _numbered(submission: Submission, id: int, others: list[int]) -> Submission:
+    """A job with its number, and with those of the jobs that it depends on."""
+    wanted = [(d.kind, d.job) for d in submission.dependencies]
+    found = tuple(Dependency(kind, others[-back]) for kind, back in wanted if back <= len(others))
+    return replace(submission, id=id, dependencies=found)
+
+
+rarely = st.integers(0, 7).map(lambda drawn: drawn == 7)
+
+
 @st.composite
-def jobs(draw: st.DrawFn, requests: st.SearchStrategy[Request]) -> tuple[Submission, Fate]:
+def calm_jobs(draw: st.DrawFn, requests: st.SearchStrategy[Request]) -> Coming:
+    walltime = draw(st.integers(1, 10))
+    runtime = draw(st.just(walltime) | st.integers(0, walltime))
+    return Submission(0, draw(requests), walltime=walltime), Fate(runtime)
+
+
+@st.composite
+def rough_jobs(draw: st.DrawFn, requests: st.SearchStrategy[Request]) -> Coming:
     walltime = draw(st.integers(1, 10))
     submission = Submission(
         0,
@@ -125,7 +135,7 @@ def jobs(draw: st.DrawFn, requests: st.SearchStrategy[Request]) -> tuple[Submiss
         job_class=int(draw(rarely)),
         held=draw(rarely),
         begin=draw(st.integers(0, 20)) if draw(rarely) else None,
-        reservation=draw(names) if draw(rarely) else None,
+        reservation=draw(windows) if draw(rarely) else None,
         on_loss=draw(st.sampled_from(OnLoss)),
     )
     runtime = draw(st.just(walltime) | st.integers(0, walltime + 4))
@@ -133,42 +143,22 @@ def jobs(draw: st.DrawFn, requests: st.SearchStrategy[Request]) -> tuple[Submiss
     return submission, Fate(runtime, draw(st.integers(0, 3)), draw(st.booleans()), balks)
 
 
+arrays = st.builds(Array, st.integers(1, 4), st.sampled_from([None, 1, 2]))
+sizes = st.builds(lambda low, more: Size(low, low + more), st.integers(1, 2), st.integers(0, 3))
+dependencies = st.builds(Dependency, st.sampled_from(After), st.integers(1, 4))
+
+
 @st.composite
-def calm_jobs(draw: st.DrawFn, requests: st.SearchStrategy[Request]) -> tuple[Submission, Fate]:
-    walltime = draw(st.integers(1, 10))
-    runtime = draw(st.just(walltime) | st.integers(0, walltime))
-    return Submission(0, draw(requests), walltime=walltime), Fate(runtime)
-
-
-def _to_some_job(kind: Callable[[int], Event]) -> st.SearchStrategy[Move]:
-    """It happens to one of those that came last: most of the others have ended."""
-    return st.integers(0, 6).map(lambda back: lambda now, jobs: kind(max(1, jobs - back)))
-
-
-def _alter(walltime: int) -> Callable[[int], Event]:
-    return lambda job: Alter(job, walltime=walltime)
-
-
-def _maintain(name: str, span: tuple[int, int], nodes: frozenset[str]) -> Move:
-    wait, length = span
-    return lambda now, jobs: Maintain(name, now + wait, now + wait + length, Hostlist(nodes))
-
-
-def _reserve(name: str, span: tuple[int, int], count: int) -> Move:
-    wait, length = span
-    for_whom = frozenset({"ada"})
-    return lambda now, jobs: Reserve(name, now + wait, now + wait + length, count, users=for_whom)
-
-
-calm_moves = _to_some_job(Cancel) | _to_some_job(Hold)
-moves = (
-    _to_some_job(Cancel)
-    | _to_some_job(Hold)
-    | _to_some_job(Release)
-    | st.integers(1, 12).flatmap(lambda walltime: _to_some_job(_alter(walltime)))
-    | hosts.map(lambda nodes: lambda now, jobs: NodesLost(tuple(sorted(nodes))))
-    | hosts.map(lambda nodes: lambda now, jobs: NodesBack(tuple(sorted(nodes))))
-    | st.builds(_maintain, names, spans, hosts)
-    | st.builds(_reserve, names, spans, st.integers(1, 2))
-    | names.map(lambda name: lambda now, jobs: RemoveWindow(name))
-)
+def wild_jobs(draw: st.DrawFn, requests: st.SearchStrategy[Request]) -> Coming:
+    submission, fate = draw(rough_jobs(requests))
+    shape = draw(st.sampled_from(["plain", "plain", "array", "elastic"]))
+    submission = replace(
+        submission,
+        dependencies=(draw(dependencies),) if draw(rarely) else (),
+        array=draw(arrays) if shape == "array" else None,
+        size=draw(sizes) if shape == "elastic" else None,
+        preemptible=draw(st.booleans()),
+        requeue=draw(st.booleans()),
+        min_runtime=draw(st.integers(0, 3)),
+    )
+    return submission, fate

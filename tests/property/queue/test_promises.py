@@ -12,7 +12,7 @@ from fluxnetes.queue.config import Config
 from tests.property.profile import examples
 from tests.property.queue.books import Books, check_that_nothing_is_leaked
 from tests.property.queue.notary import Notary
-from tests.property.queue.scripts import NODES, gangs, pools, queues, scripts, whole
+from tests.property.queue.scripts import NODES, Weather, gangs, pools, queues, scripts, whole
 from tests.property.queue.workloads import bare_nodes
 from tests.property.queue.world import Script, World
 
@@ -52,7 +52,23 @@ def test_so_it_is_where_gangs_and_whole_nodes_compete(
     live_through(pools, config, script, count=count)
 
 
-@given(config=queues(), script=scripts(gangs() | whole, calm=True), count=st.booleans())
+@given(config=queues(preempts=True), script=scripts(whole, Weather.WILD), count=st.booleans())
+@examples(150)
+def test_so_it_is_for_arrays_elastic_groups_and_preempted_jobs_on_whole_nodes(
+    config: Config, script: Script, count: bool
+) -> None:
+    live_through(lambda: bare_nodes(NODES), config, script, count=count)
+
+
+@given(config=queues(preempts=True), script=scripts(gangs() | whole, Weather.WILD))
+@examples(150)
+def test_so_it_is_for_arrays_elastic_groups_and_preempted_jobs_on_pools(
+    config: Config, script: Script
+) -> None:
+    live_through(pools, config, script)
+
+
+@given(config=queues(), script=scripts(gangs() | whole, Weather.CALM), count=st.booleans())
 @examples(150)
 def test_where_jobs_only_come_end_early_or_go_no_promise_moves_later_at_all(
     config: Config, script: Script, count: bool

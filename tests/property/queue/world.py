@@ -12,7 +12,7 @@ Then the clock jumps to the next instant at which anything happens, or the queue
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from typing import Protocol
 
 from fluxnetes.graph.columns import ResourceGraph
@@ -184,7 +184,7 @@ class World:
         return step
 
     def _leave(self, job: int, step: Step) -> None:
-        fate = self.fates[job]
+        fate = self._fate(job)
         del self._leaves[job], self.present[job]
         if self._balked.get(job, 0) < fate.balks and self.job(job).state is State.ALLOCATED:
             self._balked[job] = self._balked.get(job, 0) + 1
@@ -225,8 +225,20 @@ class World:
             if event.after is State.ALLOCATED:
                 step.started.append(event.job)
             elif event.after is State.ENDING:
-                gone = self.now + self.fates[event.job].leaves
+                gone = self.now + self._fate(event.job).leaves
                 self._leaves[event.job] = min(gone, self._leaves.get(event.job, gone))
+            elif event.after in ENDED and event.job in self.present:
+                # Its last task ended, and so did the job.
+                del self.present[event.job], self._leaves[event.job]
+        for job, allocation in changes.allocations.items():
+            if allocation is not None and job in self.present:
+                # It grew, or some of its tasks are gone.
+                self.present[job] = replace(self.present[job], placement=allocation.placement)
+
+    def _fate(self, job: int) -> Fate:
+        """Tasks of an array share its fate."""
+        parent = self.job(job).parent
+        return self.fates[job if parent is None else parent]
 
     def _carry_out(self, job: int, step: Step) -> None:
         allocation = next(
@@ -234,7 +246,7 @@ class World:
         )
         assert job not in self.present, f"job {job} starts and is there already"
         self.present[job] = Presence(self.now, allocation.placement)
-        fate = self.fates[job]
+        fate = self._fate(job)
         if self._balked.get(job, 0) < fate.balks:
             self._leaves[job] = self.now + 1
             return
@@ -248,7 +260,7 @@ class World:
 
     @property
     def ids(self) -> list[int]:
-        """The jobs that ever come, in order of their numbers."""
+        """The jobs that ever come, in order of their numbers; without tasks of arrays."""
         return sorted(self.fates)
 
     # -- starting again ------------------------------------------------------------------------

@@ -144,9 +144,8 @@ def test_nobody_goes_if_the_job_starts_as_soon_without() -> None:
 
 def test_nobody_goes_if_a_promise_keeps_the_job_from_starting_once_they_are_gone() -> None:
     world = World(machine(2), QueueConfig(policy=Policy.CONSERVATIVE, preempts=True, grace=20))
-    fixed, victim = world.submit_together(a_job().lasting(40), cheap().lasting(100))
-    first = world.submit(a_job(2).lasting(10).of_class(2).preemptible())
-    world.stays(fixed)
+    _, victim = world.submit_together(a_job().lasting(100), cheap().lasting(100))
+    first = world.submit(a_job(2).lasting(10).of_class(2))
     assert world.plan(first) == 100
     # Gone at 20, the victim would leave 80 s until the first starts: enough for 80 s, not for 81.
     long, short = world.submit_together(urgent().lasting(81), urgent().lasting(80))

@@ -1,0 +1,174 @@
+"""What can go wrong between us and the API server.
+
+    KubeError
+      ConfigError             no way to a server: the kubeconfig or the credentials must be changed
+      PermanentError          the same request again gets the same answer
+        BadRequest      400   the request makes no sense to this server
+        Unauthorized    401   it does not know who we are, even with fresh credentials
+        Forbidden       403   it knows us, and we may not
+        NotFound        404   no such object, or no such kind on this server
+        AlreadyExists   409   there is one of that name
+        Conflict        409   the object is not in the state we believed: read it, decide anew
+        Expired         410   that part of history is gone: list anew
+        Invalid         422   the object breaks rules; `causes` says which fields
+        Refused         4xx   any other refusal
+        Untrusted             its certificate is not one that we trust
+        Unreadable            the answer is not what the API promises
+      TemporaryError          the same request may well work in a while
+        Overloaded      429   nothing was done; try again after `retry_after` seconds
+        ServerFailed    5xx   the server could not, and the request may be done or not
+        Unreachable           no answer, and the request may be done or not
+
+After `ServerFailed` and `Unreachable` nobody knows whether a write was done. So every write of ours
+can be done twice: a bind and a delete carry a uid, a create has a name, a patch says what shall be.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from msgspec import Struct, field
+
+
+class Cause(Struct, frozen=True, rename="camel"):
+    """One broken rule."""
+
+    field: str = ""
+    reason: str = ""
+    message: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.message}" if self.field else self.message
+
+
+class Details(Struct, frozen=True, rename="camel"):
+    """What the server adds for programs."""
+
+    causes: tuple[Cause, ...] = ()
+    retry_after_seconds: int = 0
+
+
+class Status(Struct, frozen=True, rename="camel"):
+    """The server's own words about a request."""
+
+    code: int = 0
+    reason: str = ""
+    message: str = ""
+    details: Details = field(default_factory=Details)
+
+
+class KubeError(Exception):
+    """Anything that went wrong with the API server."""
+
+
+class ConfigError(KubeError):
+    """What we were given does not lead to an API server."""
+
+
+class PermanentError(KubeError):
+    """The same request again would get the same answer."""
+
+    def __init__(self, message: str, status: Status | None = None) -> None:
+        super().__init__(message)
+        self.status = status or Status()
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """The broken rules, if the server named them."""
+        return self.status.details.causes
+
+
+class BadRequest(PermanentError):  # noqa: N818 - here and below: the server's own words
+    """The request makes no sense to this server."""
+
+
+class Unauthorized(PermanentError):  # noqa: N818
+    """The server does not know who we are."""
+
+
+class Forbidden(PermanentError):  # noqa: N818
+    """We may not."""
+
+
+class NotFound(PermanentError):  # noqa: N818
+    """There is no such object, or no such kind."""
+
+
+class AlreadyExists(PermanentError):  # noqa: N818
+    """There is an object of that name."""
+
+
+class Conflict(PermanentError):  # noqa: N818
+    """The object is not what we believed it to be."""
+
+
+class Expired(PermanentError):  # noqa: N818
+    """The server no longer has that part of history."""
+
+
+class Invalid(PermanentError):  # noqa: N818
+    """The object breaks rules."""
+
+
+class Refused(PermanentError):  # noqa: N818
+    """Refused for a reason that has no class of its own."""
+
+
+class Untrusted(PermanentError):  # noqa: N818
+    """The server's certificate is not one that we trust."""
+
+
+class Unreadable(PermanentError):  # noqa: N818
+    """The answer is not what the API promises."""
+
+
+class TemporaryError(KubeError):
+    """The same request may work later."""
+
+    may_be_done: ClassVar[bool] = True
+    """Whether a write may have happened all the same."""
+
+
+class Overloaded(TemporaryError):  # noqa: N818
+    """The server takes no more at the moment; it did nothing."""
+
+    may_be_done: ClassVar[bool] = False
+
+    def __init__(self, message: str, retry_after: float) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class ServerFailed(TemporaryError):  # noqa: N818
+    """The server could not."""
+
+
+class Unreachable(TemporaryError):  # noqa: N818
+    """The server did not answer."""
+
+
+_BY_CODE: dict[int, type[PermanentError]] = {
+    400: BadRequest,
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    410: Expired,
+    422: Invalid,
+}
+
+
+def error_for(what: str, status: Status) -> PermanentError | TemporaryError:
+    """The error that a refusal stands for; `what` says what was asked.
+
+    >>> error_for("get pods default/a", Status(404, "NotFound", 'pods "a" not found'))
+    NotFound('get pods default/a: pods "a" not found (404)')
+    """
+    message = f"{what}: {status.message or status.reason or 'refused'} ({status.code})"
+    if status.code == 429:
+        return Overloaded(message, float(status.details.retry_after_seconds or 1))
+    if status.code >= 500:
+        return ServerFailed(message)
+    if status.reason == "AlreadyExists":
+        return AlreadyExists(message, status)
+    return _BY_CODE.get(status.code, Refused)(message, status)

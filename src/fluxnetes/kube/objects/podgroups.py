@@ -1,0 +1,40 @@
+"""PodGroups of scheduler-plugins: how many pods must start together."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from msgspec import field
+
+from fluxnetes.kube.objects.base import Object, Part, Resource
+
+LooseQuantities: TypeAlias = dict[str, str | int]
+"""As users wrote them: in a custom resource nobody turns `cpu: 4` into `cpu: "4"`."""
+
+
+class PodGroupSpec(Part, frozen=True):
+    """The smallest size, and how long to wait for it."""
+
+    min_member: int = 0
+    min_resources: LooseQuantities = field(default_factory=dict)
+    schedule_timeout_seconds: int | None = None
+
+
+class PodGroupStatus(Part, frozen=True):
+    """How far the group has come."""
+
+    phase: str = ""
+    occupied_by: str = ""
+    running: int = 0
+    succeeded: int = 0
+    failed: int = 0
+
+
+class PodGroup(Object, frozen=True):
+    """A PodGroup."""
+
+    spec: PodGroupSpec = PodGroupSpec()
+    status: PodGroupStatus = PodGroupStatus()
+
+
+POD_GROUPS = Resource("scheduling.x-k8s.io", "v1alpha1", "podgroups", "PodGroup", PodGroup)

@@ -1,0 +1,17 @@
+"""Times in the one spelling that the server takes for leases and events."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+
+def micro_time(moment: datetime) -> str:
+    """The moment with six digits after the point, even when they are zeros.
+
+    The server refuses `12:00:00Z` where it wants microseconds, which is what a plain JSON encoder
+    writes once in a million times.
+
+    >>> micro_time(datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC))
+    '2026-01-02T03:04:05.000000Z'
+    """
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
