@@ -17,15 +17,14 @@
       TemporaryError          the same request may well work in a while
         Overloaded      429   nothing was done; try again after `retry_after` seconds
         ServerFailed    5xx   the server could not, and the request may be done or not
-        Unreachable           no answer, and the request may be done or not
+        Unreachable           no answer; `may_be_done` is false if there was no connection at all
 
-After `ServerFailed` and `Unreachable` nobody knows whether a write was done. So every write of ours
-can be done twice: a bind and a delete carry a uid, a create has a name, a patch says what shall be.
+After a temporary error that says `may_be_done` nobody knows whether a write was done. So every
+write of ours can be done twice: a bind and a delete carry a uid, a create has a name, a patch says
+what shall be.
 """
 
 from __future__ import annotations
-
-from typing import ClassVar
 
 from msgspec import Struct, field
 
@@ -125,17 +124,17 @@ class Unreadable(PermanentError):  # noqa: N818
 class TemporaryError(KubeError):
     """The same request may work later."""
 
-    may_be_done: ClassVar[bool] = True
-    """Whether a write may have happened all the same."""
+    def __init__(self, message: str, *, may_be_done: bool = True) -> None:
+        super().__init__(message)
+        self.may_be_done = may_be_done
+        """Whether a write may have happened all the same."""
 
 
 class Overloaded(TemporaryError):  # noqa: N818
     """The server takes no more at the moment; it did nothing."""
 
-    may_be_done: ClassVar[bool] = False
-
     def __init__(self, message: str, retry_after: float) -> None:
-        super().__init__(message)
+        super().__init__(message, may_be_done=False)
         self.retry_after = retry_after
 
 

@@ -32,6 +32,7 @@ class Gate:
     def arrive(self, job: Job, now: int) -> None:
         """A job became pending and takes its place in the order."""
         job.ranked = self._core.records.step
+        self._core.records.touch(job)
         self.place(job, now)
 
     def place(self, job: Job, now: int) -> None:
@@ -47,6 +48,7 @@ class Gate:
             return
         if job.eligible is None:
             job.eligible = now
+            core.records.touch(job)
         if not self._is_array_at_rest(job):
             core.lines[job.queue].add(job, now)
             core.newcomers.append(job)

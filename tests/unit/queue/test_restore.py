@@ -241,3 +241,15 @@ def test_jobs_of_a_queue_that_is_no_longer_configured_are_not_lost() -> None:
     queue.apply(Alter(waits, queue="new"), 5)
     queue.cycle(5)
     assert queue.job(waits).start == 5
+
+
+def test_a_job_that_was_parked_keeps_its_age_over_a_restart() -> None:
+    """Its record changes when it is let into line, though there is nothing to tell of it."""
+    world = World(machine(1))
+    running = world.submit(a_job().lasting(100))
+    world.submit(a_job())
+    late = world.submit(a_job().beginning(5))
+    dependent = world.submit(a_job().after(running))
+    world.go_to(7)
+    assert world.job(late).eligible == 5
+    assert world.job(dependent).eligible == 0

@@ -1,0 +1,202 @@
+"""The API server, kind by kind.
+
+    async with Client(find_access()) as client:
+        pod = await client.get(PODS, "a", "default")
+        async for page in client.pages(NODES): ...
+        await client.patch(JOBS, "b", merge({"spec": {"suspend": False}}), "default")
+
+Answers are structs of `objects`; failures are those drawn in `errors`. To follow what changes, see
+`informer`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from fluxnetes.kube.config import Access
+from fluxnetes.kube.decoding import decoding
+from fluxnetes.kube.errors import Expired
+from fluxnetes.kube.objects.base import Object, Resource
+from fluxnetes.kube.objects.pods import PODS
+from fluxnetes.kube.patches import Patch
+from fluxnetes.kube.transport import Lane, Request, Transport
+
+T = TypeVar("T", bound=Object)
+
+PAGE = 500
+"""Objects in a page: enough to be quick, few enough that nobody else waits long for us."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which objects of a kind."""
+
+    namespace: str = ""
+    """Empty: all of them."""
+    labels: str = ""
+    """A label selector: `app=a,tier!=b`."""
+    fields: str = ""
+    """A field selector: `spec.nodeName=n1`."""
+
+    def params(self) -> dict[str, str]:
+        """As the server wants it."""
+        asked = {"labelSelector": self.labels, "fieldSelector": self.fields}
+        return {key: value for key, value in asked.items() if value}
+
+
+EVERYTHING = Scope()
+
+
+@dataclass(frozen=True, slots=True)
+class Listing(Generic[T]):
+    """All objects of a scope, as they were at one moment."""
+
+    items: list[T]
+    version: str
+
+
+class Client:
+    """One API server. Open it with `async with`."""
+
+    def __init__(self, access: Access, *, timeout: float = 60.0) -> None:
+        self.namespace = access.namespace
+        self.transport = Transport(access, timeout)
+
+    async def __aenter__(self) -> Client:
+        await self.transport.__aenter__()
+        return self
+
+    async def __aexit__(self, *details: object) -> None:
+        await self.transport.__aexit__(*details)
+
+    # --- read ---
+
+    async def get(
+        self, resource: Resource[T], name: str, namespace: str = "", subresource: str = ""
+    ) -> T:
+        """One object."""
+        path = resource.path(namespace, name, subresource)
+        what = _what("get", resource, namespace, name, subresource)
+        return decoding(resource).object(await self.transport.ask(Request(what, "GET", path)))
+
+    async def list(self, resource: Resource[T], scope: Scope = EVERYTHING) -> Listing[T]:
+        """All objects of a scope, however many pages that takes."""
+        try:
+            return await self._gather(resource, scope, PAGE)
+        except Expired:
+            # The moment that the first page showed is too long ago; so all in one piece.
+            return await self._gather(resource, scope, 0)
+
+    async def pages(
+        self, resource: Resource[T], scope: Scope = EVERYTHING, size: int = PAGE
+    ) -> AsyncIterator[Listing[T]]:
+        """The same piece by piece; the last piece's version is that of the whole."""
+        params = {**scope.params(), "limit": str(size)}
+        request = Request(
+            _what("list", resource, scope.namespace), "GET", resource.path(scope.namespace), params
+        )
+        while True:
+            page = decoding(resource).page(await self.transport.ask(request))
+            yield Listing(page.items, page.metadata.resource_version)
+            if not page.metadata.continue_:
+                return
+            params["continue"] = page.metadata.continue_
+
+    # --- write ---
+
+    async def create(
+        self, resource: Resource[T], content: Mapping[str, Any] | Object, namespace: str = ""
+    ) -> T:
+        """Make an object, and see what admission made of it."""
+        body = msgspec.json.encode(resource.body(msgspec.to_builtins(content)))
+        what = _what("create", resource, namespace)
+        request = Request(what, "POST", resource.path(namespace), body=body)
+        return decoding(resource).object(await self.transport.ask(request))
+
+    async def patch(
+        self,
+        resource: Resource[T],
+        name: str,
+        patch: Patch,
+        namespace: str = "",
+        subresource: str = "",
+    ) -> T:
+        """Change an object, or with `subresource="status"` what is said about it."""
+        content = resource.body(patch.content) if patch.needs_names else patch.content
+        request = Request(
+            _what("patch", resource, namespace, name, subresource),
+            "PATCH",
+            resource.path(namespace, name, subresource),
+            patch.params,
+            msgspec.json.encode(content),
+            patch.content_type,
+        )
+        return decoding(resource).object(await self.transport.ask(request))
+
+    async def delete(
+        self,
+        resource: Resource[T],
+        name: str,
+        namespace: str = "",
+        *,
+        uid: str = "",
+        grace: int | None = None,
+        dependents: str = "Background",
+    ) -> None:
+        """Delete an object. With a uid only that very one, not a later one of the same name."""
+        options: dict[str, Any] = {"propagationPolicy": dependents}
+        if grace is not None:
+            options["gracePeriodSeconds"] = grace
+        if uid:
+            options["preconditions"] = {"uid": uid}
+        what = _what("delete", resource, namespace, name)
+        path = resource.path(namespace, name)
+        await self.transport.ask(Request(what, "DELETE", path, body=msgspec.json.encode(options)))
+
+    async def bind(
+        self,
+        name: str,
+        namespace: str,
+        *,
+        uid: str,
+        node: str,
+        annotations: Mapping[str, str] | None = None,
+    ) -> None:
+        """Give a pod its node, for ever, and annotations with it.
+
+        The uid makes sure that it is the pod that was matched. `Conflict` means that it is not,
+        that it has a node already, or that it is being deleted; `NotFound`, that it is gone.
+        """
+        metadata = {"name": name, "namespace": namespace, "uid": uid}
+        binding = {
+            "apiVersion": "v1",
+            "kind": "Binding",
+            "metadata": {**metadata, "annotations": annotations} if annotations else metadata,
+            "target": {"kind": "Node", "name": node},
+        }
+        path = PODS.path(namespace, name, "binding")
+        request = Request(
+            f"bind pod {namespace}/{name} to {node}",
+            "POST",
+            path,
+            body=msgspec.json.encode(binding),
+        )
+        await self.transport.ask(request, Lane.BINDS)
+
+    async def _gather(self, resource: Resource[T], scope: Scope, size: int) -> Listing[T]:
+        items: list[T] = []
+        version = ""
+        async for page in self.pages(resource, scope, size):
+            items += page.items
+            version = page.version
+        return Listing(items, version)
+
+
+def _what(verb: str, resource: Resource[T], *parts: str) -> str:
+    """What was asked, in words."""
+    name = "/".join(filter(None, parts))
+    return f"{verb} {resource.plural} {name}".rstrip()

@@ -1,0 +1,139 @@
+"""From bytes to objects: single ones, pages of a list, lines of a watch.
+
+An object that we cannot read (a custom resource whose schema is not the one we know) must not hide
+all others from us. It is treated as if it were not there, and a warning names it.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
+
+import msgspec
+from msgspec import Raw, Struct
+
+from fluxnetes.kube.errors import Status, Unreadable, error_for
+from fluxnetes.kube.objects.base import Key, Object, Resource
+
+T = TypeVar("T", bound=Object)
+
+_log = logging.getLogger("fluxnetes.kube")
+
+
+class PageMetadata(Struct, frozen=True, rename="camel"):
+    """Which moment a list shows, and where it goes on."""
+
+    resource_version: str = ""
+    continue_: str = msgspec.field(default="", name="continue")
+
+
+class Page(Struct, Generic[T], frozen=True):
+    """A part of a list."""
+
+    items: list[T]
+    metadata: PageMetadata
+
+
+class _RawPage(Struct, frozen=True):
+    metadata: PageMetadata
+    items: list[Raw] | None = None
+
+
+EventType: TypeAlias = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"]
+
+
+class _RawEvent(Struct, frozen=True, gc=False):
+    type: EventType
+    object: Raw
+
+
+class WatchEvent(Struct, Generic[T], frozen=True, gc=False):
+    """What a watch tells: an object is now like this, or gone; or only how far we have come."""
+
+    version: str
+    """The moment that it brings us to."""
+    key: Key | None = None
+    """None: only a bookmark."""
+    object: T | None = None
+    """The object as it was last."""
+    gone: bool = False
+
+
+class Decoding(Generic[T]):
+    """How objects of one kind are read."""
+
+    def __init__(self, resource: Resource[T]) -> None:
+        self._what = resource.plural
+        self._object = msgspec.json.Decoder(resource.type)
+        self._page = msgspec.json.Decoder(Page[resource.type])  # type: ignore[name-defined]
+        self._raw_page = msgspec.json.Decoder(_RawPage)
+        self._event = msgspec.json.Decoder(_RawEvent)
+        self._bare = msgspec.json.Decoder(Object)
+        self._status = msgspec.json.Decoder(Status)
+
+    def object(self, content: bytes | Raw) -> T:
+        """One object."""
+        try:
+            return self._object.decode(content)
+        except msgspec.DecodeError as error:
+            raise Unreadable(f"an answer about {self._what} makes no sense: {error}") from None
+
+    def page(self, content: bytes) -> Page[T]:
+        """A part of a list, without what we cannot read."""
+        try:
+            return self._page.decode(content)
+        except msgspec.DecodeError:
+            return self._readable(content)
+
+    def event(self, line: bytes) -> WatchEvent[T]:
+        """A line of a watch. Raises what the server says is wrong with the watch."""
+        try:
+            event = self._event.decode(line)
+            if event.type == "BOOKMARK":
+                return WatchEvent(self._bare.decode(event.object).metadata.resource_version)
+            if event.type == "ERROR":
+                raise error_for(f"watch {self._what}", self._status.decode(event.object))
+            return self._changed(event)
+        except msgspec.DecodeError as error:
+            raise Unreadable(f"a watch of {self._what} sent what makes no sense: {error}") from None
+
+    def _changed(self, event: _RawEvent) -> WatchEvent[T]:
+        try:
+            found = self._object.decode(event.object)
+        except msgspec.ValidationError as error:
+            bare = self._bare.decode(event.object)
+            self._warn(bare, error)
+            return WatchEvent(bare.metadata.resource_version, bare.key, gone=True)
+        return WatchEvent(
+            found.metadata.resource_version, found.key, found, event.type == "DELETED"
+        )
+
+    def _readable(self, content: bytes) -> Page[T]:
+        try:
+            page = self._raw_page.decode(content)
+            found = [self._if_readable(item) for item in page.items or ()]
+        except msgspec.DecodeError as error:
+            raise Unreadable(f"a list of {self._what} makes no sense: {error}") from None
+        return Page([item for item in found if item is not None], page.metadata)
+
+    def _if_readable(self, item: Raw) -> T | None:
+        try:
+            return self._object.decode(item)
+        except msgspec.ValidationError as error:
+            self._warn(self._bare.decode(item), error)
+            return None
+
+    def _warn(self, bare: Object, error: Exception) -> None:
+        name = "/".join(filter(None, bare.key))
+        _log.warning("%s %s cannot be read and is left out: %s", self._what, name, error)
+
+
+_KNOWN: dict[Resource[Any], Decoding[Any]] = {}
+
+
+def decoding(resource: Resource[T]) -> Decoding[T]:
+    """The one for this kind; made once."""
+    known = _KNOWN.get(resource)
+    if known is None:
+        known = _KNOWN[resource] = Decoding(resource)
+    return known

@@ -1,0 +1,126 @@
+"""All objects of a kind, kept up to date for as long as anybody asks.
+
+            list ------------------> watch ----------+
+             ^   all objects, and      |  ^          | events, bookmarks
+             |   their version         |  +----------+
+             |                         |
+             +--- 410, or any ---------+
+             |    other refusal        | connection lost or silent, server busy, watch just over
+             |                         v
+             +------ refused ------- watch again, from the last version
+
+A version is a moment in the server's history. Each event and each bookmark moves ours on, so after
+a lost connection nothing is missed and nothing is listed again. When the server no longer knows our
+moment, or refuses for whatever reason, everything is listed anew and compared with what we had; the
+differences come out as ordinary changes. So a lost event costs latency, never correctness.
+
+An informer never gives up: what it may not read today it may read tomorrow, and a kind that the
+server does not have may be installed. Until then `problem` says what is wrong.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from types import MappingProxyType
+from typing import Generic, TypeVar
+
+from fluxnetes.kube.backoff import Backoff, Patience
+from fluxnetes.kube.cache import Cache, Change
+from fluxnetes.kube.client import EVERYTHING, Client, Scope
+from fluxnetes.kube.errors import KubeError, Overloaded, Unreachable
+from fluxnetes.kube.objects.base import Key, Object, Resource
+from fluxnetes.kube.watch import watch
+
+T = TypeVar("T", bound=Object)
+
+_TOO_SHORT = 1.0
+"""A watch that lasts no longer did no good; without a pause after it we would run in a circle."""
+
+
+class Informer(Generic[T]):
+    """Follows the objects of a scope."""
+
+    def __init__(
+        self,
+        client: Client,
+        resource: Resource[T],
+        scope: Scope = EVERYTHING,
+        *,
+        patience: Patience | None = None,
+    ) -> None:
+        self._client = client
+        self._resource = resource
+        self._scope = scope
+        self._patience = patience or Patience()
+        self._backoff = Backoff(f"following {resource.plural}", self._patience)
+        self._cache: Cache[T] = Cache()
+        self._watching_since: float | None = None
+        self.objects: Mapping[Key, T] = MappingProxyType(self._cache.objects)
+        """What there is, by namespace and name."""
+        self.is_complete = False
+        """Whether `objects` has been complete once; before that, what is missing means nothing."""
+        self.problem: str | None = None
+        """Why we hear nothing at the moment; `objects` may be out of date then."""
+
+    async def changes(self) -> AsyncGenerator[list[Change[T]], None]:
+        """Batches of changes, for ever. When a batch comes out, `objects` already shows it.
+
+        The first batch is all there is, even if that is nothing; later ones are never empty.
+        """
+        while True:
+            at_least, why = 0.0, "the server ends the watch at once"
+            try:
+                async with aclosing(self._follow()) as batches:
+                    async for batch in batches:
+                        yield batch
+            except KubeError as error:
+                at_least, why = self._learn(error), str(error)
+            if self._was_in_vain():
+                await self._backoff.pause(why, at_least)
+
+    async def _follow(self) -> AsyncGenerator[list[Change[T]], None]:
+        """List if we must, then watch until the connection ends."""
+        self._watching_since = None
+        if not self._cache.version:
+            changes = self._cache.replace(await self._client.list(self._resource, self._scope))
+            if changes or not self.is_complete:
+                self.is_complete = True
+                yield changes
+        async with aclosing(self._watch()) as batches:
+            async for changes in batches:
+                yield changes
+
+    async def _watch(self) -> AsyncGenerator[list[Change[T]], None]:
+        events = watch(
+            self._client, self._resource, self._scope, self._cache.version, self._patience
+        )
+        async with aclosing(events) as batches:
+            async for batch in batches:
+                self._heard(bool(batch))
+                changes = [change for event in batch for change in self._cache.take(event)]
+                if changes:
+                    yield changes
+
+    def _heard(self, is_news: bool) -> None:
+        self.problem = None
+        if self._watching_since is None:
+            self._watching_since = time.monotonic()
+        if is_news:
+            self._backoff.over()
+
+    def _learn(self, error: KubeError) -> float:
+        """Decide where to go on; the seconds that the server wants to be left alone."""
+        self.problem = str(error)
+        if not isinstance(error, (Unreachable, Overloaded)):
+            self._cache.version = ""
+        return error.retry_after if isinstance(error, Overloaded) else 0.0
+
+    def _was_in_vain(self) -> bool:
+        """Whether to pause before the next try."""
+        since = self._watching_since
+        if since is None or time.monotonic() - since < _TOO_SHORT:
+            return True
+        self._backoff.over()
+        return False

@@ -1,0 +1,103 @@
+"""The nodes that KWOK plays: what each has, and how they come to be.
+
+A node registers itself here as a kubelet would do it: with its size, its labels and its conditions,
+already Ready. KWOK then keeps it alive. Without KWOK (in benchmarks) it just stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from urllib.parse import quote
+
+from fluxnetes.plane.api import Api, Object
+
+NODES = "/api/v1/nodes"
+OURS = "fluxnetes.io/plane"
+"""The label of nodes that the plane made: these it may also take away."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeShape:
+    """What a node has."""
+
+    cpu: str = "16"
+    memory: str = "64Gi"
+    pods: int = 110
+    others: Mapping[str, str] = field(default_factory=dict)
+    """Extended resources, such as nvidia.com/gpu."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    zones: int = 1
+    """Nodes are dealt out to this many zones."""
+
+    @property
+    def resources(self) -> dict[str, str]:
+        size = {"cpu": self.cpu, "memory": self.memory, "pods": str(self.pods)}
+        return {**size, "ephemeral-storage": "256Gi", **self.others}
+
+
+def node_name(index: int) -> str:
+    return f"node-{index}"
+
+
+def make_nodes(api: Api, count: int, shape: NodeShape) -> None:
+    """See to it that there are node-0 to node-(count - 1), and no others of ours."""
+    wanted = {node_name(index): index for index in range(count)}
+    there = {each["metadata"]["name"] for each in api.get(f"{NODES}?labelSelector={OURS}")["items"]}
+    for name in there - wanted.keys():
+        api.delete(f"{NODES}/{quote(name)}")
+    for name, index in wanted.items():
+        if name not in there:
+            api.create(NODES, a_node(name, shape, zone=index % shape.zones))
+
+
+def wait_until_ready(api: Api, count: int, seconds: float = 60.0) -> None:
+    """Until all nodes of ours may be used."""
+    for nodes in api.follow(f"{NODES}?labelSelector={OURS}", seconds):
+        if len(nodes) == count and all(is_usable(node) for node in nodes.values()):
+            return
+
+
+def is_usable(node: Object) -> bool:
+    """Ready, and without the taint that each node has until the controllers have seen it."""
+    taints = node["spec"].get("taints", [])
+    return is_ready(node) and not any("not-ready" in taint["key"] for taint in taints)
+
+
+def is_ready(node: Object) -> bool:
+    conditions = node["status"].get("conditions", [])
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+
+
+def a_node(name: str, shape: NodeShape, zone: int = 0) -> Object:
+    """A node, as a kubelet would register it."""
+    labels = {
+        OURS: "node",
+        "kubernetes.io/hostname": name,
+        "kubernetes.io/os": "linux",
+        "kubernetes.io/arch": "amd64",
+        "topology.kubernetes.io/zone": f"zone-{zone}",
+        **shape.labels,
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": labels},
+        "status": {
+            "capacity": shape.resources,
+            "allocatable": shape.resources,
+            "conditions": _conditions(),
+        },
+    }
+
+
+def _conditions() -> list[Object]:
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    times = {"lastHeartbeatTime": now, "lastTransitionTime": now}
+    return [
+        {"type": "Ready", "status": "True", "reason": "KubeletReady", **times},
+        {"type": "MemoryPressure", "status": "False", "reason": "KubeletHasRoom", **times},
+        {"type": "DiskPressure", "status": "False", "reason": "KubeletHasRoom", **times},
+        {"type": "PIDPressure", "status": "False", "reason": "KubeletHasRoom", **times},
+    ]
