@@ -97,6 +97,14 @@ class NodesLost:
 
 
 @dataclass(frozen=True, slots=True)
+class PartsLost:
+    """Jobs lost a part of what they held; known, for instance, after a restart on another graph."""
+
+    jobs: tuple[int, ...]
+    reason: str = "a part of what it held is gone"
+
+
+@dataclass(frozen=True, slots=True)
 class NodesBack:
     """Nodes are up again, by name."""
 
@@ -163,6 +171,7 @@ Event = (
     | TaskEnded
     | Grow
     | NodesLost
+    | PartsLost
     | NodesBack
     | GraphChanged
     | SetQueue

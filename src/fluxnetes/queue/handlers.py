@@ -24,6 +24,7 @@ from fluxnetes.queue.events import (
     Maintain,
     NodesBack,
     NodesLost,
+    PartsLost,
     Release,
     RemoveWindow,
     Reserve,
@@ -74,6 +75,7 @@ class Handlers:
             TaskEnded: self._task_ended,
             Grow: self._grow,
             NodesLost: self._nodes_lost,
+            PartsLost: self._parts_lost,
             NodesBack: self._nodes_back,
             GraphChanged: self._graph_changed,
             SetQueue: self._set_queue,
@@ -204,6 +206,12 @@ class Handlers:
             if job.state is not State.ENDING and not lost.isdisjoint(mine.tolist()):
                 self._send_away(job, now, Cause.LOST_NODES, "nodes that it ran on were lost")
         core.unsettled = f"nodes were lost: {', '.join(event.nodes[:5])}"
+
+    def _parts_lost(self, event: PartsLost, now: int) -> None:
+        jobs = [self._core.records.find(id) for id in event.jobs]
+        for job in jobs:
+            if job.state in (State.ALLOCATED, State.RUNNING):
+                self._send_away(job, now, Cause.LOST_NODES, event.reason)
 
     def _nodes_back(self, event: NodesBack, now: int) -> None:
         core = self._core

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fluxnetes.queue.config import Policy, QueueConfig
-from fluxnetes.queue.events import Cancel, GraphChanged, NodesBack, NodesLost
+from fluxnetes.queue.events import Cancel, GraphChanged, NodesBack, NodesLost, PartsLost
 from fluxnetes.queue.states import State
 from tests.unit.queue.build import a_gang, a_job, hosts, machine, pods, pools, with_property
 from tests.unit.queue.world import World
@@ -169,3 +169,16 @@ def test_a_promise_that_a_removed_node_moves_is_told_the_reason() -> None:
     world.tell(GraphChanged("node0 was removed"))
     assert world.plan(head) == 50
     assert "node0 was removed" in world.why(head)
+
+
+def test_jobs_that_lost_a_part_of_what_they_held_are_sent_away() -> None:
+    world = World(machine(2))
+    failing = world.submit(a_job().lasting(100))
+    patient = world.submit(a_job().lasting(100).requeued_on_loss())
+    world.tell(PartsLost((failing, patient)))
+    assert world.states(failing, patient) == [State.ENDING, State.ENDING]
+    world.end(failing)
+    world.end(patient)
+    assert world.state(failing) is State.FAILED
+    assert world.job(failing).reason == "a part of what it held is gone"
+    assert world.job(patient).restarts == 1

@@ -53,3 +53,10 @@ def test_removed_vertices_are_not_written() -> None:
     again = read_graph(write_graph(graph).decode(), "jgf")
     assert again.vertex_count == len(living(graph)) < graph.vertex_count
     assert_same(graph, again)
+
+
+def test_a_subsystem_that_lost_all_its_vertices_is_not_written() -> None:
+    graph = read_graph((GRAPHS / "powered.json").read_text(), "jgf")
+    tree = set(graph.topology().vertex.tolist())
+    graph.remove([vertex for vertex in living(graph).tolist() if vertex not in tree])
+    assert_same(graph, read_graph(write_graph(graph).decode(), "jgf"))

@@ -1,7 +1,8 @@
 """A whole graph as JSON Graph Format, so that reading it gives the same graph again.
 
 Unlike a placement this says all there is to say: status, pools, every subsystem. Vertices come in
-the order of their rows, so a graph without removed vertices is read back row by row.
+the order of their rows, so a graph without removed vertices is read back row by row. Units are
+written, but our reader, as the reference's, does not keep them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from fluxnetes.graph.patch import CONTAINMENT
 
 def living(graph: ResourceGraph) -> NDArray[np.int64]:
     """The rows of the vertices that were not removed, ascending."""
-    rows = [graph.topology(name).vertex for name in graph.subsystems.names]
+    used = set(graph.edge_subsystem.tolist()) | {graph.subsystems.get(CONTAINMENT)}
+    rows = [graph.topology(graph.subsystems.names[number]).vertex for number in sorted(used)]
     return np.unique(np.concatenate(rows))
 
 
