@@ -30,6 +30,11 @@ SUBCOMMANDS = (
         "fluxnetes.cli.simulate",
         "run a trace or a generated workload on virtual time, and compare policies",
     ),
+    Subcommand(
+        "up",
+        "fluxnetes.cli.up",
+        "start a Kubernetes control plane on this machine, with nodes that are played",
+    ),
 )
 
 HELP = """\

@@ -6,9 +6,10 @@ it comes out as deleted and added. An object that comes again unchanged comes ou
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 from fluxnetes.kube.client import Listing
 from fluxnetes.kube.decoding import WatchEvent
@@ -25,8 +26,7 @@ class ChangeKind(Enum):
     DELETED = "deleted"
 
 
-@dataclass(frozen=True, slots=True)
-class Change(Generic[T]):
+class Change(Struct, Generic[T], frozen=True, gc=False):
     """What happened to one object, which is now (or was last) like this."""
 
     kind: ChangeKind

@@ -126,7 +126,7 @@ class Client:
         subresource: str = "",
     ) -> T:
         """Change an object, or with `subresource="status"` what is said about it."""
-        content = resource.body(patch.content) if patch.needs_names else patch.content
+        content = resource.body(patch.content, name) if patch.needs_names else patch.content
         request = Request(
             _what("patch", resource, namespace, name, subresource),
             "PATCH",

@@ -12,14 +12,13 @@ being replaced, the plugin's own server is away) the last good proof goes on bei
 from __future__ import annotations
 
 import asyncio
+import base64
 import logging
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
-
-from aiohttp import BasicAuth
 
 from fluxnetes.kube.errors import ConfigError
 from fluxnetes.kube.tls import Trust
@@ -118,5 +117,7 @@ def _identity(proof: Proof, trust: Trust | None) -> Identity:
     if proof.token is not None:
         headers["Authorization"] = f"Bearer {proof.token}"
     elif proof.basic is not None:
-        headers["Authorization"] = BasicAuth(*proof.basic).encode()
+        headers["Authorization"] = (
+            f"Basic {base64.b64encode(':'.join(proof.basic).encode()).decode()}"
+        )
     return Identity(headers, trust.context(proof.certificate) if trust else None)

@@ -5,8 +5,9 @@ all whole lines of a piece are decoded together and handed on as one batch, so a
 pods wakes the reader a few times, not a thousand times.
 
 A watch ends when the server ends it, which it does every few minutes on purpose. It raises
-`Expired` when the moment to start from is too old, and `Unreachable` when the connection breaks, is
-cut in the middle of a line, or is silent for too long. To go on for ever, take an `Informer`.
+`Expired` when the moment to start from is too old, and `Unreachable` when the connection breaks or
+is silent for too long. A line that was begun and never ended is forgotten: a watch from the last
+version that we did hear of tells it again. To go on for ever, take an `Informer`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ import aiohttp
 from fluxnetes.kube.backoff import Patience
 from fluxnetes.kube.client import Client, Scope
 from fluxnetes.kube.decoding import WatchEvent, decoding
-from fluxnetes.kube.errors import Unreachable
 from fluxnetes.kube.objects.base import Object, Resource
 from fluxnetes.kube.transport import Request
 
@@ -47,11 +47,6 @@ class Lines:
         self._begun = [last] if last else []
         return [line for line in lines if line]
 
-    @property
-    def is_cut(self) -> bool:
-        """Whether a line was begun and never ended."""
-        return bool(self._begun)
-
 
 async def watch(
     client: Client, resource: Resource[T], scope: Scope, version: str, patience: Patience
@@ -69,8 +64,6 @@ async def watch(
             whole = lines.feed(piece)
             if whole:
                 yield [read(line) for line in whole]
-    if lines.is_cut:
-        raise Unreachable(f"{request.what}: the connection broke in the middle of a line")
 
 
 def _request(resource: Resource[T], scope: Scope, version: str) -> Request:

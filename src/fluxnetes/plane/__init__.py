@@ -2,6 +2,7 @@
 
     plane         ControlPlane: start it, use it, stop it
       parts       which programs it consists of, and how each is told what to do
+      probes      whether a program works
       processes   one program: started, waited for, stopped, never left behind
       nodes       the nodes that KWOK plays, and what they have
       api         the few requests that the plane itself sends to its API server

@@ -75,16 +75,13 @@ class Api:
         deadline = time.monotonic() + seconds
         listed = self.get(path)
         known = {each["metadata"]["name"]: each for each in listed["items"]}
+        version = listed["metadata"]["resourceVersion"]
         yield known
-        for event in self._watch(path, listed["metadata"]["resourceVersion"], deadline):
-            thing = event["object"]
-            if event["type"] == "ERROR":
-                raise RequestRefused(f"watch {path}", thing["code"], thing["reason"], str(thing))
-            if event["type"] == "DELETED":
-                known.pop(thing["metadata"]["name"], None)
-            else:
-                known[thing["metadata"]["name"]] = thing
-            yield known
+        while time.monotonic() < deadline:  # the server ends one whose reader lags a little
+            for event in self._watch(path, version, deadline):
+                thing = _apply(event, known)
+                version = thing["metadata"]["resourceVersion"]
+                yield known
         raise PlaneFailed(f"what {path} was expected to show did not come within {seconds:.0f} s")
 
     def _watch(self, path: str, version: str, deadline: float) -> Iterator[Object]:
@@ -96,8 +93,7 @@ class Api:
             answer = connection.getresponse()
             if answer.status != http.client.OK:
                 _read(f"watch {path}", answer)
-            for line in answer:
-                yield json.loads(line)
+            yield from map(json.loads, answer)
 
     def _connect(self) -> http.client.HTTPSConnection:
         return http.client.HTTPSConnection(
@@ -120,12 +116,23 @@ class Api:
         raise AssertionError("unreachable")
 
 
+def _apply(event: Object, known: dict[str, Object]) -> Object:
+    thing: Object = event["object"]
+    if event["type"] == "ERROR":
+        raise RequestRefused("watch", thing["code"], thing["reason"], thing["message"])
+    if event["type"] == "DELETED":
+        known.pop(thing["metadata"]["name"], None)
+    else:
+        known[thing["metadata"]["name"]] = thing
+    return thing
+
+
 def _read(asked: str, answer: http.client.HTTPResponse) -> Object:
     said = answer.read()
     is_json = "json" in answer.headers.get("Content-Type", "")
     content: Object = json.loads(said) if is_json else {"text": said.decode(errors="replace")}
     if answer.status >= http.client.BAD_REQUEST:
-        reason = content.get("reason", answer.reason)
-        message = content.get("message", content.get("text", ""))
+        reason = content.get("reason") or answer.reason or ""
+        message = content.get("message") or content.get("text", "")
         raise RequestRefused(asked, answer.status, reason, message)
     return content

@@ -20,27 +20,24 @@ import subprocess
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 
 from fluxnetes.plane.errors import PlaneFailed
 
-Progress = Callable[[str, int], None]
-"""Told which program is being built, and how many packages of it were compiled so far."""
+Progress = Callable[[str, str], None]
+"""Told which program is being built, and what Go does right now: a package, or a download."""
 
 _VERSION_PACKAGE = "k8s.io/component-base/version"
 _LAST_LINES = 15
 
 
 def find_module() -> Path:
-    """The Go module: inside the installed package, or at the top of a clone."""
-    here = Path(__file__).resolve()
-    for place in (here.parent / "controlplane", here.parents[3] / "controlplane"):
-        if (place / "go.sum").exists():
-            return place
-    raise PlaneFailed(
-        f"the Go module `controlplane` is neither in {here.parent} nor in {here.parents[3]}; "
-        "install fluxnetes anew"
-    )
+    """The Go module; in a clone, a link to the one at its top."""
+    module = Path(__file__).parent / "controlplane"
+    if not (module / "go.sum").exists():
+        raise PlaneFailed(f"the Go module {module} is missing; install fluxnetes anew")
+    return module.resolve()
 
 
 def kubernetes_version(module: Path) -> str:
@@ -138,12 +135,12 @@ def _build(go: str, module: Path, package: str, target: Path, progress: Progress
 def _follow(
     process: subprocess.Popen[str], program: str, progress: Progress | None
 ) -> Sequence[str]:
-    """Go names each package that it compiles."""
+    """Go names what it fetches and each package that it compiles."""
     said: deque[str] = deque(maxlen=_LAST_LINES)
-    for count, line in enumerate(process.stderr or ()):
+    for line in chain(["starting"], process.stderr or ()):
         said.append(line.rstrip())
         if progress is not None:
-            progress(program, count + 1)
+            progress(program, said[-1])
     return said
 
 
@@ -157,7 +154,9 @@ def _link_flags(module: Path) -> str:
         "gitMinor": minor,
         "gitTreeState": "clean",
     }
-    return " ".join(["-s -w", *(f"-X {_VERSION_PACKAGE}.{key}={each}" for key, each in told.items())])
+    return " ".join(
+        ["-s -w", *(f"-X {_VERSION_PACKAGE}.{key}={each}" for key, each in told.items())]
+    )
 
 
 @contextmanager

@@ -51,7 +51,9 @@ class Authority:
         self._certificate = x509.load_pem_x509_certificate(self.files.certificate.read_bytes())
         self._key = _read_key(self.files.key)
 
-    def issue_server(self, name: str, addresses: tuple[str, ...], names: tuple[str, ...]) -> Certificate:
+    def issue_server(
+        self, name: str, addresses: tuple[str, ...], names: tuple[str, ...]
+    ) -> Certificate:
         """A certificate for a server that is reached at these addresses and names."""
         known_as: list[x509.GeneralName] = [x509.DNSName(each) for each in names]
         known_as += [x509.IPAddress(ipaddress.ip_address(each)) for each in addresses]

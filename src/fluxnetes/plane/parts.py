@@ -11,11 +11,7 @@ They are started in this order and stopped in the opposite one. Each runs in the
 
 from __future__ import annotations
 
-import http.client
 import json
-import os
-import socket
-import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
@@ -26,17 +22,19 @@ from fluxnetes.plane.binaries import Binaries
 from fluxnetes.plane.certificates import Authority, Certificate
 from fluxnetes.plane.kubeconfig import write_kubeconfig
 from fluxnetes.plane.places import LOOPBACK, Places
+from fluxnetes.plane.probes import etcd_is_ready, is_well
 from fluxnetes.plane.processes import Program
 
 ETCD, API_SERVER = "etcd", "kube-apiserver"
 CONTROLLERS, SCHEDULER, KWOK = "kube-controller-manager", "kube-scheduler", "kwok"
 ALL = (ETCD, API_SERVER, CONTROLLERS, SCHEDULER, KWOK)
 WITH_PORT = ALL[1:]
+ADMIN = "admin"
 
 _SERVICES = "10.96.0.0/16"
 _NAMES = ("localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
-_USERS = {
-    "admin": ("admin", "system:masters"),
+_USERS: Mapping[str, tuple[str, str | None]] = {
+    ADMIN: (ADMIN, "system:masters"),
     CONTROLLERS: (f"system:{CONTROLLERS}", None),
     SCHEDULER: (f"system:{SCHEDULER}", None),
     KWOK: (KWOK, "system:masters"),
@@ -64,14 +62,21 @@ class Setting:
     def server(self) -> str:
         return f"https://{LOOPBACK}:{self.ports[API_SERVER]}"
 
+    @property
+    def authority(self) -> Path:
+        """Whom to trust."""
+        return self.key("ca").certificate
+
     def key(self, name: str) -> Certificate:
         return Certificate(self.places.keys / f"{name}.crt", self.places.keys / f"{name}.key")
 
     def kubeconfig(self, user: str) -> Path:
+        if user == ADMIN:
+            return self.places.kubeconfig
         return self.places.settings / f"{user}.kubeconfig"
 
     def api(self) -> Api:
-        return Api(self.ports[API_SERVER], self.key("ca").certificate, self.key("admin"))
+        return Api(self.ports[API_SERVER], self.authority, self.key(ADMIN))
 
 
 def write_settings(setting: Setting) -> None:
@@ -83,7 +88,6 @@ def write_settings(setting: Setting) -> None:
     for name, (user, group) in _USERS.items():
         client = authority.issue_client(name, user, group)
         write_kubeconfig(setting.kubeconfig(name), setting.server, trusted, client)
-    write_kubeconfig(setting.places.kubeconfig, setting.server, trusted, setting.key("admin"))
     folder = resources.files("fluxnetes.plane") / "stages"
     stages = "---\n".join((folder / name).read_text() for name in _STAGES)
     (setting.places.settings / "kwok.yaml").write_text(stages)
@@ -111,7 +115,7 @@ def _etcd(setting: Setting) -> Program:
         "--quota-backend-bytes=4294967296",
         *(() if setting.fsync else ("--unsafe-no-fsync",)),
     )
-    return Program(ETCD, command, lambda: _etcd_is_ready(setting.places.top))
+    return Program(ETCD, command, lambda: etcd_is_ready(setting.places.top / _ETCD_SOCKET))
 
 
 def _api_server(setting: Setting) -> Program:
@@ -123,7 +127,8 @@ def _api_server(setting: Setting) -> Program:
         f"--secure-port={setting.ports[API_SERVER]}",
         f"--tls-cert-file={server.certificate}",
         f"--tls-private-key-file={server.key}",
-        f"--client-ca-file={setting.key('ca').certificate}",
+        f"--client-ca-file={setting.authority}",
+        *_front_proxy(setting),
         "--anonymous-auth=false",
         "--authorization-mode=Node,RBAC",
         "--service-account-issuer=https://kubernetes.default.svc",
@@ -135,8 +140,18 @@ def _api_server(setting: Setting) -> Program:
         "--endpoint-reconciler-type=none",
         *_without_controllers(setting),
     )
-    api = setting.api()
-    return Program(API_SERVER, command, api.is_ready)
+    return Program(API_SERVER, command, setting.api().is_ready)
+
+
+def _front_proxy(setting: Setting) -> tuple[str, ...]:
+    """Who may speak for others. Nobody has that name, but the controllers want to be told."""
+    return (
+        f"--requestheader-client-ca-file={setting.authority}",
+        "--requestheader-allowed-names=front-proxy",
+        "--requestheader-username-headers=X-Remote-User",
+        "--requestheader-group-headers=X-Remote-Group",
+        "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+    )
 
 
 def _without_controllers(setting: Setting) -> tuple[str, ...]:
@@ -152,15 +167,17 @@ def _controllers(setting: Setting) -> Program:
         *_secured(setting, CONTROLLERS),
         f"--kubeconfig={setting.kubeconfig(CONTROLLERS)}",
         "--leader-elect=false",
-        f"--root-ca-file={setting.key('ca').certificate}",
+        f"--root-ca-file={setting.authority}",
         f"--service-account-private-key-file={setting.key('service-accounts').key}",
-        "--use-service-account-credentials=false",
+        "--use-service-account-credentials=true",
         f"--kube-api-qps={_CLIENT_LIMITS['qps']}",
         f"--kube-api-burst={_CLIENT_LIMITS['burst']}",
         "--concurrent-job-syncs=20",
         "--concurrent-gc-syncs=20",
     )
-    return Program(CONTROLLERS, command, _probe(setting, CONTROLLERS))
+    return Program(
+        CONTROLLERS, command, lambda: is_well(setting.ports[CONTROLLERS], setting.authority)
+    )
 
 
 def _scheduler(setting: Setting) -> Program:
@@ -170,7 +187,7 @@ def _scheduler(setting: Setting) -> Program:
         *_secured(setting, SCHEDULER),
         f"--config={configuration}",
     )
-    return Program(SCHEDULER, command, _probe(setting, SCHEDULER))
+    return Program(SCHEDULER, command, lambda: is_well(setting.ports[SCHEDULER], setting.authority))
 
 
 def _scheduler_configuration(setting: Setting) -> str:
@@ -200,7 +217,7 @@ def _kwok(setting: Setting) -> Program:
     )
     # Else it also reads what the user's own KWOK is told, in his home.
     own = {"KWOK_WORKDIR": str(setting.places.settings)}
-    return Program(KWOK, command, _probe(setting, KWOK), own)
+    return Program(KWOK, command, lambda: is_well(setting.ports[KWOK]), own)
 
 
 _MAKERS: Mapping[str, Callable[[Setting], Program]] = {
@@ -223,41 +240,3 @@ def _secured(setting: Setting, name: str) -> tuple[str, ...]:
         f"--authentication-kubeconfig={kubeconfig}",
         f"--authorization-kubeconfig={kubeconfig}",
     )
-
-
-def _probe(setting: Setting, name: str) -> Callable[[], bool]:
-    """Ask for its health."""
-    port, authority = setting.ports[name], setting.key("ca").certificate
-
-    def is_ready() -> bool:
-        if name == KWOK:
-            return _is_well(http.client.HTTPConnection(LOOPBACK, port, timeout=5))
-        trust = ssl.create_default_context(cafile=authority)
-        return _is_well(http.client.HTTPSConnection(LOOPBACK, port, context=trust, timeout=5))
-
-    return is_ready
-
-
-def _etcd_is_ready(folder: Path) -> bool:
-    """By way of the open folder: the socket's own path may be too long to connect to."""
-    opened = os.open(folder, os.O_PATH | os.O_DIRECTORY)
-    connection = http.client.HTTPConnection(ETCD, timeout=5)
-    connection.sock = socket.socket(socket.AF_UNIX)
-    try:
-        connection.sock.connect(f"/proc/self/fd/{opened}/{_ETCD_SOCKET}")
-        return _is_well(connection, "/health")
-    except OSError:
-        connection.close()
-        return False
-    finally:
-        os.close(opened)
-
-
-def _is_well(connection: http.client.HTTPConnection, path: str = "/healthz") -> bool:
-    try:
-        connection.request("GET", path)
-        return connection.getresponse().status == http.client.OK
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()

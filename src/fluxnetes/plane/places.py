@@ -1,16 +1,16 @@
 """Where a control plane keeps what: everything below one folder, for its owner alone.
 
-    etcd/           the data of the cluster
-    etcd.sock:0     where etcd listens: the API server is its only client, and nobody else gets here
-                    (etcd wants an address to look as if it had a port); peer.sock:0 is unused
-    keys/           certificates and keys; those of the CA and of service accounts stay, the others
-                    are issued anew at each start
-    logs/           what each program says; the last start's is kept as NAME.log.old
-    settings/       files that programs are told to read
-    kubeconfig      what a client needs to get in
-    ports.json      the ports of the last start, which are taken again if they are free
-    owner.lock      held by the process that runs the plane
-    programs.lock   held by all programs of the plane, as long as one of them lives
+etcd/           the data of the cluster
+etcd.sock:0     where etcd listens: the API server is its only client, and nobody else gets here
+                (etcd wants an address to look as if it had a port); peer.sock:0 is unused
+keys/           certificates and keys; those of the CA and of service accounts stay, the others
+                are issued anew at each start
+logs/           what each program says; the last start's is kept as NAME.log.old
+settings/       files that programs are told to read
+kubeconfig      what a client needs to get in
+ports.json      the ports of the last start, which are taken again if they are free
+owner.lock      held by the process that runs the plane
+programs.lock   held by all programs of the plane, as long as one of them lives
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from fluxnetes.plane.errors import PlaneFailed
 
 LOOPBACK = "127.0.0.1"
 
@@ -65,10 +67,13 @@ class Places:
 def make_places(folder: Path) -> Places:
     """Make the folders, closed to everybody else: whoever reads them is the cluster's admin."""
     places = Places(folder.expanduser().resolve())
-    places.top.mkdir(parents=True, exist_ok=True)
-    places.top.chmod(0o700)
-    for each in (places.etcd, places.keys, places.settings, places.log("any").parent):
-        each.mkdir(exist_ok=True, mode=0o700)
+    try:
+        places.top.mkdir(parents=True, exist_ok=True)
+        places.top.chmod(0o700)
+        for each in (places.etcd, places.keys, places.settings, places.log("any").parent):
+            each.mkdir(exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise PlaneFailed(f"{places.top}: {error.strerror}; use a folder of your own") from error
     return places
 
 
@@ -80,7 +85,7 @@ def choose_ports(places: Places, names: Sequence[str]) -> dict[str, int]:
     for name in names:
         listener = _listen(known.get(name, 0)) or _listen(0)
         if listener is None:
-            raise OSError(f"no port is free on {LOOPBACK}")
+            raise PlaneFailed(f"no port is free on {LOOPBACK}; end what takes them all")
         held.append(listener)  # until all are chosen, so that no two are the same
         chosen[name] = listener.getsockname()[1]
     for listener in held:

@@ -125,9 +125,7 @@ class ControlPlane:
 
     def _start(self, binaries: Binaries) -> None:
         ports = choose_ports(self.places, WITH_PORT)
-        self._setting = Setting(
-            self.places, binaries, ports, self._parts, self._fsync, self._extra
-        )
+        self._setting = Setting(self.places, binaries, ports, self._parts, self._fsync, self._extra)
         write_settings(self._setting)
         for name in self._parts:
             self.start_part(name)

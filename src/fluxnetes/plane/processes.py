@@ -80,7 +80,9 @@ class Process:
         deadline = time.monotonic() + patience
         while not self.program.is_ready():
             if self.status is not None:
-                raise PlaneFailed(f"{self.program.name} ended (status {self.status}){self._words()}")
+                raise PlaneFailed(
+                    f"{self.program.name} ended (status {self.status}){self._words()}"
+                )
             if time.monotonic() > deadline:
                 raise PlaneFailed(
                     f"{self.program.name} does not answer after {patience:.0f} s{self._words()}"

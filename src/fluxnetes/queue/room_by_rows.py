@@ -157,7 +157,10 @@ class RowRoom(Room):
         return True
 
     def place_kept(self, booking: Booking) -> Found | None:
-        return booking.found if self._is_good(booking, self.now) else None
+        # A claim is room of endless jobs, and so seems to take more than there is beside them.
+        claims = [-job for job, other in self.bookings.items() if other.claim]
+        with self.planning.absent(claims):
+            return booking.found if self._is_good(booking, self.now) else None
 
     def _is_good(self, booking: Booking, start: int) -> bool:
         """Whether a witness that is not in the matcher could be put there again."""

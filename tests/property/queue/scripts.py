@@ -21,7 +21,7 @@ from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.pools import pool_graph
 from fluxnetes.match.gang import Gang, Shape
 from fluxnetes.queue.config import Config, Policy, QueueConfig
-from fluxnetes.queue.events import Submit
+from fluxnetes.queue.events import NodesBack, Release, Submit
 from fluxnetes.queue.jobs import After, Array, Dependency, OnLoss, Request, Size, Submission
 from tests.property.queue.happenings import CALM, ROUGH, WILD, windows
 from tests.property.queue.workloads import many, whole_nodes
@@ -29,6 +29,8 @@ from tests.property.queue.world import Act, Fate, Script
 
 NODES = 4
 CPU, MEMORY, LICENCES = 4, 6, 3
+END = 20
+"""So long after all else all nodes are back, and everybody is let go who is still held."""
 
 
 class Weather(enum.Enum):
@@ -103,6 +105,8 @@ def scripts(
         acts.append(Act(now, Submit(submission)))
         fates[free] = drawn[1]
         free += 1 + (submission.array.tasks if submission.array is not None else 0)
+    back = NodesBack(tuple(f"n{number}" for number in range(NODES)))
+    acts += [Act(now + END, back), *(Act(now + END, Release(id)) for id in fates)]
     return Script(tuple(acts), fates)
 
 

@@ -31,7 +31,7 @@ def live_through(
 
 
 @given(config=queues(), script=scripts(whole))
-@examples(150)
+@examples(60)
 def test_whole_nodes_are_never_overcommitted_and_promises_are_kept(
     config: Config, script: Script
 ) -> None:
@@ -39,13 +39,13 @@ def test_whole_nodes_are_never_overcommitted_and_promises_are_kept(
 
 
 @given(config=queues(), script=scripts(gangs()))
-@examples(150)
+@examples(60)
 def test_so_it_is_for_mixed_gangs_on_pools_with_licences(config: Config, script: Script) -> None:
     live_through(pools, config, script)
 
 
 @given(config=queues(), script=scripts(gangs() | whole), count=st.booleans())
-@examples(150)
+@examples(60)
 def test_so_it_is_where_gangs_and_whole_nodes_compete(
     config: Config, script: Script, count: bool
 ) -> None:
@@ -53,7 +53,7 @@ def test_so_it_is_where_gangs_and_whole_nodes_compete(
 
 
 @given(config=queues(preempts=True), script=scripts(whole, Weather.WILD), count=st.booleans())
-@examples(150)
+@examples(60)
 def test_so_it_is_for_arrays_elastic_groups_and_preempted_jobs_on_whole_nodes(
     config: Config, script: Script, count: bool
 ) -> None:
@@ -61,7 +61,7 @@ def test_so_it_is_for_arrays_elastic_groups_and_preempted_jobs_on_whole_nodes(
 
 
 @given(config=queues(preempts=True), script=scripts(gangs() | whole, Weather.WILD))
-@examples(150)
+@examples(60)
 def test_so_it_is_for_arrays_elastic_groups_and_preempted_jobs_on_pools(
     config: Config, script: Script
 ) -> None:
@@ -69,7 +69,7 @@ def test_so_it_is_for_arrays_elastic_groups_and_preempted_jobs_on_pools(
 
 
 @given(config=queues(), script=scripts(gangs() | whole, Weather.CALM), count=st.booleans())
-@examples(150)
+@examples(60)
 def test_where_jobs_only_come_end_early_or_go_no_promise_moves_later_at_all(
     config: Config, script: Script, count: bool
 ) -> None:

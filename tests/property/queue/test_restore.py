@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,38 +24,54 @@ stops = st.frozensets(st.integers(0, 30), max_size=4)
 """After which instants the queue stops and another one goes on."""
 
 
-def stories(
-    build: Callable[[], ResourceGraph], config: Config, script: Script, stops: frozenset[int]
-) -> dict[int, list[Event]]:
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a script."""
+
+    stories: dict[int, list[Event]]
     """All that is written down of each job."""
+    counted: bool
+    """Whether jobs were planned by counting at all times."""
+
+
+def live(
+    build: Callable[[], ResourceGraph], config: Config, script: Script, stops: frozenset[int]
+) -> Outcome:
+    """Live through a script with all checks, and start again after some instants."""
     world, keeper = World(build, config, script), Keeper()
     books, notary = Books(world), Notary(world)
+    counted = True
     for number, step in enumerate(world.steps()):
         for changes in step.changes:
             keeper.fold(changes)
         books.check(step)
         notary.check(step)
+        counted &= world.scheduler.plans_by_counting
         if number in stops:
             world.restart(keeper.snapshot())
     notary.check_that_all_ended_once()
     check_that_nothing_is_leaked(world)
     # A plan for this very instant is only a word on the way to a start.
     told = [event for event in keeper.events if event.start != event.at]
-    return {job: [event for event in told if event.job == job] for job in world.ids}
+    return Outcome({id: [e for e in told if e.job == id] for id in world.ids}, counted)
 
 
 @given(config=queues(), script=scripts(whole), stops=stops)
-@examples(60)
-def test_on_whole_nodes_all_goes_on_as_though_nothing_had_happened(
+@examples(40)
+def test_by_counting_all_goes_on_as_though_nothing_had_happened(
     config: Config, script: Script, stops: frozenset[int]
 ) -> None:
-    nodes = lambda: bare_nodes(NODES)  # noqa: E731
-    assert stories(nodes, config, script, stops) == stories(nodes, config, script, frozenset())
+    nodes = partial(bare_nodes, NODES)
+    expected = live(nodes, config, script, frozenset())
+    found = live(nodes, config, script, stops)
+    # By rows it matters which places were kept for whom, and that is not written down.
+    if expected.counted:
+        assert found == expected
 
 
 @given(config=queues(), script=scripts(gangs() | whole), stops=stops)
-@examples(60)
+@examples(40)
 def test_on_pools_promises_made_before_are_kept_after(
     config: Config, script: Script, stops: frozenset[int]
 ) -> None:
-    stories(pools, config, script, stops)
+    live(pools, config, script, stops)

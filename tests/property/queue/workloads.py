@@ -16,13 +16,15 @@ from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.pools import pool_graph
 from fluxnetes.jobspec.build import jobspec, node, slot
 from fluxnetes.jobspec.model import Jobspec
+from fluxnetes.match.gang import Gang, Shape
 from fluxnetes.queue.config import Config, Policy, QueueConfig
 from fluxnetes.queue.events import Submit
-from fluxnetes.queue.jobs import Submission
+from fluxnetes.queue.jobs import Request, Submission
 from tests.oracle import textbook
 from tests.property.queue.world import Act, Fate, Script
 
 NODES = 6
+LICENCES = 3
 
 
 def bare_nodes(count: int = NODES) -> ResourceGraph:
@@ -32,6 +34,17 @@ def bare_nodes(count: int = NODES) -> ResourceGraph:
 
 def whole_nodes(count: int) -> Jobspec:
     return jobspec(slot(count, node(1)))
+
+
+def pod_nodes() -> ResourceGraph:
+    """Half as many nodes, each with room for two pods; and licences that no node owns."""
+    names = [f"n{number}" for number in range(NODES // 2)]
+    return pool_graph({name: {"cpu": 5} for name in names}, shared={"licence": LICENCES})
+
+
+def pods(count: int, licences: int) -> Gang:
+    shape = Shape.of(count, {"cpu": 2})
+    return Gang((shape,), (("licence", licences),) if licences else ())
 
 
 def one_queue(policy: Policy, reservations: int = 2, grace: int = 0) -> Config:
@@ -71,9 +84,20 @@ def sizes() -> st.SearchStrategy[int]:
 
 
 def script_of(jobs: Sequence[textbook.Job]) -> Script:
-    """The same jobs for the queue: number 1 comes first."""
+    """The same jobs for the queue, on whole nodes: number 1 comes first."""
+    return _script(jobs, [whole_nodes(size) for _, _, _, size in jobs])
+
+
+def pods_of(jobs: Sequence[textbook.Job], licences: Sequence[int]) -> Script:
+    """The same jobs for the queue, as so many pods, each with some licences besides."""
+    pairs = zip(jobs, licences, strict=True)
+    return _script(jobs, [pods(job[3], amount) for job, amount in pairs])
+
+
+def _script(jobs: Sequence[textbook.Job], requests: Sequence[Request]) -> Script:
+    numbered = list(enumerate(zip(jobs, requests, strict=True), 1))
     acts = tuple(
-        Act(submit, Submit(Submission(id, whole_nodes(size), walltime=walltime)))
-        for id, (submit, _, walltime, size) in enumerate(jobs, 1)
+        Act(submit, Submit(Submission(id, request, walltime=walltime)))
+        for id, ((submit, _, walltime, _), request) in numbered
     )
-    return Script(acts, {id: Fate(job[1]) for id, job in enumerate(jobs, 1)})
+    return Script(acts, {id: Fate(job[1]) for id, (job, _) in numbered})

@@ -28,12 +28,10 @@ from fluxnetes.queue.events import (
     Maintain,
     NodesBack,
     NodesLost,
-    Release,
     RemoveWindow,
     Reserve,
     Returned,
     Started,
-    Submit,
 )
 from fluxnetes.queue.jobs import Job
 from fluxnetes.queue.scheduler import Scheduler
@@ -131,7 +129,6 @@ class World:
         self._leaves: dict[int, int] = {}
         """When those who are there will be gone."""
         self._balked: dict[int, int] = {}
-        self._closed = False
         self.graph = build()
         matcher = Matcher(self.graph, policy=MATCH_POLICY)
         self.scheduler = Scheduler(matcher, config, validate=True, count=count)
@@ -157,17 +154,7 @@ class World:
         if wake is not None:
             assert wake > self.now, "the queue asks to be woken at once"
             times.append(wake)
-        if not times and not self._closed:
-            self._close()
-            return self.now
         return min(times, default=None)
-
-    def _close(self) -> None:
-        """In the end all nodes are back, and everybody is let go."""
-        self._closed = True
-        held = [job.id for job in self.scheduler.jobs.values() if job.state is State.HELD]
-        back: list[Event] = [NodesBack(tuple(sorted(self.down)))] if self.down else []
-        self._acts = [Act(self.now, event) for event in (*back, *map(Release, held))]
 
     # -- one instant ---------------------------------------------------------------------------
 
@@ -275,10 +262,6 @@ class World:
         self.scheduler = Scheduler.resume(
             matcher, self.config, snapshot, now=self.now, validate=True, count=self.count
         )
-
-
-def submissions(script: Script) -> list[Submit]:
-    return [act.event for act in script.acts if isinstance(act.event, Submit)]
 
 
 def _brief(value: object) -> str:

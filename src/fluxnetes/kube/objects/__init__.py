@@ -4,7 +4,7 @@
     pods        Pod and its spec: what is asked for, and where it may go   (over `affinity`)
     nodes       Node: what there is
     jobs        Job: a pod template, and how many
-    podgroups   PodGroup of scheduler-plugins
+    podgroups   PodGroup, of scheduler-plugins and of Kubernetes itself
     fluxjobs    FluxJob: our own record, for users to read
     volumes     claims, volumes and storage classes, as far as they tie a pod to nodes
     namespaces, leases, events

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -108,6 +109,9 @@ class Resource(Generic[T]):
         steps += [self.plural, *(quote(part, safe="") for part in (name, subresource) if part)]
         return "/".join(steps)
 
-    def body(self, content: Any) -> dict[str, Any]:
-        """The content with the names that every object sent to the server must carry."""
-        return {"apiVersion": self.api_version, "kind": self.kind, **content}
+    def body(self, content: Mapping[str, Any], name: str = "") -> dict[str, Any]:
+        """The content with the names that a whole object must carry."""
+        named = {"apiVersion": self.api_version, "kind": self.kind, **content}
+        if name:
+            named["metadata"] = {**content.get("metadata", {}), "name": name}
+        return named

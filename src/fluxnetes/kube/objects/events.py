@@ -17,10 +17,10 @@ class Reference(Part, frozen=True):
 
 
 class Event(Object, frozen=True):
-    """An event, of the group events.k8s.io; all but `regarding` must be there to create one."""
+    """An event, of the group events.k8s.io. To make one, all of it must be given."""
 
     regarding: Reference | None = None
-    type: str = "Normal"
+    type: str = ""
     """Normal, or Warning."""
     reason: str = ""
     """One word in CamelCase: Scheduled, FailedScheduling."""

@@ -1,4 +1,4 @@
-"""PodGroups of scheduler-plugins: how many pods must start together."""
+"""PodGroups, of scheduler-plugins and of Kubernetes itself: how many pods must start together."""
 
 from __future__ import annotations
 
@@ -31,10 +31,39 @@ class PodGroupStatus(Part, frozen=True):
 
 
 class PodGroup(Object, frozen=True):
-    """A PodGroup."""
+    """A PodGroup of scheduler-plugins."""
 
     spec: PodGroupSpec = PodGroupSpec()
     status: PodGroupStatus = PodGroupStatus()
 
 
+class Gang(Part, frozen=True):
+    """All or nothing, from this size on."""
+
+    min_count: int
+
+
+class SchedulingPolicy(Part, frozen=True):
+    """A gang, or else pods that have nothing to do with each other."""
+
+    gang: Gang | None = None
+
+
+class NativePodGroupSpec(Part, frozen=True):
+    """How the pods that name the group are to start."""
+
+    scheduling_policy: SchedulingPolicy = SchedulingPolicy()
+    priority: int | None = None
+    priority_class_name: str = ""
+
+
+class NativePodGroup(Object, frozen=True):
+    """A PodGroup of Kubernetes itself, which few clusters serve yet."""
+
+    spec: NativePodGroupSpec = NativePodGroupSpec()
+
+
 POD_GROUPS = Resource("scheduling.x-k8s.io", "v1alpha1", "podgroups", "PodGroup", PodGroup)
+NATIVE_POD_GROUPS = Resource(
+    "scheduling.k8s.io", "v1alpha2", "podgroups", "PodGroup", NativePodGroup
+)

@@ -71,6 +71,12 @@ class ResourceClaim(Part, frozen=True):
     name: str
 
 
+class SchedulingGroup(Part, frozen=True):
+    """The group that a pod is of, by Kubernetes' own rules."""
+
+    pod_group_name: str = ""
+
+
 class PodSpec(Part, frozen=True):
     """What a pod asks for. All but a few fields are fixed once it is made."""
 
@@ -81,6 +87,7 @@ class PodSpec(Part, frozen=True):
     node_name: str = ""
     scheduler_name: str = ""
     scheduling_gates: tuple[Gate, ...] = ()
+    scheduling_group: SchedulingGroup | None = None
     node_selector: Labels = field(default_factory=dict)
     affinity: Affinity | None = None
     tolerations: tuple[Toleration, ...] = ()
