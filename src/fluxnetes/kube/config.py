@@ -49,17 +49,15 @@ def find_access(kubeconfig: Path | None = None, context: str | None = None) -> A
     if kubeconfig is not None:
         return from_kubeconfig([kubeconfig], context)
     named = [Path(part) for part in os.environ.get("KUBECONFIG", "").split(os.pathsep) if part]
-    there = [path for path in named if path.exists()]
-    if there:
-        return from_kubeconfig(there, context)
+    if named:
+        return from_kubeconfig(_existing(named), context)
     if context is None and "KUBERNETES_SERVICE_HOST" in os.environ:
         return in_cluster()
     home = Path.home() / ".kube" / "config"
     if home.exists():
         return from_kubeconfig([home], context)
-    looked = ", ".join(str(path) for path in [*named, home])
     raise ConfigError(
-        f"no kubeconfig was found (looked for {looked}), and this is no pod of a cluster; "
+        f"no kubeconfig was found (looked for {home}), and this is no pod of a cluster; "
         "name a kubeconfig, or set KUBECONFIG"
     )
 
@@ -97,6 +95,15 @@ def from_kubeconfig(paths: list[Path], context: str | None = None) -> Access:
         cluster.tls_server_name,
         cluster.proxy_url,
     )
+
+
+def _existing(named: list[Path]) -> list[Path]:
+    """Those of a list that are there. With none we must not go on: it might be another cluster."""
+    there = [path for path in named if path.exists()]
+    if not there:
+        names = ", ".join(map(str, named))
+        raise ConfigError(f"KUBECONFIG names {names}, which is not there; correct or unset it")
+    return there
 
 
 def _trust(cluster: ClusterEntry, folder: Path) -> Trust:
@@ -171,7 +178,7 @@ class _Files:
             if not token:
                 raise ConfigError(f"the token file {self._folder / self._user.token_file} is empty")
             return token
-        return self._user.token
+        return self._user.token or None
 
     def _certificate(self) -> tuple[str, str] | None:
         user = self._user

@@ -27,6 +27,8 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from fluxnetes.plane.places import write_whole
+
 _LEAF = timedelta(days=365)
 _AUTHORITY = timedelta(days=3650)
 _CLOCKS_DIFFER_BY = timedelta(minutes=5)
@@ -69,9 +71,8 @@ class Authority:
         if not files.key.exists():
             key = ec.generate_private_key(ec.SECP256R1())
             public = key.public_key()
-            files.certificate.write_bytes(
-                public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-            )
+            form = PublicFormat.SubjectPublicKeyInfo
+            write_whole(files.certificate, public.public_bytes(Encoding.PEM, form))
             _write_key(files.key, key)  # last: it says that both are there
         return files
 
@@ -85,7 +86,7 @@ class Authority:
             .sign(key, hashes.SHA256())
         )
         _write_key(self.files.key, key)
-        self.files.certificate.write_bytes(made.public_bytes(Encoding.PEM))
+        write_whole(self.files.certificate, made.public_bytes(Encoding.PEM))
 
     def _issue(
         self,
@@ -106,7 +107,7 @@ class Authority:
         files = self._files(name)
         _write_key(files.key, key)
         signed = builder.sign(self._key, hashes.SHA256())
-        files.certificate.write_bytes(signed.public_bytes(Encoding.PEM))
+        write_whole(files.certificate, signed.public_bytes(Encoding.PEM))
         return files
 
     def _files(self, name: str) -> Certificate:
@@ -150,10 +151,8 @@ def _usage(*, signs: bool) -> x509.KeyUsage:
 
 
 def _write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
-    path.touch(mode=0o600)
-    path.write_bytes(
-        key.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption())
-    )
+    plain = NoEncryption()
+    write_whole(path, key.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, plain))
 
 
 def _read_key(path: Path) -> ec.EllipticCurvePrivateKey:

@@ -9,13 +9,13 @@ from typing import Any
 import yaml
 
 from fluxnetes.plane.certificates import Certificate
+from fluxnetes.plane.places import write_whole
 
 NAME = "fluxnetes"
 """Of the cluster, the user and the context: `kubectl --context fluxnetes`."""
 
 
 def write_kubeconfig(path: Path, server: str, authority: Path, client: Certificate) -> None:
-    """Replace the file, so that nobody ever reads half of one."""
     document: dict[str, Any] = {
         "apiVersion": "v1",
         "kind": "Config",
@@ -37,10 +37,7 @@ def write_kubeconfig(path: Path, server: str, authority: Path, client: Certifica
         "contexts": [{"name": NAME, "context": {"cluster": NAME, "user": NAME}}],
         "current-context": NAME,
     }
-    unfinished = path.with_name(f"{path.name}.unfinished")
-    unfinished.touch(mode=0o600)
-    unfinished.write_text(yaml.safe_dump(document, sort_keys=False))
-    unfinished.replace(path)
+    write_whole(path, yaml.safe_dump(document, sort_keys=False).encode())
 
 
 def _encode(file: Path) -> str:

@@ -90,7 +90,7 @@ def choose_ports(places: Places, names: Sequence[str]) -> dict[str, int]:
         chosen[name] = listener.getsockname()[1]
     for listener in held:
         listener.close()
-    places.ports.write_text(json.dumps({**known, **chosen}))
+    write_whole(places.ports, json.dumps({**known, **chosen}).encode())
     return chosen
 
 
@@ -103,3 +103,11 @@ def _listen(port: int) -> socket.socket | None:
         listener.close()
         return None
     return listener
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Replace a file, for its owner alone. Nobody ever reads half of it, whoever is killed when."""
+    unfinished = path.with_name(f"{path.name}.unfinished")
+    unfinished.touch(mode=0o600)
+    unfinished.write_bytes(content)
+    unfinished.replace(path)

@@ -98,6 +98,9 @@ def test_what_is_named_comes_before_the_environment_and_that_before_the_home(
     named = write(tmp_path / "env", a_config(cluster={"server": "https://env:1"}))
     monkeypatch.setenv("KUBECONFIG", str(named))
     assert find_access().server == "https://env:1"
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "missing"))
+    with pytest.raises(ConfigError, match="missing, which is not there"):
+        find_access()
     given = write(tmp_path / "given", a_config(cluster={"server": "https://given:1"}))
     assert find_access(given).server == "https://given:1"
 

@@ -15,6 +15,7 @@ from fluxnetes.kube.decoding import decoding
 from fluxnetes.kube.errors import Expired, ServerFailed, Unreadable
 from fluxnetes.kube.objects import base, times
 from fluxnetes.kube.objects.base import Owner
+from fluxnetes.kube.objects.fluxjobs import FLUX_JOBS, Wrapped
 from fluxnetes.kube.objects.jobs import JOBS
 from fluxnetes.kube.objects.nodes import NODES
 from fluxnetes.kube.objects.podgroups import POD_GROUPS
@@ -120,6 +121,15 @@ def test_volumes_say_from_where_they_can_be_reached() -> None:
     assert found.match_fields[0].values == ("n1",)
     late = decoding(STORAGE_CLASSES).object(b'{"volumeBindingMode":"WaitForFirstConsumer"}')
     assert late.binding == "WaitForFirstConsumer"
+
+
+def test_a_flux_job_keeps_the_names_that_its_users_know() -> None:
+    spec = {"jobspec": "version: 1", "type": 1, "name": "lammps", "nodes": 2, "duration": 60}
+    status = {"submitStatus": "statusSubmit", "position": 3, "eta": "2026-01-02T03:04:05Z"}
+    job = decoding(FLUX_JOBS).object(msgspec.json.encode({"spec": spec, "status": status}))
+    assert (job.spec.type, job.spec.name, job.spec.nodes) == (Wrapped.JOB, "lammps", 2)
+    assert job.status.eta == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert msgspec.to_builtins(job) == {"spec": spec, "status": status}
 
 
 def test_quantities_of_custom_resources_may_be_numbers() -> None:
