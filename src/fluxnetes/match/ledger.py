@@ -196,12 +196,25 @@ class Window(View):
 def _peaks(position: Ints, needs: Ints, start: Ints, end: Ints, at: int, like: Ints) -> Ints:
     """The largest amount held at one instant from `at` on, by position.
 
+    Where nothing begins later, that is what is held at `at`; only the other positions are swept.
+    """
+    here = start <= at
+    held = np.bincount(position[here], weights=needs[here], minlength=len(like))
+    peak: Ints = held.astype(np.int64)
+    if not here.all():
+        rising = np.zeros(len(like), np.bool_)
+        rising[position[~here]] = True
+        swept = rising[position]
+        _sweep(peak, position[swept], needs[swept], start[swept], end[swept], at)
+    return peak
+
+
+def _sweep(peak: Ints, position: Ints, needs: Ints, start: Ints, end: Ints, at: int) -> None:
+    """Find the peaks at some positions.
+
     Every span is a rise and a fall. Sorted by position and time, falls first, their running total
     is what is held after each; it is back at 0 where one position's rows end and the next begin.
     """
-    peak = np.zeros_like(like)
-    if not len(position):
-        return peak
     where = np.concatenate((position, position))
     when = np.concatenate((np.maximum(start, at), np.maximum(end, at + 1)))
     step = np.concatenate((needs, -needs))
@@ -210,7 +223,6 @@ def _peaks(position: Ints, needs: Ints, start: Ints, end: Ints, at: int, like: I
     held = np.cumsum(step[order])
     first = np.flatnonzero(np.concatenate(([True], where[1:] != where[:-1])))
     peak[where[first]] = np.maximum.reduceat(held, first)
-    return peak
 
 
 class Ledger:
