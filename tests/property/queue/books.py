@@ -13,11 +13,11 @@ from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.placement import Placement
 from fluxnetes.jobspec.build import jobspec, node, slot
 from fluxnetes.jobspec.constraint import Hostlist
-from fluxnetes.match.gang import Gang
+from fluxnetes.match.gang import Gang, Shape
 from fluxnetes.match.planning import times
 from fluxnetes.queue.changes import Window
-from fluxnetes.queue.events import Submit
-from fluxnetes.queue.jobs import Job, Submission
+from fluxnetes.queue.events import Ended, Submit
+from fluxnetes.queue.jobs import Job, Request, Submission
 from fluxnetes.queue.states import State
 from tests.property.queue.world import Step, World
 
@@ -137,13 +137,19 @@ def check_that_nothing_is_leaked(world: World) -> None:
     """Everybody is gone, and who asks for everything gets it at once."""
     assert not world.present
     graph = world.graph
-    nodes = [r for r in range(graph.vertex_count) if graph.type_id[r] == graph.types.get("node")]
-    last = 1_000_000
-    everything = jobspec(slot(len(nodes), node(1)), constraint=Hostlist(_names(graph, nodes)))
-    world.scheduler.apply(Submit(Submission(last, everything, walltime=1)), world.now)
+    types = {row: graph.types.names[graph.type_id[row]] for row in range(graph.vertex_count)}
+    nodes = frozenset(graph.name(row) for row, type in types.items() if type == "node")
+    _check_that_it_starts(world, jobspec(slot(len(nodes), node(1)), constraint=Hostlist(nodes)))
+    root = next(row for row, type in types.items() if type == "cluster")
+    beside = graph.edge_target[graph.edge_source == root].tolist()
+    pools = {types[row]: int(graph.size[row]) for row in beside if graph.divisible[row]}
+    if pools:
+        _check_that_it_starts(world, Gang((Shape.of(1, {"cpu": 1}),), tuple(pools.items())))
+
+
+def _check_that_it_starts(world: World, request: Request) -> None:
+    last = 1_000_000 + len(world.scheduler.jobs)
+    world.scheduler.apply(Submit(Submission(last, request, walltime=1)), world.now)
     world.scheduler.cycle(world.now)
     assert world.job(last).state is State.ALLOCATED, world.scheduler.explain(last, world.now)
-
-
-def _names(graph: ResourceGraph, rows: list[int]) -> frozenset[str]:
-    return frozenset(graph.name(row) for row in rows)
+    world.scheduler.apply(Ended(last), world.now)

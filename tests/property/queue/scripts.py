@@ -24,8 +24,8 @@ from fluxnetes.queue.config import Config, Policy, QueueConfig
 from fluxnetes.queue.events import NodesBack, Release, Submit
 from fluxnetes.queue.jobs import After, Array, Dependency, OnLoss, Request, Size, Submission
 from tests.property.queue.happenings import CALM, ROUGH, WILD, windows
+from tests.property.queue.story import Act, Fate, Script
 from tests.property.queue.workloads import many, whole_nodes
-from tests.property.queue.world import Act, Fate, Script
 
 NODES = 4
 CPU, MEMORY, LICENCES = 4, 6, 3

@@ -12,8 +12,9 @@ from fluxnetes.queue.jobs import Request, Submission
 from fluxnetes.queue.states import State
 from tests.property.queue.notary import Notary
 from tests.property.queue.scripts import pools
+from tests.property.queue.story import Act, Fate, Script
 from tests.property.queue.workloads import bare_nodes, one_queue, whole_nodes
-from tests.property.queue.world import Act, Fate, Script, World
+from tests.property.queue.world import World
 
 
 def comes(id: int, request: Request, walltime: int | None, **more: object) -> Submit:

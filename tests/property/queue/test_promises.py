@@ -13,8 +13,9 @@ from tests.property.profile import examples
 from tests.property.queue.books import Books, check_that_nothing_is_leaked
 from tests.property.queue.notary import Notary
 from tests.property.queue.scripts import NODES, Weather, gangs, pools, queues, scripts, whole
+from tests.property.queue.story import Script
 from tests.property.queue.workloads import bare_nodes
-from tests.property.queue.world import Script, World
+from tests.property.queue.world import World
 
 
 def live_through(

@@ -15,9 +15,10 @@ from fluxnetes.queue.config import Config
 from tests.property.profile import examples
 from tests.property.queue.books import Books, check_that_nothing_is_leaked
 from tests.property.queue.notary import Notary
-from tests.property.queue.scripts import NODES, gangs, pools, queues, scripts, whole
+from tests.property.queue.scripts import NODES, Weather, gangs, pools, queues, scripts, whole
+from tests.property.queue.story import Script
 from tests.property.queue.workloads import bare_nodes
-from tests.property.queue.world import Script, World
+from tests.property.queue.world import World
 from tests.unit.queue.keeper import Keeper
 
 stops = st.frozensets(st.integers(0, 30), max_size=4)
@@ -56,7 +57,7 @@ def live(
     return Outcome({id: [e for e in told if e.job == id] for id in world.ids}, counted)
 
 
-@given(config=queues(), script=scripts(whole), stops=stops)
+@given(config=queues(preempts=True), script=scripts(whole, Weather.WILD), stops=stops)
 @examples(40)
 def test_by_counting_all_goes_on_as_though_nothing_had_happened(
     config: Config, script: Script, stops: frozenset[int]
@@ -69,7 +70,7 @@ def test_by_counting_all_goes_on_as_though_nothing_had_happened(
         assert found == expected
 
 
-@given(config=queues(), script=scripts(gangs() | whole), stops=stops)
+@given(config=queues(preempts=True), script=scripts(gangs() | whole, Weather.WILD), stops=stops)
 @examples(40)
 def test_on_pools_promises_made_before_are_kept_after(
     config: Config, script: Script, stops: frozenset[int]

@@ -21,7 +21,7 @@ from fluxnetes.queue.config import Config, Policy, QueueConfig
 from fluxnetes.queue.events import Submit
 from fluxnetes.queue.jobs import Request, Submission
 from tests.oracle import textbook
-from tests.property.queue.world import Act, Fate, Script
+from tests.property.queue.story import Act, Fate, Script
 
 NODES = 6
 LICENCES = 3

@@ -1,8 +1,8 @@
 """A small cluster with a clock, on which the queue's decisions are carried out.
 
 The queue is told what happens and decides; the world carries its decisions out and knows the truth:
-which jobs are on which vertices until they are really gone, which nodes are down, which windows are
-set. Nothing of that is read from the queue's own bookkeeping, so it can be held against it.
+which jobs are on which vertices until they are really gone, and which nodes are down. It is read
+from what the queue hands out, not from its bookkeeping, and so can be held against that.
 
 At one instant jobs leave first, then happens what the script says, then the queue decides once. A
 job that starts stays for its run time, or until it was told to go and has needed its time to leave.
@@ -11,77 +11,22 @@ Then the clock jumps to the next instant at which anything happens, or the queue
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
-from typing import Protocol
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.placement import Placement
-from fluxnetes.jobspec.model import Jobspec
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Changes, Snapshot
 from fluxnetes.queue.config import Config
 from fluxnetes.queue.errors import QueueError
-from fluxnetes.queue.events import (
-    Ended,
-    Event,
-    Maintain,
-    NodesBack,
-    NodesLost,
-    RemoveWindow,
-    Reserve,
-    Returned,
-    Started,
-)
+from fluxnetes.queue.events import Ended, Event, NodesBack, NodesLost, Returned, Started
 from fluxnetes.queue.jobs import Job
 from fluxnetes.queue.scheduler import Scheduler
 from fluxnetes.queue.states import ENDED, State
+from tests.property.queue.story import Fate, Script
 
 MATCH_POLICY = "lonode"
-
-
-@dataclass(frozen=True)
-class Act:
-    """Something that happens at a time, whatever the queue does."""
-
-    at: int
-    event: Event
-
-
-@dataclass(frozen=True)
-class Fate:
-    """What becomes of a job once it starts."""
-
-    runtime: int
-    """How long it stays if nobody tells it to go; perhaps longer than its walltime."""
-    leaves: int = 0
-    """How long it needs to leave once it was told to go."""
-    ok: bool = True
-    balks: int = 0
-    """How many times its start cannot be carried out, and it goes back to the queue."""
-
-
-@dataclass(frozen=True)
-class Script:
-    """All that comes, and what becomes of each job."""
-
-    acts: tuple[Act, ...]
-    fates: Mapping[int, Fate]
-
-    def __repr__(self) -> str:
-        """What somebody needs who wants to see it happen again, and not the defaults."""
-        told = "\n".join(f"  {act.at}: {_brief(act.event)}" for act in self.acts)
-        fates = "\n".join(f"  {id}: {_brief(fate)}" for id, fate in self.fates.items())
-        return f"Script:\n{told}\n{fates}"
-
-    def _repr_pretty_(self, printer: Printer, cycle: bool) -> None:
-        printer.text(repr(self))
-
-
-class Printer(Protocol):
-    """What shows a failing example."""
-
-    def text(self, text: str) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -124,7 +69,6 @@ class World:
         self.now = 0
         self.present: dict[int, Presence] = {}
         self.down: set[str] = set()
-        self.windows: dict[str, Maintain | Reserve] = {}
         self._acts = sorted(script.acts, key=lambda act: act.at)
         self._leaves: dict[int, int] = {}
         """When those who are there will be gone."""
@@ -191,18 +135,11 @@ class World:
             assert not any(changes.windows.values()), f"refused: {event}"
             return
         step.happened.append(event)
-        self._take_note(event)
-        self._see(step)
-
-    def _take_note(self, event: Event) -> None:
         if isinstance(event, NodesLost):
             self.down |= set(event.nodes)
         elif isinstance(event, NodesBack):
             self.down -= set(event.nodes)
-        elif isinstance(event, Maintain | Reserve):
-            self.windows[event.name] = event
-        elif isinstance(event, RemoveWindow):
-            del self.windows[event.name]
+        self._see(step)
 
     def _see(self, step: Step) -> None:
         """Look at what the queue decided."""
@@ -262,21 +199,3 @@ class World:
         self.scheduler = Scheduler.resume(
             matcher, self.config, snapshot, now=self.now, validate=True, count=self.count
         )
-
-
-def _brief(value: object) -> str:
-    """A data class without the fields that are as always."""
-    if isinstance(value, Jobspec):
-        return f"whole_nodes({value.resources[0].count.min})"
-    if not is_dataclass(value) or isinstance(value, type):
-        return repr(value)
-    shown = [f for f in fields(value) if f.repr and not _is_default(value, f)]
-    parts = (f"{f.name}={_brief(getattr(value, f.name))}" for f in shown)
-    return f"{type(value).__name__}({', '.join(parts)})"
-
-
-def _is_default(value: object, field: Field[object]) -> bool:
-    given = getattr(value, field.name)
-    if field.default_factory is not MISSING:
-        return bool(given == field.default_factory())
-    return bool(field.default is not MISSING and given == field.default)
