@@ -17,6 +17,9 @@ from fluxnetes.queue.room import Room
 from fluxnetes.queue.timeline import FOREVER
 from fluxnetes.queue.usage import Ledger
 
+Place = tuple[int, str, Rank, int]
+"""Minus the queue's priority, its name, the rank within it, and the job."""
+
 _FEW_KINDS = 16
 """Only this few kinds of asks have a chance to be counted."""
 
@@ -95,10 +98,10 @@ class Core:
         for spent in self.budgets.settle(job, amounts, now):
             self.records.changes.spent[spent.budget] = spent
 
-    def rank(self, job: Job) -> tuple[int, str, Rank]:
-        """A job's place in the order of all queues: smaller goes first."""
+    def rank(self, job: Job) -> Place:
+        """A job's place in the order of all queues: smaller goes first. No two have the same."""
         queue = self.queues[job.queue]
-        return (-queue.priority, queue.name, self.lines[job.queue].rank(job.id))
+        return (-queue.priority, queue.name, self.lines[job.queue].rank(job.id), job.id)
 
     def yields(self, one: str, other: str) -> bool:
         """Whether jobs of one queue make way for jobs of another that are ordered before them.

@@ -44,7 +44,9 @@ class Preemption:
             for other in self._core.records.holding.values()
             if other.state is not State.ENDING and self._may_send_away(job, other, now)
         ]
-        return sorted(found, key=lambda other: (self.lost_work(other, now), -other.arrival))
+        return sorted(
+            found, key=lambda other: (self.lost_work(other, now), -other.arrival, other.id)
+        )
 
     def _may_send_away(self, job: Job, other: Job, now: int) -> bool:
         spec = other.submission

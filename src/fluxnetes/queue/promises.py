@@ -17,12 +17,11 @@ from dataclasses import replace
 from itertools import chain, takewhile
 
 from fluxnetes.queue.changes import Event
-from fluxnetes.queue.core import Core
+from fluxnetes.queue.core import Core, Place
 from fluxnetes.queue.jobs import Job, Plan
-from fluxnetes.queue.order import Rank
 from fluxnetes.queue.room import Booking, Spot
 
-_FIRST: tuple[int, str, Rank] = (-(2**62), "", (0, 0.0, 0))
+_FIRST: Place = (-(2**62), "", (0, 0.0, 0), 0)
 
 
 _PASSES = 10
@@ -133,9 +132,22 @@ class Promises:
                 self.give(job, now)
                 continue
             spot = core.room.fits_at(booking.ask, max(booking.start, now), duration)
+            behind = self._held_back(job) if spot is None else []
             if spot is None:
                 spot = core.room.earliest(booking.ask, duration, now)
             self._settle_for(job, spot, duration, now, reason)
+            self.put_back(behind, now, reason)
+
+    def _held_back(self, job: Job) -> list[tuple[Job, Booking]]:
+        """Take back whatever is in the way of one whom others were made to go for.
+
+        Their room is held for it: if they are slow to leave, nobody behind it slips in.
+        """
+        core = self._core
+        if not core.preempting.get(job.id):
+            return []
+        others = [core.records.jobs[id] for id in core.room.bookings]
+        return [(o, self._unbook(o)) for o in others if core.rank(o) > core.rank(job)]
 
     def _settle_for(
         self, job: Job, spot: Spot | None, duration: int, now: int, reason: str

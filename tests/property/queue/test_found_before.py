@@ -6,7 +6,7 @@ from functools import partial
 
 from fluxnetes.jobspec.constraint import Hostlist
 from fluxnetes.match.gang import Gang, Shape
-from fluxnetes.queue.config import Policy
+from fluxnetes.queue.config import Config, Policy, QueueConfig
 from fluxnetes.queue.events import Event, Maintain, Reserve, Submit
 from fluxnetes.queue.jobs import Request, Submission
 from fluxnetes.queue.states import State
@@ -97,3 +97,21 @@ def test_who_is_promised_this_very_moment_starts_in_this_cycle() -> None:
     runtimes = dict.fromkeys(asks, 1) | {5: 2}
     world = lived(World(pools, one_queue(Policy.HYBRID), script(acts, runtimes)))
     assert world.job(7).start == 0
+
+
+def test_the_room_of_those_who_were_made_to_go_is_held_though_they_are_slow_to_leave() -> None:
+    """Others once slipped in, were made to go in their turn, and so on in a circle."""
+
+    def gang(cpu: int, licences: int) -> Gang:
+        return Gang((Shape.of(1, {"cpu": cpu, "memory": 1}),), (("licence", licences),))
+
+    default = QueueConfig("default", grace=1)
+    urgent = QueueConfig("urgent", Policy.CONSERVATIVE, grace=1, priority=1, preempts=True)
+    acts = (
+        Act(0, comes(1, gang(4, 2), 10, preemptible=True)),
+        Act(0, comes(2, gang(4, 2), 10, preemptible=True)),
+        Act(1, comes(3, gang(2, 3), 8, queue="urgent", job_class=1)),
+    )
+    story = Script(acts, {1: Fate(10, leaves=2), 2: Fate(10, leaves=2), 3: Fate(8)})
+    world = lived(World(pools, Config(queues=(default, urgent)), story))
+    assert [world.job(id).start for id in world.ids] == [11, 21, 3]

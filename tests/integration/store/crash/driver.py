@@ -94,7 +94,7 @@ async def main(dsn: str) -> None:
             lease = await store.take("driver", seconds=1)
         snapshot = await store.load()
         now = await last_written(dsn)
-        matcher = Matcher(cluster(now), policy="lonode")
+        matcher = Matcher(cluster(), policy="lonode")
         queue = Scheduler.resume(matcher, CONFIG, snapshot, now=now, validate=True)
         print("resumed", now, len(snapshot.jobs), flush=True)
         await Driver(store, lease, queue, now if snapshot.step else -1).run()

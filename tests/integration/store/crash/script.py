@@ -1,7 +1,9 @@
 """A workload that is the same every time: what users do when, and how long each job runs.
 
 600 jobs on 16 nodes: arrays, dependencies, preemption, jobs that are cancelled, held or altered, or
-overrun, and nodes that are lost and come back.
+overrun. All of it is planned by counting. By rows the places of promises are not written down, and
+a queue that was killed may decide otherwise (it keeps its promises; see docs/critique.md), so tables
+could not be compared; nodes are not lost here, since that makes the queue plan by rows for a while.
 """
 
 from __future__ import annotations
@@ -17,8 +19,6 @@ from fluxnetes.queue.events import (
     Cancel,
     Event,
     Hold,
-    NodesBack,
-    NodesLost,
     Release,
     Submit,
 )
@@ -36,16 +36,8 @@ CONFIG = Config(
 )
 
 
-LOST = ("n3", "n4")
-LOST_AT, BACK_AT = 900, 1500
-
-
-def cluster(now: int) -> ResourceGraph:
-    """The nodes as whoever starts at this time finds them."""
-    graph = pool_graph({f"n{i}": {"cpu": 4000} for i in range(NODES)})
-    for name in LOST if LOST_AT <= now < BACK_AT else ():
-        graph.set_status(graph.find_path(f"/cluster0/{name}")[0], up=False)
-    return graph
+def cluster() -> ResourceGraph:
+    return pool_graph({f"n{i}": {"cpu": 4000} for i in range(NODES)})
 
 
 def script() -> list[tuple[int, Event]]:
@@ -59,7 +51,6 @@ def script() -> list[tuple[int, Event]]:
         events.append((now, Submit(submission)))
         events += _meddling(id, now, rng)
         id += 1 + (submission.array.tasks if submission.array else 0)
-    events += [(LOST_AT, NodesLost(LOST)), (BACK_AT, NodesBack(LOST))]
     return sorted(events, key=lambda pair: pair[0])
 
 
