@@ -3,7 +3,7 @@
 600 jobs on 16 nodes: arrays, dependencies, preemption, jobs that are cancelled, held or altered, or
 overrun. All of it is planned by counting. By rows the places of promises are not written down, and
 a queue that was killed may decide otherwise (it keeps its promises; see docs/critique.md), so the
-tables could not be compared; nodes are not lost here, since the queue then plans by rows for a while.
+tables could not be compared. No nodes are lost here: the queue would then plan by rows for a while.
 """
 
 from __future__ import annotations
