@@ -21,6 +21,11 @@ class Subcommand:
 
 SUBCOMMANDS = (
     Subcommand(
+        "controller",
+        "fluxnetes.cli.controller",
+        "schedule the pods of a Kubernetes cluster that name our scheduler",
+    ),
+    Subcommand(
         "resource-query",
         "fluxnetes.cli.resource_query",
         "load a resource graph and match jobs against it, as Fluxion's tool of that name does",
@@ -34,6 +39,11 @@ SUBCOMMANDS = (
         "up",
         "fluxnetes.cli.up",
         "start a Kubernetes control plane on this machine, with nodes that are played",
+    ),
+    Subcommand(
+        "webhook",
+        "fluxnetes.cli.webhook",
+        "mark Jobs and Pods that opted in as ours, before the API server stores them",
     ),
 )
 

@@ -40,6 +40,9 @@ BUILTIN_TYPES = (
 
 Ints = NDArray[np.int64]
 
+MAX_AMOUNT = 2**53
+"""The largest pool: what a double can count."""
+
 
 class GraphError(ValueError):
     """A resource graph, or a change to one, cannot be made sense of."""
@@ -81,7 +84,7 @@ class ResourceGraph:
         self.units = Interner([""])
         self.subsystems = Interner([CONTAINMENT])
         self.version = 0
-        """Counts the changes of shape (apply, remove); whoever caches shape compares it."""
+        """Counts the changes of shape (apply, remove) and size; whoever caches those compares."""
         self.type_id: NDArray[np.int32] = np.empty(0, np.int32)
         self.basename_id: NDArray[np.int32] = np.empty(0, np.int32)
         self.unit_id: NDArray[np.int32] = np.empty(0, np.int32)
@@ -91,6 +94,10 @@ class ResourceGraph:
         self.uniq_id: Ints = np.empty(0, np.int64)
         self.up: NDArray[np.bool_] = np.empty(0, np.bool_)
         self.divisible: NDArray[np.bool_] = np.empty(0, np.bool_)
+        self.occupied: Ints = np.empty(0, np.int64)
+        """How much of each pool others hold, of whom we know nothing else; see `set_occupied`."""
+        self.closed: NDArray[np.bool_] = np.empty(0, np.bool_)
+        """What takes nothing new; who is there stays."""
         self.edge_source: Ints = np.empty(0, np.int64)
         self.edge_target: Ints = np.empty(0, np.int64)
         self.edge_subsystem: Ints = np.empty(0, np.int64)
@@ -118,6 +125,8 @@ class ResourceGraph:
             raise GraphError("the patch was made for another graph or an earlier state of this one")
         for column, values in patch.columns().items():
             self._extend(column, values)
+        self._extend("occupied", np.zeros(patch.count, np.int64))
+        self._extend("closed", np.zeros(patch.count, np.bool_))
         for column, values in patch.edge_columns().items():
             self._extend(column, values)
         self._names.update(patch.names)
@@ -317,3 +326,25 @@ class ResourceGraph:
     def set_status(self, vertex: int, up: bool) -> None:
         """Mark one vertex up or down; what it holds is unreachable while it is down."""
         self.up[vertex] = up
+
+    def set_closed(self, vertex: int, closed: bool) -> None:
+        """Close one vertex to whatever is new, or open it again; who is there stays."""
+        self.closed[vertex] = closed
+
+    def set_occupied(self, vertices: ArrayLike, amounts: ArrayLike) -> None:
+        """Others hold so much of these pools now. That changes what is free, not what there is."""
+        rows = np.atleast_1d(np.asarray(vertices, np.int64))
+        if not self.divisible[rows].all():
+            name = self.name(int(rows[~self.divisible[rows]][0]))
+            raise GraphError(f"{name} is no pool; others can hold parts of pools alone")
+        self.occupied[rows] = np.maximum(amounts, 0)
+
+    def set_size(self, vertex: int, size: int) -> None:
+        """A pool is larger or smaller from now on, whoever holds what of it."""
+        if not self.divisible[vertex]:
+            raise GraphError(f"{self.name(vertex)} is no pool; its size cannot change")
+        if not 0 <= size <= MAX_AMOUNT:
+            type = self.type_name(vertex)
+            raise GraphError(f"a pool of {size} {type}: expected 0 to {MAX_AMOUNT}")
+        self.size[vertex] = size
+        self.version += 1

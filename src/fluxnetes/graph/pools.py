@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fluxnetes.graph.columns import GraphError, ResourceGraph
+from fluxnetes.graph.columns import MAX_AMOUNT, GraphError, ResourceGraph
 from fluxnetes.graph.patch import Patch
 
-MAX_AMOUNT = 2**53
+__all__ = ["MAX_AMOUNT", "add_pools", "pool_graph"]
 
 
 def pool_graph(

@@ -51,7 +51,7 @@ class Informer(Generic[T]):
         patience: Patience | None = None,
     ) -> None:
         self._client = client
-        self._resource = resource
+        self.resource = resource
         self._scope = scope
         self._patience = patience or Patience()
         self._backoff = Backoff(f"following {resource.plural}", self._patience)
@@ -84,7 +84,7 @@ class Informer(Generic[T]):
         """List if we must, then watch until the connection ends."""
         self._watching_since = None
         if not self._cache.version:
-            changes = self._cache.replace(await self._client.list(self._resource, self._scope))
+            changes = self._cache.replace(await self._client.list(self.resource, self._scope))
             if changes or not self.is_complete:
                 self.is_complete = True
                 yield changes
@@ -94,7 +94,7 @@ class Informer(Generic[T]):
 
     async def _watch(self) -> AsyncGenerator[list[Change[T]], None]:
         events = watch(
-            self._client, self._resource, self._scope, self._cache.version, self._patience
+            self._client, self.resource, self._scope, self._cache.version, self._patience
         )
         async with aclosing(events) as batches:
             async for batch in batches:

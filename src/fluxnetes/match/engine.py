@@ -26,15 +26,16 @@ from fluxnetes.match.evaluate import evaluate
 from fluxnetes.match.filters import parse_filters
 from fluxnetes.match.first import Limit, Walk, Weights
 from fluxnetes.match.flexible import split_xor_slots
-from fluxnetes.match.gang import Benches, Gang, NodeTable, Seater, build_table
+from fluxnetes.match.gang import Benches, Gang, NodeTable, Seater, Shape, build_table
 from fluxnetes.match.groups import build_groups
-from fluxnetes.match.ledger import Everything, Holding, Ledger, View
+from fluxnetes.match.ledger import Holding, Ledger
 from fluxnetes.match.place import NOTHING, Held, Selection, handed_down, hold
 from fluxnetes.match.policy import Policy
 from fluxnetes.match.scores import score_tree, unscorable
 from fluxnetes.match.select import Chooser
 from fluxnetes.match.stages import Rules, Stage, compile_stages
 from fluxnetes.match.states import Question, States
+from fluxnetes.match.views import Everything, View
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -118,7 +119,7 @@ class Engine:
 
     def _totals(self) -> Ints:
         sizes = np.bincount(
-            self.types[1:], weights=self.ledger.size[1:], minlength=len(self.graph.types)
+            self.types[1:], weights=self.ledger.nominal[1:], minlength=len(self.graph.types)
         )
         return sizes.astype(np.int64)[self._root_types]
 
@@ -151,13 +152,14 @@ class Engine:
             here = self.tree.position[vertices[known]]
             self.weights.weight[here] = old.weights.weight[before[known]]
 
-    def mark(self, position: int, up: bool) -> None:
-        """A vertex went up or down."""
-        self.ledger.mark(position, up)
+    def follow_status(self, position: int) -> None:
+        """A vertex went up or down, or was closed or opened, in the graph."""
+        vertex = int(self.tree.vertex[position])
+        self.ledger.mark(position, bool(self.graph.up[vertex] and not self.graph.closed[vertex]))
         self._up, self._node_count_up = None, None
 
     def reachable(self) -> Bools:
-        """Vertices that are up, and so is all above them."""
+        """Vertices that are up and not closed, and so is all above them."""
         if self._up is None:
             self._up = ~handed_down(self.tree, ~self.ledger.up)
         return self._up
@@ -274,6 +276,14 @@ class Engine:
         if self._benches is None or self._benches[0] != self.ledger.clock:
             self._benches = (self.ledger.clock, Benches(self.tree, self._node_table(), view))
         return Seater(self.tree, self._benches[1])
+
+    def pods_that_fit(self, shape: Shape, view: View) -> int:
+        """How many pods of a shape there is room for in a view."""
+        benches = Benches(self.tree, self._node_table(), view)
+        usable = benches.usable
+        if shape.constraint is not None:
+            usable = usable & self.allowed(shape.constraint)[benches.table.nodes]
+        return int(benches.room_for(shape)[usable].sum())
 
     def _node_table(self) -> NodeTable:
         if self._table is None:
@@ -393,7 +403,7 @@ class Engine:
             vertex=self.tree.vertex[position],
             parent=np.where(parent < 0, -1, self.tree.vertex[parent]),
             depth=self.tree.depth[position],
-            needs=self.ledger.size[position],
+            needs=self.ledger.nominal[position],
             exclusive=np.ones(len(position), np.bool_),
             subsystem=self.subsystem,
             usage=usage,

@@ -112,7 +112,7 @@ class TreeFacts:
         below = slice(position + 1, end)
         found = {}
         for number in self._tracked_by(engine.graph.types.names[engine.types[position]]):
-            total = int(engine.ledger.size[below][engine.types[below] == number].sum())
+            total = int(engine.ledger.nominal[below][engine.types[below] == number].sum())
             used = 0
             for held in jobs:
                 start, stop = np.searchsorted(held.position, (position + 1, end))

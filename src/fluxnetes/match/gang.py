@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.topology import Topology
 from fluxnetes.jobspec.constraint import Constraint
-from fluxnetes.match.ledger import View
 from fluxnetes.match.place import Selection, ancestors, handed_down
 from fluxnetes.match.policy import Policy
 from fluxnetes.match.scores import score_tree
+from fluxnetes.match.views import View
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -184,6 +184,13 @@ class Benches:
                 usable = (pools >= 0) & self.view.is_open(pools, 0)
                 self._free[type] = np.where(usable, self.view.free(pools, 0), 0)
         return self._free[type]
+
+
+    def room_for(self, shape: Shape) -> Ints:
+        """How many pods of a shape each node has room for."""
+        each = [self.free(type) // amount for type, amount in shape.amounts]
+        room: Ints = np.maximum(np.minimum.reduce(each), 0)
+        return room
 
 
 class Seater:

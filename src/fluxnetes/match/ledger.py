@@ -13,11 +13,13 @@ ancestors of those shared (a *tag*, which says that somebody is below). The ledg
 An allocation blocks its vertices now until it is cancelled, even past its end: a job that overruns
 is still there. Later, only spans count. A vertex of which a part can be taken (a pool) is judged by
 the largest amount held at any instant of the window.
+
+What others hold of a pool, of whom nothing else is known, is as though it were not there: `size` is
+what can be used, `nominal` what there is. They may come to hold more than was free.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +27,8 @@ from numpy.typing import NDArray
 
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.topology import Topology
+from fluxnetes.match.place import ancestors
+from fluxnetes.match.views import Everything, Idle, View, Window
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -87,144 +91,6 @@ class SpanTable:
         return live[:4, overlap]
 
 
-class View:
-    """What is free through one window of time."""
-
-    lingering = True
-    """Whether this is a view of now, in which a job that overruns is still there."""
-
-    def __init__(self, size: Ints, up: Bools, held: Ints, tags: NDArray[np.int32]) -> None:
-        self.size = size
-        self.up = up
-        self.held = held
-        self.tags = tags
-
-    def read(self, depths: Iterable[int]) -> None:
-        """Have some depths of the tree at hand, so that one question may be about all of them."""
-
-    def is_open(self, positions: Ints, depth: int) -> Bools:
-        """Up, and not held whole by somebody."""
-        found: Bools = self.up[positions] & (self.held[positions] < self.size[positions])
-        return found
-
-    def is_alone(self, positions: Ints, depth: int) -> Bools:
-        """Up, and nobody holds it or anything below it."""
-        found: Bools = self.up[positions] & (self.tags[positions] == 0)
-        return found
-
-    def free(self, positions: Ints, depth: int) -> Ints:
-        """How much is left of each vertex."""
-        return self.size[positions] - self.held[positions]
-
-
-class Everything(View):
-    """The view of satisfiability: the whole graph, all of it up and nothing held."""
-
-    def __init__(self, size: Ints) -> None:
-        self.size = size
-
-    def is_open(self, positions: Ints, depth: int) -> Bools:
-        return np.ones(len(positions), np.bool_)
-
-    def is_alone(self, positions: Ints, depth: int) -> Bools:
-        return np.ones(len(positions), np.bool_)
-
-    def free(self, positions: Ints, depth: int) -> Ints:
-        return self.size[positions]
-
-
-class Idle(Everything):
-    """All that is up, as though nobody held anything."""
-
-    def __init__(self, size: Ints, up: Bools) -> None:
-        super().__init__(size)
-        self.up = up
-
-    def is_open(self, positions: Ints, depth: int) -> Bools:
-        return self.up[positions]
-
-    def is_alone(self, positions: Ints, depth: int) -> Bools:
-        return self.up[positions]
-
-
-class Window(View):
-    """A window of time read from the spans, depth by depth, as it is asked."""
-
-    def __init__(self, ledger: Ledger, start: int, end: int, *, lingering: bool) -> None:
-        count = len(ledger.size)
-        super().__init__(
-            ledger.size, ledger.up, np.zeros(count, np.int64), np.zeros(count, np.int32)
-        )
-        self.lingering = lingering
-        self._ledger = ledger
-        self._start, self._end = start, end
-        self._read: set[int] = set()
-
-    def read(self, depths: Iterable[int]) -> None:
-        for depth in depths:
-            if depth not in self._read:
-                self._read_depth(depth)
-
-    def _read_depth(self, depth: int) -> None:
-        self._read.add(depth)
-        table = self._ledger.spans(depth)
-        position, needs, start, end = table.during(self._start, self._end, lingering=self.lingering)
-        self.tags[position] = 1
-        taken = needs > 0
-        position, needs = position[taken], needs[taken]
-        if depth in self._ledger.pool_depths:
-            self.held += _peaks(position, needs, start[taken], end[taken], self._start, self.held)
-        else:
-            self.held[position] = needs
-
-    def is_open(self, positions: Ints, depth: int) -> Bools:
-        if depth not in self._read:
-            self._read_depth(depth)
-        return super().is_open(positions, depth)
-
-    def is_alone(self, positions: Ints, depth: int) -> Bools:
-        if depth not in self._read:
-            self._read_depth(depth)
-        return super().is_alone(positions, depth)
-
-    def free(self, positions: Ints, depth: int) -> Ints:
-        if depth not in self._read:
-            self._read_depth(depth)
-        return super().free(positions, depth)
-
-
-def _peaks(position: Ints, needs: Ints, start: Ints, end: Ints, at: int, like: Ints) -> Ints:
-    """The largest amount held at one instant from `at` on, by position.
-
-    Where nothing begins later, that is what is held at `at`; only the other positions are swept.
-    """
-    here = start <= at
-    held = np.bincount(position[here], weights=needs[here], minlength=len(like))
-    peak: Ints = held.astype(np.int64)
-    if not here.all():
-        rising = np.zeros(len(like), np.bool_)
-        rising[position[~here]] = True
-        swept = rising[position]
-        _sweep(peak, position[swept], needs[swept], start[swept], end[swept], at)
-    return peak
-
-
-def _sweep(peak: Ints, position: Ints, needs: Ints, start: Ints, end: Ints, at: int) -> None:
-    """Find the peaks at some positions.
-
-    Every span is a rise and a fall. Sorted by position and time, falls first, their running total
-    is what is held after each; it is back at 0 where one position's rows end and the next begin.
-    """
-    where = np.concatenate((position, position))
-    when = np.concatenate((np.maximum(start, at), np.maximum(end, at + 1)))
-    step = np.concatenate((needs, -needs))
-    order = np.lexsort((step, when, where))
-    where = where[order]
-    held = np.cumsum(step[order])
-    first = np.flatnonzero(np.concatenate(([True], where[1:] != where[:-1])))
-    peak[where[first]] = np.maximum.reduceat(held, first)
-
-
 class Ledger:
     """All holdings on one tree."""
 
@@ -233,8 +99,9 @@ class Ledger:
     def __init__(self, graph: ResourceGraph, tree: Topology) -> None:
         count = len(tree)
         self.tree = tree
-        self.size: Ints = graph.size[tree.vertex]
-        self.up: Bools = graph.up[tree.vertex]
+        self.nominal: Ints = graph.size[tree.vertex]
+        self.size: Ints = np.maximum(self.nominal - graph.occupied[tree.vertex], 0)
+        self.up: Bools = graph.up[tree.vertex] & ~graph.closed[tree.vertex]
         self.held: Ints = np.zeros(count, np.int64)
         self.tags: NDArray[np.int32] = np.zeros(count, np.int32)
         self._depths = int(tree.depth.max()) + 1
@@ -283,6 +150,15 @@ class Ledger:
         while ancestors[-1] > 0:
             ancestors.append(int(self.tree.parent[ancestors[-1]]))
         self._changed(np.array(ancestors[::-1]))
+
+    def occupy(self, positions: Ints, amounts: Ints) -> None:
+        """Others hold so much of these pools from now on."""
+        self.size[positions] = np.maximum(self.nominal[positions] - amounts, 0)
+        self._changed(np.union1d(positions, ancestors(self.tree, positions)))
+
+    def overcommitted(self) -> Ints:
+        """Positions of which more is held now than can be used."""
+        return np.flatnonzero(self.held > self.size)
 
     # -- spans ---------------------------------------------------------------------------------
 
@@ -363,5 +239,16 @@ class Ledger:
         """What will be free through a window that begins after now."""
         return Window(self, start, end, lingering=False)
 
+    def ever_since(self, now: int) -> View:
+        """The most that is held at any time from now on."""
+        view = Window(self, now, FOREVER, lingering=True)
+        view.read(range(self._depths))
+        return view
+
     def everything(self) -> View:
-        return Everything(self.size)
+        """All that there is, up or not, whoever holds it."""
+        return Everything(self.nominal)
+
+    def idle(self) -> View:
+        """All that is up and that others leave us, as though no job held anything."""
+        return Idle(self.size, self.up)

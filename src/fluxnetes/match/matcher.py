@@ -316,7 +316,7 @@ class Matcher:
             self.graph.set_status(vertex, up)
             position = int(engine.tree.position[vertex])
             if position >= 0:
-                engine.mark(position, up)
+                engine.follow_status(position)
 
     def set_property(self, path: str, key: str, value: str) -> None:
         """Give the vertices at a path a property."""

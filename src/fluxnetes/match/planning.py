@@ -12,35 +12,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fluxnetes.graph.placement import Placement
-from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.jobspec.model import Count, Jobspec
 from fluxnetes.match.aggregates import add_up
 from fluxnetes.match.engine import Engine, NothingHeld
-from fluxnetes.match.gang import Gang, Seats
+from fluxnetes.match.found import Found
+from fluxnetes.match.gang import Gang
 from fluxnetes.match.jobs import Job
-from fluxnetes.match.ledger import Holding, Idle, View
+from fluxnetes.match.ledger import Holding
 from fluxnetes.match.matcher import Matcher
-from fluxnetes.match.place import Held, Selection, hold
+from fluxnetes.match.nodes import Nodes
 from fluxnetes.match.requests import InvalidRequest
+from fluxnetes.match.views import View
 
 Ints = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """Where a request fits: what its job would hold and, for a gang, where its pods go."""
-
-    held: Held
-    seats: tuple[Seats, ...] = ()
-    version: int = -1
-    """The graph's version when it was found; in another one positions mean other vertices."""
 
 
 class Planning:
@@ -48,6 +39,7 @@ class Planning:
 
     def __init__(self, matcher: Matcher) -> None:
         self.matcher = matcher
+        self.nodes = Nodes(matcher)
         self._amounts_below = lru_cache(maxsize=256)(self._count_below)
 
     @property
@@ -116,7 +108,9 @@ class Planning:
 
         The units must be independent of each other: so many slots, so many pods of one shape.
         """
-        view = self._idle()
+        if isinstance(one, Gang) and not one.shared and len(one.shapes) == 1:
+            return self.engine.pods_that_fit(one.tidied().shapes[0], self.engine.ledger.idle())
+        view = self.engine.ledger.idle()
         low, high = 0, self._most_units(one, view)
         middle = high  # most often the bound itself is right
         while low < high:
@@ -138,10 +132,6 @@ class Planning:
         type_ = self.engine.types[top[0]]
         same = self.engine.types == type_
         return int(view.size[same].sum()) // max(1, int(held.needs[held.exclusive][0]))
-
-    def _idle(self) -> View:
-        ledger = self.engine.ledger
-        return Idle(ledger.size, ledger.up)
 
     def _find(self, asked: Jobspec | Gang, view: View) -> Found | None:
         request = self.matcher.request(asked)
@@ -179,7 +169,7 @@ class Planning:
 
     def _count_below(self, version: int, type_number: int) -> Ints:
         """The running total of one type's sizes along the tree."""
-        sizes = np.where(self.engine.types == type_number, self.engine.ledger.size, 0)
+        sizes = np.where(self.engine.types == type_number, self.engine.ledger.nominal, 0)
         return np.concatenate(([0], np.cumsum(sizes)))
 
     def least(self, asked: Jobspec | Gang) -> dict[str, int]:
@@ -193,8 +183,22 @@ class Planning:
         """How much of each type there is, up or not."""
         engine = self.engine
         names = engine.graph.types.names
-        sums = np.bincount(engine.types, weights=engine.ledger.size, minlength=len(names))
+        sums = np.bincount(engine.types, weights=engine.ledger.nominal, minlength=len(names))
         return {names[t]: int(sums[t]) for t in np.flatnonzero(sums).tolist()}
+
+    def held_beyond(self) -> dict[str, int]:
+        """How much of each type is held now beyond what there is."""
+        engine, ledger = self.engine, self.engine.ledger
+        names = engine.graph.types.names
+        over = np.maximum(ledger.held - ledger.nominal, 0)
+        sums = np.bincount(engine.types, weights=over, minlength=len(names))
+        return {names[t]: int(sums[t]) for t in np.flatnonzero(sums).tolist()}
+
+    def is_overbooked(self, now: int) -> bool:
+        """Whether at any time from now on more is held and booked of something than is ours."""
+        ledger = self.engine.ledger
+        view = ledger.ever_since(now)
+        return bool((view.held > ledger.size).any())
 
     def loose_pools(self, type: str) -> list[int]:
         """The sizes of the pools of a type that no node owns, of those that are up."""
@@ -260,53 +264,6 @@ class Planning:
         finally:
             for job, holding in gone.items():
                 ledger.add(job, holding)
-
-    # -- nodes ---------------------------------------------------------------------------------
-
-    def nodes_named(self, names: Iterable[str]) -> Ints:
-        """Positions of nodes by name; names that nobody has are left out."""
-        known = self._nodes_by_name(self.engine.version)
-        return np.array(sorted(known[name] for name in set(names) if name in known), np.int64)
-
-    @lru_cache(maxsize=1)  # noqa: B019 - one planning lives as long as its matcher
-    def _nodes_by_name(self, version: int) -> dict[str, int]:
-        engine = self.engine
-        vertices = engine.tree.vertex[engine.nodes]
-        return dict(zip(engine.graph.names(vertices), engine.nodes.tolist(), strict=True))
-
-    def nodes_allowed(self, constraint: Constraint | None) -> Ints:
-        """Positions of the nodes that a constraint allows."""
-        if constraint is None:
-            return self.engine.nodes
-        nodes: Ints = self.engine.nodes[self.engine.allowed(constraint)[self.engine.nodes]]
-        return nodes
-
-    def names(self, nodes: Ints) -> list[str]:
-        return self.engine.graph.names(self.engine.tree.vertex[nodes])
-
-    def whole(self, nodes: Ints) -> Found:
-        """Whole nodes with all below them, as something to book."""
-        engine = self.engine
-        of_node = np.zeros(len(engine.tree), np.bool_)
-        of_node[nodes] = True
-        selection = Selection(nodes, engine.ledger.size[nodes], np.ones(len(nodes), np.bool_))
-        held = hold(engine.tree, engine.ledger.size, of_node, selection)
-        assert held is not None or not len(nodes)  # noqa: S101 - whole nodes are exclusive
-        return Found(held) if held is not None else Found(engine.hold(nodes[:0], nodes[:0]))
-
-    def mark(self, nodes: Ints, up: bool) -> None:
-        """Nodes went up or down."""
-        engine = self.engine
-        for position in nodes.tolist():
-            engine.graph.set_status(int(engine.tree.vertex[position]), up)
-            engine.mark(position, up)
-
-    def nodes_of(self, placement: Placement) -> Ints:
-        """Positions of the nodes that a placement touches."""
-        position = self.engine.tree.position[placement.vertex]
-        is_node = self.engine.types[position] == self.engine.graph.types.get("node")
-        nodes: Ints = position[is_node & (position >= 0)]
-        return nodes
 
 
 def times(one: Jobspec | Gang, count: int) -> Jobspec | Gang:

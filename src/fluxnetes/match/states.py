@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from fluxnetes.graph.topology import ragged
 from fluxnetes.jobspec.model import Count
 from fluxnetes.match.intervals import SlotScores
-from fluxnetes.match.ledger import View
 from fluxnetes.match.policy import Policy
 from fluxnetes.match.stages import Stage
+from fluxnetes.match.views import View
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

@@ -13,5 +13,5 @@
     stages/       what KWOK does to pods and nodes: how a pod runs, fails, is refused and ends
 
 Everything is real but the kubelets: etcd, kube-apiserver, kube-controller-manager and
-kube-scheduler are the released sources. It imports nothing else of Fluxnetes.
+kube-scheduler are the released sources. It imports nothing else of Fluxnetes but `certificates`.
 """

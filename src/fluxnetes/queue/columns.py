@@ -71,6 +71,13 @@ class Columns:
     def _by_type(self, amounts: Mapping[str, int]) -> Needs:
         return tuple((self._types[t], n) for t, n in amounts.items() if t in self._types)
 
+    def recount(self) -> list[int]:
+        """Count anew how many units there are; returns how many more of each column."""
+        before = self.capacity.copy()
+        for unit, column in self._units.items():
+            self.capacity[column] = self._planning.capacity(unit)
+        return [now - was for now, was in zip(self.capacity, before, strict=True)]
+
     # -- building ------------------------------------------------------------------------------
 
     def _count(self, asks: list[Ask]) -> bool:
@@ -97,9 +104,11 @@ class Columns:
         return False
 
     def _sum_up(self) -> None:
+        # What is held beyond what there is takes nothing from anybody.
+        beyond = self._planning.held_beyond()
         for type, total in self._planning.totals().items():
             self._types[type] = len(self.capacity)
-            self.capacity.append(total)
+            self.capacity.append(total + beyond.get(type, 0))
 
 
 def _apart(planning: Planning, units: set[Request | None]) -> bool:
@@ -109,7 +118,7 @@ def _apart(planning: Planning, units: set[Request | None]) -> bool:
     taken = np.zeros(len(planning.engine.tree), np.bool_)
     for unit in units:
         assert unit is not None  # noqa: S101 - the caller looked
-        nodes = planning.nodes_allowed(_constraint(unit))
+        nodes = planning.nodes.allowed(_constraint(unit))
         if taken[nodes].any():
             return False
         taken[nodes] = True

@@ -65,6 +65,8 @@ class Core:
     """Something is free that the plan did not count on: promises may move earlier."""
     unsettled: str = "the queue starts"
     """Why the room must be laid out anew; empty if it need not."""
+    crowded: str = ""
+    """What others did on nodes since the room last followed that; empty if nothing."""
     kinds: dict[object, Kind] = field(default_factory=dict)
     """The kinds of asks that live, and how many there are of each."""
     known_asks: dict[Ask, Ask] = field(default_factory=dict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fluxnetes.jobspec.constraint import Constraint
@@ -112,6 +113,31 @@ class NodesBack:
 
 
 @dataclass(frozen=True, slots=True)
+class NodesClosed:
+    """Nodes take nothing new from now on, by name. Jobs on them go on."""
+
+    nodes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NodesOpened:
+    """Nodes that were closed take new work again, by name."""
+
+    nodes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Occupied:
+    """Others, who are none of our jobs, hold these amounts of nodes now.
+
+    By the name of the node and the type of the pool. Of a node that is named, others hold nothing
+    of the types that are not; a node that is not named stays as it was.
+    """
+
+    nodes: Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
 class GraphChanged:
     """The graph was grown, shrunk or relabelled from outside."""
 
@@ -173,6 +199,9 @@ Event = (
     | NodesLost
     | PartsLost
     | NodesBack
+    | NodesClosed
+    | NodesOpened
+    | Occupied
     | GraphChanged
     | SetQueue
     | Maintain

@@ -121,8 +121,8 @@ class Explainer:
         """The names of the nodes that a request allows."""
         shapes = request.shapes if isinstance(request, Gang) else [request]
         planning = self._core.planning
-        allowed = [planning.nodes_allowed(shape.constraint) for shape in shapes]
-        return {name for nodes in allowed for name in planning.names(nodes)}
+        allowed = [planning.nodes.allowed(shape.constraint) for shape in shapes]
+        return {name for nodes in allowed for name in planning.nodes.names(nodes)}
 
     def _claimant(self, queue: str) -> int | None:
         """The job with a claim that leaves a queue without a known start."""

@@ -2,6 +2,11 @@
 
 The room is laid out when the queue starts, and again when jobs of another kind come, when nodes or
 windows change, or when counting turned out to be wrong. Promises are put back where they were.
+Where others take room or leave some, the room follows that without being laid out anew.
+
+Units cannot be counted while jobs are on nodes that are down or closed, or hold more of a node than
+others leave them: what such a job gives back is not there for the next one. Then jobs are planned
+by rows, until that is over.
 """
 
 from __future__ import annotations
@@ -36,16 +41,23 @@ class Ground:
         self._core = core
         self._promises = promises
         self._never_count = not count
+        self._detour = False
+        """Whether jobs are planned by rows only until units can be counted again."""
 
     def settle(self, now: int) -> None:
         """Lay the room out anew, if anything says so."""
         core = self._core
+        if self._detour and self._is_countable():
+            core.unsettled = core.unsettled or "units can be counted again"
         if core.room.mistaken and not self._never_count:
             self._never_count = True
             core.unsettled = core.unsettled or "counting was not enough"
-        if core.unsettled:
-            reason, core.unsettled = core.unsettled, ""
+        reason = "; ".join(filter(None, (core.unsettled, core.crowded)))
+        is_new, core.unsettled, core.crowded = bool(core.unsettled), "", ""
+        if is_new or (reason and not core.room.by_rows and not self._is_countable()):
             self.lay(now, reason)
+        elif reason and not core.room.follow():
+            self._promises.keep_all(now, reason)
 
     def lay(self, now: int, reason: str, *, by_rows: bool = False) -> None:
         core = self._core
@@ -66,23 +78,21 @@ class Ground:
 
     def _columns(self, by_rows: bool) -> Columns:
         core = self._core
-        rows = by_rows or self._never_count or bool(core.windows) or self._on_lost_nodes()
+        rows = by_rows or self._never_count or bool(core.windows)
+        self._detour = not rows and not self._is_countable()
         asks = [kind.example for kind in core.kinds.values()]
-        return Columns(core.planning, asks, by_rows=rows)
+        return Columns(core.planning, asks, by_rows=rows or self._detour)
 
-    def _on_lost_nodes(self) -> bool:
-        """Whether some job is still on nodes that are down; units there cannot be counted."""
-        planning = self._core.planning
-        down = ~planning.engine.reachable()
-        if not down.any():
+    def _is_countable(self) -> bool:
+        """Whether all that jobs hold is up, open and theirs; elsewhere units cannot be counted."""
+        engine = self._core.planning.engine
+        if len(engine.ledger.overcommitted()):
             return False
-        jobs = planning.matcher.jobs.values()
-        position = planning.engine.tree.position
-        return any(bool(down[position[job.placement.vertex]].any()) for job in jobs)
+        return not engine.ledger.tags[~engine.reachable()].any()
 
     def _block(self, room: Room, window: Window, key: int) -> None:
         planning = self._core.planning
-        nodes = planning.nodes_named(window.nodes)
+        nodes = planning.nodes.named(window.nodes)
         if len(nodes):
-            found = planning.whole(np.asarray(nodes))
+            found = planning.nodes.whole(np.asarray(nodes))
             room.block(Block(key, window.name, window.start, window.end, found))

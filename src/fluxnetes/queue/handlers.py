@@ -23,7 +23,10 @@ from fluxnetes.queue.events import (
     Hold,
     Maintain,
     NodesBack,
+    NodesClosed,
     NodesLost,
+    NodesOpened,
+    Occupied,
     PartsLost,
     Release,
     RemoveWindow,
@@ -37,6 +40,7 @@ from fluxnetes.queue.events import (
 from fluxnetes.queue.gate import Gate
 from fluxnetes.queue.jobs import Job, OnLoss
 from fluxnetes.queue.life import Life
+from fluxnetes.queue.nodes import Nodes
 from fluxnetes.queue.promises import Promises
 from fluxnetes.queue.states import ENDED, HOLDING, WAITING, Cause, State
 from fluxnetes.queue.windows import Windows
@@ -62,6 +66,7 @@ class Handlers:
         self._windows = windows
         self.admission = Admission(core, life, gate, windows)
         alterations = Alterations(core, life, gate, promises, self.admission)
+        nodes = Nodes(core, life, self.admission, elastic)
         self._handlers: dict[type, Callable[[Any, int], None]] = {
             Submit: lambda e, now: self.admission.submit(e.submission, now),
             Gathered: lambda e, now: self.admission.gathered(e.job, e.request, now),
@@ -74,10 +79,13 @@ class Handlers:
             Ended: self._ended,
             TaskEnded: self._task_ended,
             Grow: self._grow,
-            NodesLost: self._nodes_lost,
-            PartsLost: self._parts_lost,
-            NodesBack: self._nodes_back,
-            GraphChanged: self._graph_changed,
+            NodesLost: nodes.lost,
+            PartsLost: nodes.parts_lost,
+            NodesBack: nodes.back,
+            NodesClosed: nodes.closed,
+            NodesOpened: nodes.opened,
+            Occupied: nodes.occupied,
+            GraphChanged: nodes.graph_changed,
             SetQueue: self._set_queue,
             Maintain: windows.maintain,
             Reserve: windows.reserve,
@@ -129,15 +137,7 @@ class Handlers:
             job.cause, job.reason = Cause.CANCELLED, reason
             self._core.records.touch(job)
         else:
-            self._send_away(job, now, Cause.CANCELLED, reason)
-
-    def _send_away(self, job: Job, now: int, cause: Cause, reason: str) -> None:
-        """Tell a job to go. It is expected to be gone once its grace time is over."""
-        self._life.holding_to_ending(job, now, cause, reason)
-        gone = now + max(1, self._core.queues[job.queue].grace)
-        if job.expected is None or gone < job.expected:
-            self._life.expect(job, gone)
-            self._core.gained = True
+            self._life.send_away(job, now, Cause.CANCELLED, reason)
 
     # -- jobs that hold something --------------------------------------------------------------
 
@@ -193,43 +193,6 @@ class Handlers:
         if job.state not in (State.ALLOCATED, State.RUNNING):
             raise Refused(f"job {job.id} is {job.state.value}; only a job that runs can grow")
         self._elastic.grow(job, now)
-
-    # -- nodes ---------------------------------------------------------------------------------
-
-    def _nodes_lost(self, event: NodesLost, now: int) -> None:
-        core = self._core
-        nodes = core.planning.nodes_named(event.nodes)
-        core.planning.mark(nodes, up=False)
-        lost = set(nodes.tolist())
-        for job in list(core.records.holding.values()):
-            mine = core.planning.nodes_of(core.allocations[job.id].placement)
-            if job.state is not State.ENDING and not lost.isdisjoint(mine.tolist()):
-                self._send_away(job, now, Cause.LOST_NODES, "nodes that it ran on were lost")
-        core.unsettled = f"nodes were lost: {', '.join(event.nodes[:5])}"
-
-    def _parts_lost(self, event: PartsLost, now: int) -> None:
-        jobs = [self._core.records.find(id) for id in event.jobs]
-        for job in jobs:
-            if job.state in (State.ALLOCATED, State.RUNNING):
-                self._send_away(job, now, Cause.LOST_NODES, event.reason)
-
-    def _nodes_back(self, event: NodesBack, now: int) -> None:
-        core = self._core
-        core.planning.mark(core.planning.nodes_named(event.nodes), up=True)
-        core.unsettled = core.unsettled or "nodes came back"
-
-    def _graph_changed(self, event: GraphChanged, now: int) -> None:
-        core = self._core
-        core.estimates.clear()
-        self.admission.forget()
-        for job in list(core.records.holding.values()):
-            left = core.planning.matcher.jobs[job.id].placement
-            before = core.allocations[job.id]
-            if len(left) < len(before.placement):
-                self._elastic.reduce(job, left, now)
-                if job.state is not State.ENDING:
-                    self._send_away(job, now, Cause.LOST_NODES, event.reason)
-        core.unsettled = event.reason
 
     def _remove_window(self, event: RemoveWindow, now: int) -> None:
         self._windows.remove(event.name)

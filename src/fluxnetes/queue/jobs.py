@@ -88,6 +88,8 @@ class Submission:
     min_runtime: int = 0
     """How long it runs at least before it may be preempted."""
     on_loss: OnLoss = OnLoss.FAIL
+    workload: str = ""
+    """What the job stands for, in the words of whoever submitted it; the queue never reads it."""
 
 
 @dataclass(frozen=True, slots=True)

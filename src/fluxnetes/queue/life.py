@@ -164,6 +164,15 @@ class Life:
         job.cause = cause
         self._move(job, State.ENDING, now, reason)
 
+    def send_away(self, job: Job, now: int, cause: Cause, reason: str) -> None:
+        """Tell a job to go. It is expected to be gone once its grace time is over."""
+        core = self._core
+        self.holding_to_ending(job, now, cause, reason)
+        gone = now + max(1, core.queues[job.queue].grace)
+        if job.expected is None or gone < job.expected:
+            self.expect(job, gone)
+            core.gained = True
+
     def expect(self, job: Job, until: int) -> None:
         """The planner counts on a job to be gone by then."""
         job.expected = until

@@ -152,10 +152,11 @@ class Promises:
     def _settle_for(
         self, job: Job, spot: Spot | None, duration: int, now: int, reason: str
     ) -> None:
+        core = self._core
         if spot is None:
             self.drop(job, now, reason)
+            core.freed = core.gained = True
             return
-        core = self._core
         core.room.book(job.id, core.records.asks[job.id], spot, duration)
         self._last = max(self._last, core.rank(job))
         assert job.plan is not None  # noqa: S101 - whoever had a booking that is no claim has one

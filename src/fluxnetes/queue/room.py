@@ -261,6 +261,10 @@ class Room(ABC):
 
     # -- the whole -----------------------------------------------------------------------------
 
+    @abstractmethod
+    def follow(self) -> bool:
+        """Others took room or left some; False: what is taken and booked no longer fits."""
+
     def advance(self, now: int) -> None:
         """Time has passed."""
         if now > self.now:

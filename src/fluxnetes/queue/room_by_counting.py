@@ -91,6 +91,13 @@ class CountingRoom(Room):
 
     # -- the whole -----------------------------------------------------------------------------
 
+    def follow(self) -> bool:
+        more = self.columns.recount()
+        timelines = [t for t in (self._timeline, self._claimed) if t is not None]
+        for timeline in timelines:
+            timeline.widen(more)
+        return not any(timeline.overdrawn(self.now, FOREVER) for timeline in timelines)
+
     def advance(self, now: int) -> None:
         super().advance(now)
         if self._claimed is not None:

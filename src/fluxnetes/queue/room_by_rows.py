@@ -297,6 +297,10 @@ class RowRoom(Room):
     def _meets_a_block(self, found: Found, until: int) -> bool:
         return any(b.start < until and _meet(b.found, found) for b in self.blocks.values())
 
+    def follow(self) -> bool:
+        # Sums over types are of all that there is, whoever holds it; places are what counts.
+        return not self.bookings or not self.planning.is_overbooked(self.now)
+
     def dissolve(self) -> None:
         for job, booking in self.bookings.items():
             if booking.found is not None:

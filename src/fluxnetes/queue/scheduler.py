@@ -22,7 +22,7 @@ from fluxnetes.queue.config import Config
 from fluxnetes.queue.core import Core
 from fluxnetes.queue.cycle import Cycle
 from fluxnetes.queue.elastic import Elastic
-from fluxnetes.queue.events import Alter, Event, Grow, Reserve
+from fluxnetes.queue.events import Alter, Event, GraphChanged, Grow, Occupied, Reserve
 from fluxnetes.queue.explain import Explainer, Explanation
 from fluxnetes.queue.gate import Gate
 from fluxnetes.queue.ground import Ground, make_room
@@ -34,7 +34,7 @@ from fluxnetes.queue.promises import Promises
 from fluxnetes.queue.records import Records
 from fluxnetes.queue.restore import restore, with_forgotten_queues
 from fluxnetes.queue.usage import Ledger
-from fluxnetes.queue.validate import check_everything
+from fluxnetes.queue.validate import Validator
 from fluxnetes.queue.windows import Windows
 
 _CHARGED = ("core", "cpu", "node")
@@ -42,6 +42,9 @@ _CHARGED = ("core", "cpu", "node")
 
 _ASKS_THE_ROOM = (Alter, Grow, Reserve)
 """Whether these can be done is for the room to say, which must be laid out for that."""
+
+_FROM_OUTSIDE = (GraphChanged, Occupied)
+"""After these, jobs may hold more than they could be given."""
 
 
 class Scheduler:
@@ -59,7 +62,7 @@ class Scheduler:
         """`count=False` plans by looking at nodes even where counting units would do."""
         self.config = config or Config()
         self._core = core = _build_core(matcher, self.config, now)
-        self._validate = validate
+        self._validator = Validator(core) if validate else None
         life = Life(core)
         gate = Gate(core, life)
         promises = Promises(core)
@@ -88,27 +91,33 @@ class Scheduler:
         core.records.next_step()
         scheduler._cycle.pass_time(now)
         scheduler._ground.settle(now)
+        if scheduler._validator is not None:
+            scheduler._validator.tolerate()
         return scheduler
 
     # -- what happens, what is decided ---------------------------------------------------------
 
     def apply(self, event: Event, now: int) -> None:
         """Take in something that happened. Raises QueueError, and changes nothing, if it cannot."""
-        check_bounds(event, type(event).__name__)
+        if not isinstance(event, Occupied):  # which is never written down, and long
+            check_bounds(event, type(event).__name__)
         self._core.records.next_step()
         self._core.room.advance(now)
         if isinstance(event, _ASKS_THE_ROOM):
             self._cycle.pass_time(now)
             self._ground.settle(now)
         self._handlers.handle(event, now)
-        if self._validate and not self._core.unsettled:
-            check_everything(self._core)
+        if self._validator is not None:
+            if isinstance(event, _FROM_OUTSIDE):
+                self._validator.tolerate()
+            if not self._core.unsettled:
+                self._validator.check()
 
     def cycle(self, now: int) -> None:
         """Decide who starts, and who is promised what."""
         self._cycle.run(now)
-        if self._validate:
-            check_everything(self._core)
+        if self._validator is not None:
+            self._validator.check()
 
     def take_changes(self) -> Changes:
         """All that changed since this was last called."""

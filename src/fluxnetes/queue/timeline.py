@@ -122,6 +122,10 @@ class Timeline:
         if self._taken > self._size // 2 + 256:
             self._join()
 
+    def widen(self, by: Sequence[int]) -> None:
+        """There is so much more of each column from now on; or less."""
+        self._free[:, : self._size] += np.array(by, np.int64)[:, None]
+
     def advance(self, now: int) -> None:
         """Time has passed; what was before it is forgotten."""
         first = self._stretch(now)

@@ -2,6 +2,10 @@
 
 The checks look at the same facts from several sides: records, lines, limits, the room and the
 matcher each have their own idea of who waits and who holds what, and all of them must agree.
+
+No job is ever given what is not free. But others may come to hold what our jobs have, nodes may
+become smaller, and a job may be found on the cluster where it should not be: so over-commitment
+comes from outside alone, and otherwise only ever becomes less.
 """
 
 from __future__ import annotations
@@ -17,13 +21,36 @@ class BrokenInvariant(AssertionError):  # noqa: N818 - reads better where it is 
     """Something that must hold does not. Always a bug of ours."""
 
 
-def check_everything(core: Core) -> None:
-    """Raise BrokenInvariant if anything is amiss."""
-    for job in core.records.jobs.values():
-        _check_job(core, job)
-    _check_agreement(core)
-    _check_room(core)
-    _check_limits(core)
+class Validator:
+    """Looks at a queue after every step."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._excess: dict[int, int] = {}
+        """What was held beyond what could be when somebody last looked, by row of the graph."""
+
+    def tolerate(self) -> None:
+        """Something happened outside: what is held too much now is nobody's fault."""
+        self._excess = _excess(self._core)
+
+    def check(self) -> None:
+        """Raise BrokenInvariant if anything is amiss."""
+        core = self._core
+        for job in core.records.jobs.values():
+            _check_job(core, job)
+        _check_agreement(core)
+        self._check_excess()
+        _check_room(core)
+        _check_limits(core)
+
+    def _check_excess(self) -> None:
+        """Nothing is held twice: what jobs hold, added up from their own records, fits."""
+        excess = _excess(self._core)
+        for row, amount in excess.items():
+            if amount > self._excess.get(row, 0):
+                path = self._core.planning.engine.graph.path(row)
+                raise BrokenInvariant(f"{path} is over-committed by {amount}")
+        self._excess = excess
 
 
 def _need(holds: bool, what: str) -> None:
@@ -61,8 +88,8 @@ def _check_agreement(core: Core) -> None:
         _need(ids == holding, f"{what} has {sorted(ids ^ holding)[:5]}, or lacks them")
 
 
-def _check_room(core: Core) -> None:
-    """Nothing is held twice: what jobs hold, added up from their own records, fits the graph."""
+def _excess(core: Core) -> dict[int, int]:
+    """What jobs hold beyond what others leave them, by row of the graph."""
     engine = core.planning.engine
     held = np.zeros(len(engine.tree), np.int64)
     for allocation in core.allocations.values():
@@ -71,11 +98,13 @@ def _check_room(core: Core) -> None:
         position = engine.tree.position[mine]
         there = position >= 0
         np.add.at(held, position[there], placement.needs[placement.exclusive][there])
-    over = np.flatnonzero(held > engine.ledger.size)
-    if len(over):
-        name = engine.graph.name(int(engine.tree.vertex[over[0]]))
-        raise BrokenInvariant(f"{name} is over-committed")
-    if not core.room.by_rows and not core.unsettled:
+    excess = held - np.maximum(engine.ledger.nominal - engine.graph.occupied[engine.tree.vertex], 0)
+    over = np.flatnonzero(excess > 0)
+    return dict(zip(engine.tree.vertex[over].tolist(), excess[over].tolist(), strict=True))
+
+
+def _check_room(core: Core) -> None:
+    if not core.room.by_rows and not core.unsettled and not core.crowded:
         _need(not core.room.is_overdrawn(), "more is promised than there is")
 
 

@@ -28,10 +28,10 @@ class Windows:
     def maintain(self, event: Maintain, now: int) -> None:
         self._check(event.name, event.start, event.end, now)
         planning = self._core.planning
-        nodes = planning.nodes_allowed(event.nodes)
+        nodes = planning.nodes.allowed(event.nodes)
         if not len(nodes):
             raise Refused(f"maintenance window {event.name}: no node is meant by its constraint")
-        names = tuple(planning.names(nodes))
+        names = tuple(planning.nodes.names(nodes))
         window = Window(event.name, max(event.start, now), event.end, names, event.nodes)
         self._open(window)
         self._core.unsettled = f"maintenance window {event.name}"
@@ -56,7 +56,7 @@ class Windows:
             event.name,
             start,
             event.end,
-            tuple(core.planning.names(nodes)),
+            tuple(core.planning.nodes.names(nodes)),
             event.nodes,
             event.users,
             event.namespaces,

@@ -44,6 +44,14 @@ async def load_jobs(connection: Connection, ids: Iterable[int]) -> tuple[Job, ..
         return await _jobs(connection, list(ids))
 
 
+async def load_ended(connection: Connection, workloads: Iterable[str]) -> dict[str, Job]:
+    """For each workload the last job that stood for it and has ended; of those that have one."""
+    async with connection.transaction(isolation="repeatable_read", readonly=True):
+        found = await connection.fetch(_SQL["ended"], list(workloads))
+        jobs = {job.id: job for job in await _jobs(connection, [row["id"] for row in found])}
+        return {row["workload"]: jobs[row["id"]] for row in found}
+
+
 async def load_events(connection: Connection, job: int) -> list[Event]:
     """One job's story."""
     return [records.event(row) for row in await connection.fetch(_SQL["events"], job)]

@@ -59,6 +59,7 @@ def submission_row(submission: Submission) -> Row:
         submission.requeue,
         submission.min_runtime,
         submission.on_loss.value,
+        submission.workload,
     )
 
 
@@ -85,6 +86,7 @@ def submission(row: Found, dependencies: Iterable[Dependency]) -> Submission:
         requeue=row["requeue"],
         min_runtime=row["min_runtime"],
         on_loss=OnLoss(row["on_loss"]),
+        workload=row["workload"],
     )
 
 

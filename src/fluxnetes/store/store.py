@@ -29,7 +29,7 @@ from fluxnetes.queue.jobs import Job
 from fluxnetes.store import lease as leases
 from fluxnetes.store.connect import Connection, Database
 from fluxnetes.store.lease import Holder, Lease
-from fluxnetes.store.load import load, load_events, load_jobs
+from fluxnetes.store.load import load, load_ended, load_events, load_jobs
 from fluxnetes.store.migrate import migrate, migrations
 from fluxnetes.store.system import Kept, System, load_system
 from fluxnetes.store.writes import Write, encode, encode_system, send
@@ -96,6 +96,13 @@ class Store:
     async def jobs(self, ids: Iterable[int]) -> tuple[Job, ...]:
         """The records of any jobs, also of those that ended long ago, in order of arrival."""
         return await self._database.attempt(partial(load_jobs, ids=ids))
+
+    async def ended(self, workloads: Iterable[str]) -> dict[str, Job]:
+        """For each workload the last job that stood for it and has ended; of those that have one.
+
+        Whoever finds a workload on its cluster of which no job lives learns here what became of it.
+        """
+        return await self._database.attempt(partial(load_ended, workloads=list(workloads)))
 
     async def events(self, job: int) -> list[Event]:
         """One job's story."""

@@ -79,6 +79,8 @@ class Books:
         placement = world.present[id].placement
         nodes = self._nodes(placement)
         assert nodes.isdisjoint(world.down), f"job {id} starts on nodes that are down"
+        assert nodes.isdisjoint(world.closed), f"job {id} starts on nodes that are closed"
+        self._check_that_others_leave_room(placement)
         assert _amounts(world.graph, placement) == _asked(job)
         for window in self._windows.values():
             if window is not None and not nodes.isdisjoint(window.nodes):
@@ -86,6 +88,14 @@ class Books:
         if job.submission.reservation is not None:
             reserved = self._windows[job.submission.reservation]
             assert reserved is not None and nodes <= set(reserved.nodes)
+
+    def _check_that_others_leave_room(self, placement: Placement) -> None:
+        """What a job is given is neither another job's nor held by others."""
+        world, others = self._world, self._world.held_by_others()
+        for row in _own(placement):
+            taken = sum(_own(p.placement).get(row, 0) for p in world.present.values())
+            free = int(world.graph.size[row]) - others.get(row, 0)
+            assert taken <= free, f"{taken} of {world.graph.path(row)} are taken, of {free}"
 
     def _check_beside(self, window: Window, spec: Submission, walltime: int | None) -> None:
         """A job that has nodes of a window is gone before it, or may be in it."""

@@ -15,7 +15,10 @@ from fluxnetes.queue.events import (
     Hold,
     Maintain,
     NodesBack,
+    NodesClosed,
     NodesLost,
+    NodesOpened,
+    Occupied,
     Release,
     RemoveWindow,
     Reserve,
@@ -57,6 +60,11 @@ def _reserve(name: str, span: tuple[int, int], count: int) -> Move:
     return lambda now, jobs: Reserve(name, now + wait, now + wait + length, count, users=for_whom)
 
 
+def _occupied(nodes: frozenset[str], cpu: int, memory: int) -> Move:
+    held = {"cpu": cpu, "memory": memory}
+    return lambda now, jobs: Occupied(dict.fromkeys(sorted(nodes), held))
+
+
 CALM = to_some_job(Cancel) | to_some_job(Hold)
 ROUGH = (
     CALM
@@ -64,6 +72,9 @@ ROUGH = (
     | st.integers(1, 12).flatmap(lambda walltime: to_some_job(_alter(walltime)))
     | hosts.map(lambda nodes: lambda now, jobs: NodesLost(tuple(sorted(nodes))))
     | hosts.map(lambda nodes: lambda now, jobs: NodesBack(tuple(sorted(nodes))))
+    | hosts.map(lambda nodes: lambda now, jobs: NodesClosed(tuple(sorted(nodes))))
+    | hosts.map(lambda nodes: lambda now, jobs: NodesOpened(tuple(sorted(nodes))))
+    | st.builds(_occupied, hosts, st.integers(0, 4), st.integers(0, 6))
     | st.builds(_maintain, windows, spans, hosts)
     | st.builds(_reserve, windows, spans, st.integers(1, 2))
     | windows.map(lambda name: lambda now, jobs: RemoveWindow(name))

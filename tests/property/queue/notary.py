@@ -5,7 +5,7 @@ the starts. A promise may move earlier at any time. It may move later, or be tak
 a reason that is written beside it, is one of four kinds, and is true:
 
 - a job ordered before it came, was let go, was changed, or went back to the queue;
-- nodes were lost;
+- nodes were lost or closed, or others took room on them;
 - a maintenance window was set;
 - somebody was still there after he should have been gone.
 
@@ -18,7 +18,7 @@ import re
 from collections import Counter
 
 from fluxnetes.queue.changes import Event
-from fluxnetes.queue.events import Maintain, NodesLost
+from fluxnetes.queue.events import Maintain, NodesClosed, NodesLost, Occupied
 from fluxnetes.queue.jobs import Job
 from fluxnetes.queue.states import ENDED, State
 from tests.property.queue.world import Step, World
@@ -112,6 +112,10 @@ class Notary:
                 self._check_overrun(job)
         elif reason.startswith("nodes were lost: "):
             assert step.has(NodesLost), event
+        elif reason.startswith("nodes were closed: "):
+            assert step.has(NodesClosed), event
+        elif reason.startswith("others took room on "):
+            assert step.has(Occupied), event
         elif reason.startswith("maintenance window "):
             assert step.has(Maintain), event
         else:

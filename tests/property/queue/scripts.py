@@ -5,7 +5,8 @@ refuses that, and it must change nothing. There are three kinds of weather:
 
 - *calm*: jobs come, end early, are cancelled or held. Nothing of that may move a promise later.
 - *rough*: besides, jobs of higher classes come, jobs overrun, begin later, go back to the queue;
-  nodes are lost and come back; windows are set and removed.
+  nodes are lost and come back, are closed and opened; others take room on them and leave it;
+  windows are set and removed.
 - *wild*: besides, jobs depend on each other, come as arrays, are elastic, lose tasks, and are
   preempted.
 """
@@ -21,7 +22,7 @@ from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.pools import pool_graph
 from fluxnetes.match.gang import Gang, Shape
 from fluxnetes.queue.config import Config, Policy, QueueConfig
-from fluxnetes.queue.events import NodesBack, Release, Submit
+from fluxnetes.queue.events import NodesBack, NodesOpened, Occupied, Release, Submit
 from fluxnetes.queue.jobs import After, Array, Dependency, OnLoss, Request, Size, Submission
 from tests.property.queue.happenings import CALM, ROUGH, WILD, windows
 from tests.property.queue.story import Act, Fate, Script
@@ -30,7 +31,7 @@ from tests.property.queue.workloads import many, whole_nodes
 NODES = 4
 CPU, MEMORY, LICENCES = 4, 6, 3
 SOON, LATE = 20, 300
-"""So long after all else all nodes are back, and everybody is let go who is still held.
+"""So long after all else all nodes are back and ours alone, and whoever is held is let go.
 
 In calm weather all others have ended by then: who is let go may get in the way of others.
 """
@@ -108,9 +109,10 @@ def scripts(
         acts.append(Act(now, Submit(submission)))
         fates[free] = drawn[1]
         free += 1 + (submission.array.tasks if submission.array is not None else 0)
-    back = NodesBack(tuple(f"n{number}" for number in range(NODES)))
+    nodes = tuple(f"n{number}" for number in range(NODES))
+    good = NodesBack(nodes), NodesOpened(nodes), Occupied({node: {} for node in nodes})
     end = now + (LATE if weather is Weather.CALM else SOON)
-    acts += [Act(end, back), *(Act(end, Release(id)) for id in fates)]
+    acts += [*(Act(end, event) for event in good), *(Act(end, Release(id)) for id in fates)]
     return Script(tuple(acts), fates)
 
 

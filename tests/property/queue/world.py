@@ -1,7 +1,8 @@
 """A small cluster with a clock, on which the queue's decisions are carried out.
 
 The queue is told what happens and decides; the world carries its decisions out and knows the truth:
-which jobs are on which vertices until they are really gone, and which nodes are down. It is read
+which jobs are on which vertices until they are really gone, which nodes are down, and what others
+hold. It is read
 from what the queue hands out, not from its bookkeeping, and so can be held against that.
 
 At one instant jobs leave first, then happens what the script says, then the queue decides once. A
@@ -11,7 +12,7 @@ Then the clock jumps to the next instant at which anything happens, or the queue
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from fluxnetes.graph.columns import ResourceGraph
@@ -20,7 +21,17 @@ from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Changes, Snapshot
 from fluxnetes.queue.config import Config
 from fluxnetes.queue.errors import QueueError
-from fluxnetes.queue.events import Ended, Event, NodesBack, NodesLost, Returned, Started
+from fluxnetes.queue.events import (
+    Ended,
+    Event,
+    NodesBack,
+    NodesClosed,
+    NodesLost,
+    NodesOpened,
+    Occupied,
+    Returned,
+    Started,
+)
 from fluxnetes.queue.jobs import Job
 from fluxnetes.queue.scheduler import Scheduler
 from fluxnetes.queue.states import ENDED, State
@@ -71,6 +82,9 @@ class World:
         self.now = 0
         self.present: dict[int, Presence] = {}
         self.down: set[str] = set()
+        self.closed: set[str] = set()
+        self.others: dict[str, Mapping[str, int]] = {}
+        """What others hold, by node and type."""
         self._acts = sorted(script.acts, key=lambda act: act.at)
         self._leaves: dict[int, int] = {}
         """When those who are there will be gone."""
@@ -144,6 +158,12 @@ class World:
             self.down |= set(event.nodes)
         elif isinstance(event, NodesBack):
             self.down -= set(event.nodes)
+        elif isinstance(event, NodesClosed):
+            self.closed |= set(event.nodes)
+        elif isinstance(event, NodesOpened):
+            self.closed -= set(event.nodes)
+        elif isinstance(event, Occupied):
+            self.others |= event.nodes
         self._see(step)
 
     def _see(self, step: Step) -> None:
@@ -192,14 +212,26 @@ class World:
         """The jobs that ever come, in order of their numbers; without tasks of arrays."""
         return sorted(self.fates)
 
+    def held_by_others(self) -> dict[int, int]:
+        """What others hold of each pool, by row of the graph."""
+        graph = self.graph
+        edges = zip(graph.edge_source.tolist(), graph.edge_target.tolist(), strict=True)
+        pools = [(node, pool) for node, pool in edges if graph.divisible[pool]]
+        return {
+            pool: self.others.get(graph.name(node), {}).get(graph.type_name(pool), 0)
+            for node, pool in pools
+        }
+
     # -- starting again ------------------------------------------------------------------------
 
     def restart(self, snapshot: Snapshot) -> None:
         """The queue is gone; another one goes on from what was written down."""
         self.graph = self.build()
         for row in range(self.graph.vertex_count):
-            if self.graph.name(row) in self.down:
-                self.graph.set_status(row, False)
+            self.graph.set_status(row, self.graph.name(row) not in self.down)
+            self.graph.set_closed(row, self.graph.name(row) in self.closed)
+        for row, amount in self.held_by_others().items():
+            self.graph.set_occupied(row, amount)
         matcher = Matcher(self.graph, policy=MATCH_POLICY)
         self.scheduler = Scheduler.resume(
             matcher, self.config, snapshot, now=self.now, validate=True, count=self.count

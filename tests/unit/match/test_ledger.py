@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.topology import Topology
-from fluxnetes.match.ledger import Holding, Ledger, View
+from fluxnetes.match.ledger import Holding, Ledger
 from fluxnetes.match.place import ancestors
+from fluxnetes.match.views import View
 from tests.property.profile import examples
 from tests.unit.match.clusters import (
     Branch,

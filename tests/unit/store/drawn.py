@@ -147,6 +147,7 @@ def submissions(id: int) -> st.SearchStrategy[Submission]:
         requeue=st.booleans(),
         min_runtime=INT,
         on_loss=st.sampled_from(OnLoss),
+        workload=TEXT,
     )
 
 

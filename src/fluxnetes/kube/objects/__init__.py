@@ -7,7 +7,8 @@
     podgroups   PodGroup, of scheduler-plugins and of Kubernetes itself
     fluxjobs    FluxJob: our own record, for users to read
     volumes     claims, volumes and storage classes, as far as they tie a pod to nodes
-    namespaces, leases, events
+    registrations   of webhooks
+    namespaces, leases, events, secrets
 
 Every kind is a frozen struct with only the fields that we use, decoded by msgspec straight from the
 bytes; what is not named here is skipped without being built. That is why there is no PUT in the

@@ -9,17 +9,36 @@ from __future__ import annotations
 from datetime import datetime
 from enum import IntEnum
 
+from msgspec import field
+
 from fluxnetes.kube.objects.base import Condition, Object, Part, Resource
 
 
 class Wrapped(IntEnum):
-    """The kind of workload that a FluxJob stands for."""
+    """The kind of workload that a FluxJob stands for. 0 to 4 are Fluxqueue's, the rest are ours."""
 
     POD = 0
     JOB = 1
     DEPLOYMENT = 2
     REPLICA_SET = 3
     STATEFUL_SET = 4
+    GROUP = 5
+    """Pods that labels or a PodGroup, of whichever dialect, make a group."""
+
+    @property
+    def suffix(self) -> str:
+        """What the name of the FluxJob ends with: `train-job`, `mine-group`."""
+        return _SUFFIXES[self]
+
+
+_SUFFIXES = {
+    Wrapped.POD: "pod",
+    Wrapped.JOB: "job",
+    Wrapped.DEPLOYMENT: "deployment",
+    Wrapped.REPLICA_SET: "replicaset",
+    Wrapped.STATEFUL_SET: "statefulset",
+    Wrapped.GROUP: "group",
+}
 
 
 class FluxJobResources(Part, frozen=True):
@@ -35,24 +54,49 @@ class FluxJobSpec(Part, frozen=True):
     type: int = Wrapped.POD
     name: str = ""
     object: str = ""
-    """The workload itself, in base64; kept for the old readers' sake."""
+    """The workload itself, in base64. It was never filled, and is not now."""
     duration: int = 0
+    """Seconds; 0: not limited."""
     reservation: bool = False
     nodes: int = 0
+    """How many pods are wanted."""
     resources: FluxJobResources = FluxJobResources()
+
+
+class Columns(Part, frozen=True):
+    """Texts cut to the width of a table, for `kubectl get`."""
+
+    reason: str = ""
+    nodes: str = ""
 
 
 class FluxJobStatus(Part, frozen=True):
     """What has become of it."""
 
     submit_status: str = ""
+    """Fluxqueue's word for it: statusNew, statusSubmit, statusError or statusCancel."""
     state: str = ""
+    """A state of the queue, in its own words: `pending`, `timed out`."""
     reason: str = ""
+    """Why it is in this state or, while it waits, what it waits for."""
     queue: str = ""
     position: int | None = None
+    """Its place in the queue; 1 is the next."""
     eta: datetime | None = None
+    """When it is promised to start."""
     start: datetime | None = None
+    end: datetime | None = None
+    walltime: int | None = None
+    """Seconds; None: without end."""
     nodes: tuple[str, ...] = ()
+    """Each node once."""
+    node_list: str = ""
+    """The same as one text, a hostlist: `node[0-3,7]`."""
+    size: int = 0
+    """How many pods it has."""
+    job_id: int | None = field(default=None, name="jobID")
+    """Its number in the queue."""
+    columns: Columns = Columns()
     conditions: tuple[Condition, ...] = ()
 
 

@@ -125,7 +125,9 @@ class ContainerStatus(Part, frozen=True):
     name: str
     state: ContainerState = ContainerState()
     allocated_resources: Quantities = field(default_factory=dict)
-    """What it holds now, which is not what it asks for while it is being resized."""
+    """What the kubelet set aside for it, which is not what it asks for while it is resized."""
+    resources: Requests | None = None
+    """What it runs with."""
 
 
 class PodStatus(Part, frozen=True):
@@ -139,6 +141,10 @@ class PodStatus(Part, frozen=True):
     start_time: datetime | None = None
     conditions: tuple[Condition, ...] = ()
     container_statuses: tuple[ContainerStatus, ...] = ()
+    init_container_statuses: tuple[ContainerStatus, ...] = ()
+    allocated_resources: Quantities = field(default_factory=dict)
+    """Of a pod that asks for resources as a whole; the same as for containers."""
+    resources: Requests | None = None
 
 
 class Pod(Object, frozen=True):

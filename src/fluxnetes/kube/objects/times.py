@@ -14,4 +14,5 @@ def micro_time(moment: datetime) -> str:
     >>> micro_time(datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC))
     '2026-01-02T03:04:05.000000Z'
     """
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    plain = moment.astimezone(UTC).replace(tzinfo=None)
+    return plain.isoformat(timespec="microseconds") + "Z"

@@ -19,6 +19,20 @@ SELECT id, state
 FROM (SELECT id, state FROM jobs WHERE ended ORDER BY id DESC LIMIT $1) AS last
 ORDER BY id;
 
+-- name: ended
+-- For each workload the last job that stood for it and has ended. The tasks of an array stand for no
+-- workload of their own. (The comparison with nothing lets the index be used, which leaves those
+-- out.)
+SELECT DISTINCT ON (submissions.workload) submissions.workload, jobs.id
+FROM submissions
+INNER JOIN jobs ON jobs.id = submissions.id
+WHERE
+    submissions.workload = ANY($1::text[])
+    AND submissions.workload <> ''
+    AND jobs.ended
+    AND jobs.parent IS NULL
+ORDER BY submissions.workload ASC, jobs.arrival DESC;
+
 -- name: submissions
 SELECT * FROM submissions WHERE id = ANY($1::bigint[]);
 

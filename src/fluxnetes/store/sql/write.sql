@@ -4,21 +4,21 @@
 INSERT INTO submissions (
     id, request, walltime, queue, "user", namespace, name, job_class, priority, held, gathering,
     begin, size_min, size_max, array_tasks, array_at_once, reservation, preemptible, requeue,
-    min_runtime, on_loss
+    min_runtime, on_loss, workload
 )
 SELECT
     id, request::json, walltime, queue, "user", namespace, name, job_class, priority, held,
     gathering, begin, size_min, size_max, array_tasks, array_at_once, reservation, preemptible,
-    requeue, min_runtime, on_loss
+    requeue, min_runtime, on_loss, workload
 FROM unnest(
     $1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[],
     $8::bigint[], $9::bigint[], $10::boolean[], $11::boolean[], $12::bigint[], $13::bigint[],
     $14::bigint[], $15::bigint[], $16::bigint[], $17::text[], $18::boolean[], $19::boolean[],
-    $20::bigint[], $21::text[]
+    $20::bigint[], $21::text[], $22::text[]
 ) AS given (
     id, request, walltime, queue, "user", namespace, name, job_class, priority, held, gathering,
     begin, size_min, size_max, array_tasks, array_at_once, reservation, preemptible, requeue,
-    min_runtime, on_loss
+    min_runtime, on_loss, workload
 )
 ON CONFLICT (id) DO UPDATE SET
     request = excluded.request,
@@ -40,7 +40,8 @@ ON CONFLICT (id) DO UPDATE SET
     preemptible = excluded.preemptible,
     requeue = excluded.requeue,
     min_runtime = excluded.min_runtime,
-    on_loss = excluded.on_loss;
+    on_loss = excluded.on_loss,
+    workload = excluded.workload;
 
 -- name: forget_dependencies
 DELETE FROM dependencies WHERE job = ANY($1::bigint[]);

@@ -1,0 +1,48 @@
+"""Makes pods as fast as the API server takes them; a process of its own, the same for all.
+
+    python -m bench.kube_creator KUBECONFIG PODS_FILE
+
+The file has one pod a line, as JSON. Prints when it began and ended, by the machine's monotonic
+clock, which is the same in all processes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench.kube_work import NAMESPACE
+from fluxnetes.kube.client import Client
+from fluxnetes.kube.config import find_access
+from fluxnetes.kube.objects.pods import PODS
+from fluxnetes.kube.transport import Lane, Request
+
+
+async def create_all(kubeconfig: Path, bodies: list[bytes]) -> tuple[float, float]:
+    """In the order given, as many at a time as there are connections."""
+    waiting = iter(bodies)
+    async with Client(find_access(kubeconfig)) as client:
+        began = time.monotonic()
+        await asyncio.gather(*(_create(client, waiting) for _ in range(Lane.REQUESTS.value)))
+        return began, time.monotonic()
+
+
+async def _create(client: Client, waiting: Iterator[bytes]) -> None:
+    # Not client.create: nobody wants to see what was made, and the cores are the schedulers'.
+    path = PODS.path(NAMESPACE)
+    for body in waiting:
+        await client.transport.ask(Request("create a pod", "POST", path, body=body))
+
+
+def main() -> None:
+    kubeconfig, file = map(Path, sys.argv[1:])
+    began, ended = asyncio.run(create_all(kubeconfig, file.read_bytes().splitlines()))
+    print(json.dumps({"began": began, "ended": ended}))
+
+
+if __name__ == "__main__":
+    main()

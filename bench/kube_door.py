@@ -1,0 +1,64 @@
+"""When a scheduler may act: how to see that it is ready, and how to keep it from its work.
+
+A door that is closed is an API server that is stopped (SIGSTOP). Whoever knocks is let in by the
+kernel, and gets no answer until the door opens. So a scheduler can be started before the clock
+starts, whatever it does first, and none can see or do anything early.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Self
+from urllib.parse import urlsplit
+
+from bench.kube_costs import costs
+from fluxnetes.plane.parts import API_SERVER
+from fluxnetes.plane.plane import ControlPlane
+
+_QUIET = 0.5
+_NEXT_TO_NOTHING = 0.03
+_ESTABLISHED = "01"
+
+
+def is_quiet(pid: int) -> bool:
+    """Whether a process and its children do nothing for a while."""
+    before = costs(pid).cpu
+    time.sleep(_QUIET)
+    return costs(pid).cpu - before <= _NEXT_TO_NOTHING
+
+
+class Door:
+    """The way to the API server, closed for a while."""
+
+    opened = 0.0
+    """When it was opened, by the monotonic clock."""
+
+    def __init__(self, plane: ControlPlane) -> None:
+        self._server = plane.processes[API_SERVER].pid
+        self._port = urlsplit(plane.server).port or 0
+        self._before = 0
+
+    def __enter__(self) -> Self:
+        self._before = self._connections()
+        os.kill(self._server, signal.SIGSTOP)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.opened = time.monotonic()
+        os.kill(self._server, signal.SIGCONT)
+
+    def somebody_waits(self) -> bool:
+        """Whether somebody has come since it was closed."""
+        return self._connections() > self._before
+
+    def _connections(self) -> int:
+        """How many there are, from the other end."""
+        _, *lines = Path("/proc/net/tcp").read_text().splitlines()
+        ends = ((line.split()[2], line.split()[3]) for line in lines)
+        return sum(
+            state == _ESTABLISHED and int(remote.rpartition(":")[2], 16) == self._port
+            for remote, state in ends
+        )

@@ -1,0 +1,164 @@
+"""Certificates: an authority, and what it signs.
+
+All are values in PEM; who keeps them where, and when they are made anew, is the caller's business.
+Keys are on the curve P-256: quick to make, and every client of Kubernetes knows it.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+)
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+CLOCKS_DIFFER_BY = timedelta(minutes=5)
+"""A certificate is valid from a little before it is made, for those whose clocks are behind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """A certificate and its key."""
+
+    certificate: bytes
+    key: bytes
+
+
+def make_authority(name: str, lasts: timedelta, now: datetime | None = None) -> Signed:
+    """An authority that vouches for itself."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = _name(name)
+    made = (
+        _builder(subject, subject, key, key, lasts, now)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(_usage(signs=True), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    return Signed(made.public_bytes(Encoding.PEM), key_text(key))
+
+
+def issue_server(
+    authority: Signed,
+    name: str,
+    addresses: tuple[str, ...],
+    names: tuple[str, ...],
+    lasts: timedelta,
+    now: datetime | None = None,
+) -> Signed:
+    """A certificate for a server that is reached at these addresses and names."""
+    known_as: list[x509.GeneralName] = [x509.DNSName(each) for each in names]
+    known_as += [x509.IPAddress(ipaddress.ip_address(each)) for each in addresses]
+    return _issue(authority, _name(name), ExtendedKeyUsageOID.SERVER_AUTH, known_as, lasts, now)
+
+
+def issue_client(
+    authority: Signed,
+    user: str,
+    group: str | None,
+    lasts: timedelta,
+    now: datetime | None = None,
+) -> Signed:
+    """A certificate that says: this is `user`, of `group`."""
+    purpose = ExtendedKeyUsageOID.CLIENT_AUTH
+    return _issue(authority, _name(user, group), purpose, [], lasts, now)
+
+
+def make_key_pair() -> Signed:
+    """A key without a certificate: its public half stands in for that."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    form = PublicFormat.SubjectPublicKeyInfo
+    return Signed(key.public_key().public_bytes(Encoding.PEM, form), key_text(key))
+
+
+def key_text(key: ec.EllipticCurvePrivateKey) -> bytes:
+    """A key in PEM, without a pass phrase."""
+    return key.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption())
+
+
+def read_key(text: bytes) -> ec.EllipticCurvePrivateKey:
+    """A key of ours. Raises ValueError for anything else."""
+    try:
+        key = load_pem_private_key(text, password=None)
+    except TypeError as error:  # what the library says when there is a pass phrase
+        raise ValueError(str(error)) from None
+    if not isinstance(key, ec.EllipticCurvePrivateKey):
+        raise ValueError(f"expected an elliptic curve key, found {type(key).__name__}")
+    return key
+
+
+def _issue(
+    authority: Signed,
+    subject: x509.Name,
+    purpose: x509.ObjectIdentifier,
+    known_as: list[x509.GeneralName],
+    lasts: timedelta,
+    now: datetime | None,
+) -> Signed:
+    issuer, signer = x509.load_pem_x509_certificate(authority.certificate), read_key(authority.key)
+    key = ec.generate_private_key(ec.SECP256R1())
+    builder = (
+        _builder(subject, issuer.subject, key, signer, lasts, now)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(_usage(signs=False), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([purpose]), critical=False)
+    )
+    if known_as:
+        builder = builder.add_extension(x509.SubjectAlternativeName(known_as), critical=False)
+    made = builder.sign(signer, hashes.SHA256())
+    return Signed(made.public_bytes(Encoding.PEM), key_text(key))
+
+
+def _builder(
+    subject: x509.Name,
+    issuer: x509.Name,
+    key: ec.EllipticCurvePrivateKey,
+    signer: ec.EllipticCurvePrivateKey,
+    lasts: timedelta,
+    now: datetime | None,
+) -> x509.CertificateBuilder:
+    begins = now or datetime.now(UTC)
+    # By these a reader tells an authority from an earlier one of the same name.
+    own = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
+    of_signer = x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key())
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(begins - CLOCKS_DIFFER_BY)
+        .not_valid_after(begins + lasts)
+        .add_extension(own, critical=False)
+        .add_extension(of_signer, critical=False)
+    )
+
+
+def _name(common: str, organization: str | None = None) -> x509.Name:
+    parts = [x509.NameAttribute(NameOID.COMMON_NAME, common)]
+    if organization:
+        parts.append(x509.NameAttribute(NameOID.ORGANIZATION_NAME, organization))
+    return x509.Name(parts)
+
+
+def _usage(*, signs: bool) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=not signs,
+        key_cert_sign=signs,
+        crl_sign=signs,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        encipher_only=False,
+        decipher_only=False,
+    )

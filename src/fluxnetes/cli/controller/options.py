@@ -1,0 +1,110 @@
+"""The options of `fluxnetes controller`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+HELP = """\
+Schedule the pods of a Kubernetes cluster that name our scheduler, in groups, from a durable queue.
+
+The cluster is that of --kubeconfig, else of KUBECONFIG, else the one that this pod runs in. The
+queue is kept in the Postgres that --dsn (or FLUXNETES_DSN) names, else in a server of our own.
+Several may run for one cluster; one of them leads. Pods that name another scheduler are queued only
+where `fluxnetes webhook` runs too and they opted in.
+
+Examples:
+
+\b
+  fluxnetes controller
+  fluxnetes controller --kubeconfig ~/.kube/config --context lab --config queues.yaml
+"""
+
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line said."""
+
+    kubeconfig: Path | None
+    context: str | None
+    dsn: str | None
+    store_folder: Path | None
+    config: Path | None
+    namespace: str
+    identity: str | None
+    scheduler_names: tuple[str, ...]
+    control_plane: bool
+    log_level: str
+
+
+@app.command(help=HELP)
+def controller(
+    kubeconfig: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The way to the cluster.")
+    ] = None,
+    context: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The kubeconfig's context to use.")
+    ] = None,
+    dsn: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DSN", envvar="FLUXNETES_DSN", help="The Postgres to keep the queue in."
+        ),
+    ] = None,
+    store_folder: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", file_okay=False, help="Where a Postgres of our own is kept."),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", dir_okay=False, help="Queues, limits and shares, as YAML."),
+    ] = None,
+    namespace: Annotated[
+        str, typer.Option(metavar="NAME", help="Our own namespace; nothing in it is queued.")
+    ] = "fluxnetes-system",
+    identity: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            envvar="POD_NAME",
+            help="Unlike that of any other controller that lives.  [default: host and process]",
+        ),
+    ] = None,
+    scheduler_name: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A scheduler name that is ours; may be given often."),
+    ] = None,
+    control_plane: Annotated[
+        bool, typer.Option("--control-plane", help="Nodes of the control plane may be used too.")
+    ] = False,
+    log_level: Annotated[str, typer.Option(metavar="LEVEL", help="debug, info, warning.")] = "info",
+) -> None:
+    from fluxnetes.cli.controller.run import run
+
+    names = tuple(scheduler_name or ())
+    raise typer.Exit(
+        run(
+            Options(
+                kubeconfig,
+                context,
+                dsn,
+                store_folder,
+                config,
+                namespace,
+                identity,
+                names,
+                control_plane,
+                log_level,
+            )
+        )
+    )

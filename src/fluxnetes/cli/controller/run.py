@@ -1,0 +1,107 @@
+"""From options to a controller that leads whenever it can, until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import socket
+import sys
+from collections.abc import Coroutine
+from pathlib import Path
+
+import yaml
+
+from fluxnetes.cli.controller.options import Options
+from fluxnetes.cluster.names import SCHEDULER_NAMES
+from fluxnetes.controller.term import Options as Term
+from fluxnetes.controller.term import run as run_terms
+from fluxnetes.kube.client import Client
+from fluxnetes.kube.config import find_access
+from fluxnetes.kube.errors import KubeError
+from fluxnetes.queue.config import Config
+from fluxnetes.store.configs import decode_config
+from fluxnetes.store.connect import Database
+from fluxnetes.store.embedded import EmbeddedServer
+from fluxnetes.store.errors import StoreError
+from fluxnetes.store.store import Store
+
+READY = "leading"
+"""What is said on standard output whenever a term begins."""
+
+
+def run(options: Options) -> int:
+    """Run until SIGTERM or Ctrl-C. Returns the exit status."""
+    logging.basicConfig(
+        level=options.log_level.upper(),
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+        stream=sys.stderr,
+    )
+    try:
+        term = _term(options)
+        asyncio.run(_run(options, term))
+    except (KubeError, StoreError, ValueError, OSError) as error:
+        sys.stderr.write(f"fluxnetes controller: {error}\n")
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def _term(options: Options) -> Term:
+    return Term(
+        identity=options.identity or f"{socket.gethostname()}-{os.getpid()}",
+        namespace=options.namespace,
+        config=read_config(options.config),
+        scheduler_names=options.scheduler_names or SCHEDULER_NAMES,
+        control_plane=options.control_plane,
+    )
+
+
+def read_config(path: Path | None) -> Config:
+    """Queues, limits and shares; without a file, one queue."""
+    if path is None:
+        return Config()
+    content = yaml.load(path.read_text(), Loader=yaml.CSafeLoader)
+    try:
+        return decode_config(json.dumps(content or {}))
+    except StoreError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+async def _run(options: Options, term: Term) -> None:
+    access = find_access(options.kubeconfig, options.context)
+    server = EmbeddedServer(options.store_folder) if options.dsn is None else None
+    store = Store(Database(options.dsn, server=server))
+    async with Client(access) as client:
+        try:
+            await store.open()
+            await _until_told(run_terms(client, store, term, _say_ready))
+        finally:
+            await store.close()
+
+
+def _say_ready() -> None:
+    sys.stdout.write(f"{READY}\n")
+    sys.stdout.flush()
+
+
+async def _until_told(work: Coroutine[None, None, None]) -> None:
+    """Run until SIGTERM or Ctrl-C, then let it clean up."""
+    task = asyncio.create_task(work)
+    loop = asyncio.get_running_loop()
+    told: list[bool] = []
+
+    def stop() -> None:
+        told.append(True)
+        task.cancel()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop)
+    try:
+        await task
+    except asyncio.CancelledError:
+        if not told:
+            raise

@@ -1,0 +1,120 @@
+"""From options to a webhook that serves until a signal, or until its parent is gone."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import sys
+from dataclasses import replace
+
+from fluxnetes.cli.webhook.options import Options
+from fluxnetes.kube.client import Client
+from fluxnetes.kube.config import Access, find_access
+from fluxnetes.kube.errors import KubeError
+from fluxnetes.store.places import default_folder
+from fluxnetes.webhook.keeping import FolderKeeper, Keeper, SecretKeeper
+from fluxnetes.webhook.mutate import Policy
+from fluxnetes.webhook.registration import Address, Reach, Service
+from fluxnetes.webhook.serving import listen, serve
+from fluxnetes.webhook.setting import Setting
+
+_LOCAL, _EVERYWHERE = "127.0.0.1", "0.0.0.0"  # noqa: S104 - a pod is reached at its own address
+_DRAIN_BEHIND_SERVICE = 5.0
+"""Seconds until all who forward to us know that we are about to go."""
+
+
+def run(options: Options) -> int:
+    """Serve. Returns the exit status."""
+    level = logging.DEBUG if options.verbose else logging.INFO
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s: %(message)s")
+    logging.getLogger("fluxnetes").setLevel(level)
+    try:
+        access = find_access(options.kubeconfig, options.context)
+        listener = _listener(options)
+    except (KubeError, OSError) as error:
+        sys.stderr.write(f"fluxnetes webhook: {error}\n")
+        return 1
+    asyncio.run(_serve(options, access, listener))
+    return 0
+
+
+async def _serve(options: Options, access: Access, listener: socket.socket) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    if options.socket is not None:
+        loop.add_reader(0, _hear, stop)
+    told = asyncio.Event()
+
+    def registered() -> None:
+        if not told.is_set():
+            told.set()
+            sys.stdout.write("ready\n")
+            sys.stdout.flush()
+
+    policy = _policy(options, access)
+    async with Client(access) as client:
+        await serve(
+            client,
+            _keeper(options, client, policy),
+            listener,
+            _setting(options, policy, listener),
+            stop=stop,
+            registered=registered,
+        )
+
+
+def _hear(stop: asyncio.Event) -> None:
+    """Nobody tells us anything on standard input; only its end counts."""
+    if not os.read(0, 4096):
+        asyncio.get_running_loop().remove_reader(0)
+        stop.set()
+
+
+def _listener(options: Options) -> socket.socket:
+    if options.socket is not None:
+        return socket.socket(fileno=options.socket)
+    address = options.address or (_EVERYWHERE if options.service else _LOCAL)
+    try:
+        return listen(address, options.port)
+    except OSError as error:
+        raise OSError(
+            f"cannot listen at {address}, port {options.port}: {error.strerror}; "
+            "choose another with --address and --port"
+        ) from None
+
+
+def _policy(options: Options, access: Access) -> Policy:
+    policy = Policy()
+    namespace = options.namespace or (access.namespace if options.service else policy.namespace)
+    schedulers = options.schedulers or policy.schedulers
+    return replace(policy, namespace=namespace, schedulers=schedulers)
+
+
+def _keeper(options: Options, client: Client, policy: Policy) -> Keeper:
+    if options.service and options.folder is None:
+        return SecretKeeper(client, policy.namespace)
+    return FolderKeeper(options.folder or default_folder() / "webhook")
+
+
+def _setting(options: Options, policy: Policy, listener: socket.socket) -> Setting:
+    drain = _DRAIN_BEHIND_SERVICE if options.service else 0.0
+    return Setting(
+        _reach(options, policy, listener),
+        policy,
+        options.everything,
+        drain=drain if options.drain is None else options.drain,
+    )
+
+
+def _reach(options: Options, policy: Policy, listener: socket.socket) -> Reach:
+    if options.service:
+        return Service(policy.namespace, options.service)
+    if options.url:
+        return Address(options.url)
+    host, port = listener.getsockname()[:2]
+    return Address(f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}")

@@ -1,0 +1,223 @@
+"""What a group asks for, as its objects say it now.
+
+A group's size comes from its labels, from its PodGroup, or from the spec of its workloads. It is
+*complete* when so many members are there. Pods that a workload is yet to make count as members,
+because it will make them once it is let go. Their shape is the template's, which is provisional:
+admission may change the pods, and then the group asks anew.
+
+Of a group that has started, members without a seat are asked for as they come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import groupby
+
+from fluxnetes.cluster.adapters import ADAPTERS
+from fluxnetes.cluster.footprints import Footprint
+from fluxnetes.cluster.groups import Group, Member, is_live
+from fluxnetes.cluster.marks import Marks, read_marks
+from fluxnetes.kube.objects.base import Metadata
+from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup
+from fluxnetes.kube.objects.pods import PodSpec
+from fluxnetes.match.gang import Gang
+from fluxnetes.queue.jobs import Size
+
+ReadFootprint = Callable[[PodSpec, Metadata, Marks, str], Footprint]
+"""Of a spec, the metadata beside it, what the marks say, and the namespace.
+
+Raises `Unfit` for what we do not honour, `NotYet` for what cannot be said yet."""
+
+
+class Unfit(ValueError):  # noqa: N818 - it is the pod that is unfit
+    """A pod asks for what we cannot honour; in words for its user."""
+
+
+class NotYet(Exception):  # noqa: N818 - nothing is wrong
+    """Something must come first; in words for its user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What a group asks of the queue."""
+
+    footprints: tuple[Footprint, ...]
+    """Of each task, those of one shape side by side."""
+    size: Size | None
+    walltime: int | None
+    queue: str
+    job_class: int
+    priority: int
+    hold: bool
+    begin: int | None
+    after: tuple[tuple[str, str], ...]
+    requeue: bool
+    """Whether it can go back to the queue once it has started: workloads made all of it."""
+
+    @property
+    def gang(self) -> Gang:
+        shapes = (each.shape(len(list(same))) for each, same in groupby(self.footprints))
+        return Gang(tuple(shapes))
+
+
+@dataclass(frozen=True, slots=True)
+class Seatless:
+    """A member that has no seat: a pod or, without a uid, one that a workload is yet to make."""
+
+    footprint: Footprint
+    index: int
+    uid: str = ""
+
+
+def ask(group: Group, read: ReadFootprint) -> Demand | None:
+    """What a group asks for now; None: nothing, or it is not complete (`missing` says so)."""
+    started = any(part.holds for part in group.parts)
+    least = 1 if started else least_size(group)
+    if not started and _most_members(group) < least:
+        return None
+    seatless = seatless_members(group, read)
+    if len(seatless) < max(1, least):
+        return None
+    most = len(seatless) if started else max(least, _most_size(group) or len(seatless))
+    footprints = _side_by_side(seatless[:most])
+    size = None
+    if not started and least < len(footprints):
+        if footprints[0] == footprints[-1]:
+            size = Size(least, len(footprints))
+        else:
+            footprints = _side_by_side(seatless[:least])
+    return demand_of(group, footprints, size)
+
+
+def missing(group: Group) -> str:
+    """In words, how much of a group is not there yet."""
+    return f"{_most_members(group)} of the {least_size(group)} pods of {group.key} are there"
+
+
+def least_size(group: Group) -> int:
+    """How many members must start together."""
+    marks = group.marks
+    if marks.min_size is not None:
+        return marks.min_size
+    if marks.size is not None:
+        return marks.size
+    if isinstance(group.pod_group, PodGroup) and group.pod_group.spec.min_member:
+        return group.pod_group.spec.min_member
+    if isinstance(group.pod_group, NativePodGroup):
+        gang = group.pod_group.spec.scheduling_policy.gang
+        return gang.min_count if gang is not None else 1
+    return max(1, sum(_size(group, uid) for uid in group.workloads))
+
+
+def _most_size(group: Group) -> int | None:
+    """How many members may start together; None: all that are there."""
+    if group.marks.max_size is not None:
+        return group.marks.max_size
+    return group.marks.size
+
+
+def _most_members(group: Group) -> int:
+    """No more members than this can be there; quick, since most pods come to incomplete groups."""
+    return len(group.pods) + sum(_size(group, uid) for uid in group.workloads)
+
+
+def _size(group: Group, uid: str) -> int:
+    return ADAPTERS[group.kinds[uid]].size(group.workloads[uid])
+
+
+def seatless_members(group: Group, read: ReadFootprint) -> list[Seatless]:
+    """Members that have no seat, in the order in which they would get one."""
+    found: list[Seatless] = []
+    for number, (uid, member) in enumerate(group.pods.items()):
+        if uid in group.seats or member.pod.spec.node_name or not is_live(member.pod):
+            continue
+        if group.is_closed_to(uid):
+            continue
+        index = number if member.index is None else member.index
+        found.append(Seatless(footprint_of(member, read), index, uid))
+    free = sum(part.seats - len(part.pods) for part in group.parts if part.holds)
+    for uid in group.workloads:
+        to_come = pods_to_come(group, uid)
+        free, to_come = max(0, free - to_come), max(0, to_come - free)
+        found += _yet_to_make(group, uid, to_come, read, found)
+    return sorted(found, key=lambda each: each.index)
+
+
+def pods_to_come(group: Group, uid: str) -> int:
+    """How many pods a workload will yet make, if it runs or once we let it go."""
+    adapter, workload = ADAPTERS[group.kinds[uid]], group.workloads[uid]
+    if group.is_closed_to("") or (
+        adapter.is_suspended(workload) and not adapter.is_waiting_for_us(workload)
+    ):
+        return 0
+    mine = [member.pod for member in group.pods.values() if member.owner == uid]
+    live = sum(map(is_live, mine))
+    succeeded = sum(pod.status.phase == "Succeeded" for pod in mine)
+    return adapter.to_come(workload, live, succeeded)
+
+
+def _yet_to_make(
+    group: Group, uid: str, count: int, read: ReadFootprint, there: list[Seatless]
+) -> list[Seatless]:
+    if not count:
+        return []
+    workload = group.workloads[uid]
+    template = ADAPTERS[group.kinds[uid]].template(workload)
+    footprint = read(template.spec, template.metadata, group.marks, group.key.namespace)
+    used = {each.index for each in there}
+    numbers = [n for n in range(count + len(used)) if n not in used]
+    return [Seatless(footprint, number) for number in numbers[:count]]
+
+
+def footprint_of(member: Member, read: ReadFootprint) -> Footprint:
+    """A pod's footprint, read once."""
+    if member.footprint is None:
+        marks = member.marks if member.marks is not None else read_marks(member.pod.metadata)
+        metadata = member.pod.metadata
+        member.footprint = read(member.pod.spec, metadata, marks, metadata.namespace)
+    return member.footprint
+
+
+def _side_by_side(members: list[Seatless]) -> tuple[Footprint, ...]:
+    """Footprints in order of first appearance, equal ones together."""
+    counts: dict[Footprint, int] = {}
+    for each in members:
+        counts[each.footprint] = counts.get(each.footprint, 0) + 1
+    return tuple(footprint for footprint, count in counts.items() for _ in range(count))
+
+
+def demand_of(group: Group, footprints: tuple[Footprint, ...], size: Size | None) -> Demand:
+    """What a group asks for these of its members."""
+    marks = group.marks
+    owned = all(member.owner for member in group.pods.values() if is_live(member.pod))
+    return Demand(
+        footprints=footprints,
+        size=size,
+        walltime=_walltime(group),
+        queue=marks.queue or "default",
+        job_class=_pod_priority(group),
+        priority=marks.priority or 0,
+        hold=marks.hold,
+        begin=marks.begin,
+        after=marks.after,
+        requeue=bool(group.workloads) and owned,
+    )
+
+
+def _walltime(group: Group) -> int | None:
+    """Our annotation; else what Kubernetes enforces; else none, and the queue has a default."""
+    if group.marks.walltime is not None:
+        return group.marks.walltime
+    known = [
+        ADAPTERS[group.kinds[uid]].walltime(each) for uid, each in group.workloads.items()
+    ] + [m.pod.spec.active_deadline_seconds for m in group.pods.values() if not m.owner]
+    seconds = [each for each in known if each is not None]
+    # The group lasts as long as its last pod; if one of them is endless, so is the group.
+    return max(seconds) if seconds and len(seconds) == len(known) else None
+
+
+def _pod_priority(group: Group) -> int:
+    for member in group.pods.values():
+        return member.pod.spec.priority or 0
+    return 0

@@ -1,0 +1,234 @@
+"""Groups: the pods that start together, the workloads that make them, and who sits where.
+
+A *group* is what a user thinks of as one job: a Job and its pods, pods that carry the same group
+label, or a single pod. Its *members* are its pods that live and those that a workload of it is yet
+to make. A *part* of a group is one job of the queue. Mostly a group has one part. It has more when
+pods come after the group has started: those are queued as a part of their own.
+
+A part that holds resources has *seats*: one for each task of the job, on a node. A pod that sits is
+to be bound there, or is. A seat whose pod ended is *kept* while a replacement is due.
+
+    pods of the group ──▶ wait together ──▶ one part, queued ──▶ seats ──▶ bound ──▶ ended
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+from fluxnetes.cluster.footprints import Footprint
+from fluxnetes.cluster.marks import Marks, read_marks
+from fluxnetes.kube.objects.base import Metadata, Object
+from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup
+from fluxnetes.kube.objects.pods import Pod
+
+NO_MARKS = read_marks(Metadata())
+
+POD, LABELLED = "Pod", "Group"
+"""Kinds of groups besides those of workloads: a single pod; pods of one group label."""
+
+
+class GroupKey(NamedTuple):
+    """Which group: a Job and a label group of the same name are two."""
+
+    kind: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind.lower()} {self.namespace}/{self.name}"
+
+
+@dataclass(slots=True)
+class Member:
+    """A pod of a group, with what was read from it."""
+
+    pod: Pod
+    owner: str = ""
+    """The uid of the workload of the group that made it, which was checked; empty: none did."""
+    index: int | None = None
+    """Its number, if its workload numbers its pods."""
+    marks: Marks | None = None
+    footprint: Footprint | None = None
+
+
+@dataclass(slots=True)
+class Kept:
+    """A seat that waits for the replacement of a pod that ended."""
+
+    until: float
+    ok: bool
+
+
+@dataclass(slots=True, eq=False)
+class Part:
+    """One job of the queue, as the group sees it."""
+
+    job: int
+    footprints: tuple[Footprint, ...]
+    """Of each task."""
+    nodes: list[str] = field(default_factory=list)
+    """The node of each task; empty while it waits."""
+    ended: set[int] = field(default_factory=set)
+    """Tasks that are over for the queue."""
+    pods: dict[int, str] = field(default_factory=dict)
+    """Who sits where: a pod's uid by task."""
+    bound: set[int] = field(default_factory=set)
+    """Tasks whose pod is on its node."""
+    kept: dict[int, Kept] = field(default_factory=dict)
+    returning: str = ""
+    """Why it is being taken back; empty: it is not."""
+    withdrawn: bool = False
+    """It was taken out of the queue because its group asks for nothing, or something else."""
+    progress: float = 0.0
+    """When something last went forward."""
+    _free: dict[Footprint, list[int]] = field(default_factory=dict)
+    """Heaps of tasks where nobody sat when they were put there; some may be taken since."""
+
+    @property
+    def holds(self) -> bool:
+        return bool(self.nodes)
+
+    @property
+    def seats(self) -> int:
+        """How many tasks are not over."""
+        return len(self.nodes) - len(self.ended)
+
+    def place(self, nodes: list[str], ended: Iterable[int]) -> None:
+        """The queue gave it these nodes, or others, or more."""
+        first = len(self.nodes)
+        self.nodes = nodes
+        self.ended = set(ended)
+        if len(self.footprints) < len(nodes):
+            # What came later is of the only footprint that a group which can grow has.
+            more = len(nodes) - len(self.footprints)
+            self.footprints += (self.footprints[-1],) * more
+        for task in range(first, len(nodes)):
+            if task not in self.ended:
+                self._offer(task)
+
+    def wait_again(self) -> None:
+        """It went back to the queue."""
+        self.nodes, self.ended, self.returning = [], set(), ""
+        self.pods.clear()
+        self.bound.clear()
+        self.kept.clear()
+        self._free.clear()
+
+    def is_free(self, task: int, footprint: Footprint) -> bool:
+        return (
+            task < len(self.nodes)
+            and task not in self.ended
+            and task not in self.pods
+            and self.footprints[task] == footprint
+        )
+
+    def first_free(self, footprint: Footprint) -> int | None:
+        """The first task of a footprint where nobody sits."""
+        heap = self._free.get(footprint, [])
+        while heap and not self.is_free(heap[0], footprint):
+            heappop(heap)
+        return heap[0] if heap else None
+
+    def sit(self, task: int, uid: str) -> None:
+        self.pods[task] = uid
+        self.kept.pop(task, None)
+
+    def leave(self, task: int) -> None:
+        """Nobody sits there any more."""
+        self.pods.pop(task, None)
+        self.bound.discard(task)
+        self._offer(task)
+
+    def _offer(self, task: int) -> None:
+        heappush(self._free.setdefault(self.footprints[task], []), task)
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether a pod is bound to every seat."""
+        return self.holds and len(self.bound) >= self.seats
+
+
+@dataclass(slots=True, eq=False)
+class Group:
+    """All that belongs together."""
+
+    key: GroupKey
+    workloads: dict[str, Object] = field(default_factory=dict)
+    """By uid."""
+    kinds: dict[str, str] = field(default_factory=dict)
+    """The kind of each workload."""
+    pod_group: PodGroup | NativePodGroup | None = None
+    pods: dict[str, Member] = field(default_factory=dict)
+    """By uid."""
+    marks: Marks = NO_MARKS
+    """What its objects say together."""
+    parts: list[Part] = field(default_factory=list)
+    """Those that wait or hold something."""
+    seats: dict[str, tuple[Part, int]] = field(default_factory=dict)
+    """Where each pod sits that does, by uid."""
+    changed: set[str] = field(default_factory=set)
+    """Uids of pods that changed since the group was last settled."""
+    closed: Closed | None = None
+    refusal: str = ""
+    """Why it cannot be queued as it is; empty: nothing is wrong with it."""
+    told: str = ""
+    """What its user was last told about why it waits or is refused."""
+
+    def is_closed_to(self, uid: str) -> bool:
+        """Whether a pod (without a uid: one that is yet to come) is not to be queued again."""
+        closed = self.closed
+        return closed is not None and (closed.for_good or not uid or uid in closed.pods)
+
+    @property
+    def waiting(self) -> Part | None:
+        return next((part for part in self.parts if not part.holds), None)
+
+    @property
+    def is_gone(self) -> bool:
+        return not self.pods and not self.workloads and not self.parts
+
+    def sit(self, uid: str, part: Part, task: int) -> None:
+        part.sit(task, uid)
+        self.seats[uid] = (part, task)
+
+    def leave(self, uid: str) -> None:
+        part, task = self.seats.pop(uid)
+        part.leave(task)
+
+    def wait_again(self, part: Part) -> None:
+        """A part went back to the queue, and its pods have no seats."""
+        self.seats = {uid: seat for uid, seat in self.seats.items() if seat[0] is not part}
+        part.wait_again()
+
+    def end(self, part: Part) -> None:
+        """A part is over for the queue."""
+        self.parts.remove(part)
+        self.seats = {uid: seat for uid, seat in self.seats.items() if seat[0] is not part}
+
+    @property
+    def reference(self) -> str:
+        """How the queue and the store know the group; workloads and pods by their uid too."""
+        kind, namespace, name = self.key
+        if kind == LABELLED:
+            return f"{kind}/{namespace}/{name}"
+        uids = self.workloads if kind != POD else self.pods
+        return f"{kind}/{namespace}/{name}/{next(iter(uids), '')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """The group's job has ended; what was there then is not queued again."""
+
+    pods: frozenset[str]
+    for_good: bool
+    """Whether not even new pods open it again: it was rejected, cancelled or out of time."""
+    reason: str = ""
+
+
+def is_live(pod: Pod) -> bool:
+    """Whether a pod runs or may yet run."""
+    return not pod.is_over and pod.metadata.deletion_timestamp is None
+

@@ -1,0 +1,115 @@
+"""Every name that we share with Kubernetes and with users, in one table.
+
+`docs/reference/labels.md` tells users what they mean; a test holds it to this module.
+
+All of these can be written by whoever may write the object. So what we *write* (`WRITTEN`) is for
+people to read and for recovery to start from, and never by itself a reason to believe anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PREFIX = "fluxnetes.io/"
+
+# --- what users write --------------------------------------------------------------------------
+
+GROUP = "fluxnetes.io/group"
+GROUP_SIZE = "fluxnetes.io/group-size"
+MIN_SIZE = "fluxnetes.io/min-size"
+MAX_SIZE = "fluxnetes.io/max-size"
+WALLTIME = "fluxnetes.io/walltime"
+QUEUE = "fluxnetes.io/queue"
+EXCLUSIVE = "fluxnetes.io/exclusive"
+PRIORITY = "fluxnetes.io/priority"
+HOLD = "fluxnetes.io/hold"
+BEGIN = "fluxnetes.io/begin"
+AFTER = "fluxnetes.io/after"
+AFTER_OK = "fluxnetes.io/afterok"
+AFTER_ANY = "fluxnetes.io/afterany"
+
+MANAGED = "fluxnetes.io/managed"
+"""A label. "true" on a namespace or an object: it goes through our queue, whatever scheduler it
+names. There is no way out for one object of a namespace that opted in: any other value on it is
+without effect."""
+
+SIZES = (GROUP_SIZE, MIN_SIZE, MAX_SIZE)
+DEPENDENCIES = (AFTER, AFTER_OK, AFTER_ANY)
+MARKS = frozenset(
+    (GROUP, *SIZES, WALLTIME, QUEUE, EXCLUSIVE, PRIORITY, HOLD, BEGIN, *DEPENDENCIES, MANAGED)
+)
+
+# --- what we write -----------------------------------------------------------------------------
+
+JOB = "fluxnetes.io/job"
+"""An annotation, written with the bind: the number of the job."""
+TASK = "fluxnetes.io/task"
+"""An annotation, written with the bind: which of the group's places the pod was given."""
+
+QUEUED = "fluxnetes.io/queued"
+"""An annotation: "true" on a Job that we suspended, so we may let it go. The gate has its name."""
+
+WRITTEN = frozenset((JOB, TASK, QUEUED))
+
+# --- gates and schedulers ----------------------------------------------------------------------
+
+GATE = QUEUED
+"""The scheduling gate that the webhook gives a bare pod."""
+GATES = (GATE, "fluxqueue")
+"""All that we take off a pod that may start; the second is Fluxqueue's."""
+
+SCHEDULER_NAMES = ("fluxnetes", "fluence", "fluxqueue", "FluxionScheduler")
+"""The default list. The first is what the webhook writes."""
+
+# --- dialects ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """The names by which one system's users say which group a pod is of."""
+
+    name: str
+    group: str
+    size: str
+    of_object: bool = False
+    """The group's name is also that of a PodGroup, which then says the size."""
+
+
+OURS = Dialect("fluxnetes.io", GROUP, GROUP_SIZE)
+
+DIALECTS = (
+    OURS,
+    Dialect("fluxnetes", "fluxnetes.group-name", "fluxnetes.group-size"),
+    Dialect(
+        "fluence.flux-framework.org",
+        "fluence.flux-framework.org/pod-group",
+        "fluence.flux-framework.org/group-size",
+    ),
+    Dialect(
+        "scheduling.x-k8s.io", "scheduling.x-k8s.io/pod-group", "fluence.group-size", of_object=True
+    ),
+    Dialect("fluence", "fluence.pod-group", "fluence.group-size"),
+    Dialect("fluxqueue", "fluxqueue.pod-group", "fluxqueue.group-size"),
+    Dialect(
+        "scheduling.sigs.k8s.io",
+        "pod-group.scheduling.sigs.k8s.io",
+        "fluence.group-size",
+        of_object=True,
+    ),
+)
+"""The first that is found wins. All but ours are kept for manifests that exist."""
+
+JOBSPEC = "jobspec"
+"""Part of a label's key; with the value `zone` it asked Fluence for one zone, and one node."""
+
+# --- Kubernetes' own ---------------------------------------------------------------------------
+
+COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
+HOSTNAME = "kubernetes.io/hostname"
+MIRROR = "kubernetes.io/config.mirror"
+"""An annotation: the pod is the picture of one that a kubelet started from a file."""
+AVAILABILITY = "node.kubernetes.io/"
+"""How the keys of taints begin that say whether a node can be used now (cordoned, not ready, short
+of memory). Such a node is closed; it does not become one that a pod may never go to."""
+COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
+"""A label (before 1.28 an annotation): the number of a pod of an indexed Job."""

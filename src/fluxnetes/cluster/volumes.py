@@ -1,0 +1,99 @@
+"""What a pod's claims say about where it may go.
+
+A claim that is bound has a volume, and the volume may be reachable from some nodes only. A claim
+that is not bound *waits*: the pod is not queued until it is, for nobody can say where it may go. A
+claim whose class binds it only once a node is chosen is *refused*: we choose nodes for a whole
+group at once, and cannot try whether a volume can be made there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fluxnetes.kube.objects.affinity import NodeSelector
+from fluxnetes.kube.objects.base import Key
+from fluxnetes.kube.objects.pods import PodSpec
+from fluxnetes.kube.objects.volumes import Claim, PersistentVolume, StorageClass
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeRules:
+    """What the volumes of one pod add to its rule, or why that cannot be said."""
+
+    selectors: tuple[NodeSelector, ...] = ()
+    refusals: tuple[str, ...] = ()
+    """What will never do, in words that name the path."""
+    waits: tuple[str, ...] = ()
+    """What must come first, in words."""
+
+
+NO_VOLUMES = VolumeRules()
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """What there is of claims, volumes and classes, by key; of the last two without namespace."""
+
+    claims: Mapping[Key, Claim]
+    volumes: Mapping[Key, PersistentVolume]
+    classes: Mapping[Key, StorageClass]
+
+
+def volume_rules(spec: PodSpec, namespace: str, storage: Storage) -> VolumeRules:
+    """What the claims of a pod of this namespace say."""
+    found = NO_VOLUMES
+    for number, volume in enumerate(spec.volumes):
+        source = volume.persistent_volume_claim
+        if source is not None:
+            path = f"spec.volumes[{number}].persistentVolumeClaim"
+            found = _add(found, _of_claim((namespace, source.claim_name), path, storage))
+    return found
+
+
+def _add(one: VolumeRules, other: VolumeRules) -> VolumeRules:
+    return VolumeRules(
+        one.selectors + other.selectors, one.refusals + other.refusals, one.waits + other.waits
+    )
+
+
+def _of_claim(key: Key, path: str, storage: Storage) -> VolumeRules:
+    claim = storage.claims.get(key)
+    if claim is None:
+        return _wait(f"there is no claim {key[1]} yet")
+    if claim.metadata.deletion_timestamp is not None:
+        return _wait(f"claim {key[1]} is being deleted")
+    if claim.status.phase == "Lost":
+        return _wait(f"claim {key[1]} has lost its volume")
+    if claim.status.phase == "Bound" and claim.spec.volume_name:
+        return _of_volume(claim, storage)
+    return _of_unbound(claim, path, storage)
+
+
+def _of_volume(claim: Claim, storage: Storage) -> VolumeRules:
+    name = claim.spec.volume_name
+    volume = storage.volumes.get(("", name))
+    if volume is None:
+        return _wait(f"there is no volume {name}, which claim {claim.metadata.name} is bound to")
+    affinity = volume.spec.node_affinity
+    if affinity is None or affinity.required is None:
+        return NO_VOLUMES
+    return VolumeRules(selectors=(affinity.required,))
+
+
+def _of_unbound(claim: Claim, path: str, storage: Storage) -> VolumeRules:
+    name = claim.metadata.name
+    if claim.spec.volume_name:
+        return _wait(f"claim {name} is not bound to volume {claim.spec.volume_name} yet")
+    named = claim.spec.storage_class_name
+    known = storage.classes.get(("", named)) if named else None
+    if named and known is None:
+        return _wait(f"claim {name} is not bound, and there is no storage class {named}")
+    if known is not None and known.binding == "WaitForFirstConsumer":
+        why = f"claim {name} is not bound, and its class {named} waits for the first consumer"
+        return VolumeRules(refusals=(f"{path}: {why}, which is not honoured; bind it beforehand",))
+    return _wait(f"claim {name} is not bound yet")
+
+
+def _wait(reason: str) -> VolumeRules:
+    return VolumeRules(waits=(reason,))

@@ -1,0 +1,311 @@
+"""What there is on the cluster, sorted into groups.
+
+Every object that is seen goes in here, one call an object. Pods that name one of our schedulers,
+and workloads whose template does, are sorted into groups; groups that something happened to are
+*dirty* until somebody settles them. All other pods that are bound count as others'.
+
+Who owns a pod is what its ownerReferences claim, and users can write those. So a claim counts only
+if there is such a workload, with that uid, in the pod's namespace, and it is ours. Pods can be seen
+before the workload that made them. They wait here for it, but not for ever: then they stand for
+themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+from fluxnetes.cluster.adapters import ADAPTERS
+from fluxnetes.cluster.groups import LABELLED, NO_MARKS, POD, Group, GroupKey, Member
+from fluxnetes.cluster.machines import Machines, Turn
+from fluxnetes.cluster.marks import BadMark, Marks, read_marks
+from fluxnetes.cluster.names import SCHEDULER_NAMES
+from fluxnetes.cluster.others import Amounts, Others
+from fluxnetes.cluster.requests import held_amounts
+from fluxnetes.cluster.separations import Separations
+from fluxnetes.kube.objects.base import Key, Metadata, Object
+from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup
+from fluxnetes.kube.objects.pods import Pod
+
+
+class World:
+    """All groups, and what others hold."""
+
+    def __init__(self, machines: Machines, names: Collection[str] = SCHEDULER_NAMES) -> None:
+        self.machines = machines
+        self.names = frozenset(names)
+        self.groups: dict[GroupKey, Group] = {}
+        self.others = Others()
+        self.dirty: dict[GroupKey, None] = {}
+        """A set that remembers who came first."""
+        self.homeless: dict[str, Pod] = {}
+        """Pods, by uid, whose workload nobody has seen yet."""
+        self._group_of: dict[str, GroupKey] = {}
+        """By uid of pod or workload."""
+        self._workloads: dict[str, tuple[str, Object]] = {}
+        """Kind and object of those that are ours, by uid."""
+        self.separations = Separations()
+        self._bound: dict[str, Pod] = {}
+        """All pods that are on a node and have not ended, ours and others'."""
+        self._pod_groups: dict[Key, PodGroup | NativePodGroup] = {}
+
+    def group_of(self, uid: str) -> Group | None:
+        """The group of a pod or a workload."""
+        key = self._group_of.get(uid)
+        return self.groups.get(key) if key is not None else None
+
+    # -- pods ----------------------------------------------------------------------------------
+
+    def put_pod(self, pod: Pod) -> None:
+        """A pod is there, new or changed."""
+        uid = pod.metadata.uid
+        if pod.spec.affinity is not None:
+            self._see_terms(pod)
+        if pod.spec.scheduler_name not in self.names:
+            self.account(pod)
+            return
+        group = self.group_of(uid)
+        if group is None:
+            group = self._take_in(pod)
+            if group is None:
+                self.account(pod)
+                return
+        member = group.pods[uid]
+        if member.pod.spec != pod.spec:
+            member.footprint = None
+        member.pod = pod
+        self._touch(group, uid)
+        self.account(pod)
+
+    def drop_pod(self, pod: Pod) -> None:
+        """A pod is gone."""
+        uid = pod.metadata.uid
+        self.others.drop(uid)
+        self._bound.pop(uid, None)
+        self.homeless.pop(uid, None)
+        if pod.spec.affinity is not None:
+            self.separations.lose(pod)
+        group = self.group_of(uid)
+        if group is not None:
+            del self._group_of[uid]
+            del group.pods[uid]
+            self._touch(group, uid)
+
+    def account(self, pod: Pod) -> None:
+        """Count what a pod holds, as far as no job of ours stands for it."""
+        uid, node = pod.metadata.uid, pod.spec.node_name
+        if not node or pod.is_over:
+            self._bound.pop(uid, None)
+            self.others.drop(uid)
+            return
+        self._bound[uid] = pod
+        group = self.group_of(uid)
+        seat = group.seats.get(uid) if group is not None else None
+        counted: Amounts = ()
+        if seat is None:
+            counted = held_amounts(pod)
+        if self.separations.pooled:
+            known = {} if seat is None else dict(seat[0].footprints[seat[1]].amounts)
+            apart = self.separations.held_by(pod)
+            counted += tuple(each for each in apart if each[0] not in known)
+        if counted:
+            self.others.put(uid, node, counted)
+        else:
+            self.others.drop(uid)
+
+    def account_everybody(self) -> None:
+        """There is a pool that was not there before."""
+        for pod in self._bound.values():
+            self.account(pod)
+
+    def need(self, pools: Mapping[str, int]) -> Turn:
+        """See to it that all machines have these pools, with what others hold of them."""
+        turn = self.machines.need(pools)
+        if turn:
+            self.others.touch_all()
+        return turn
+
+    def _see_terms(self, pod: Pod) -> None:
+        """Somebody keeps away from others, perhaps from pods of ours that wait."""
+        for term in self.separations.see(pod):
+            for group in self.groups.values():
+                for member in group.pods.values():
+                    metadata = member.pod.metadata
+                    if term.matches(metadata.namespace, metadata.labels):
+                        member.footprint = None
+                        self.dirty[group.key] = None
+
+    def settle_homeless(self, uids: Collection[str]) -> None:
+        """Nobody has seen the workload of these pods: they stand for themselves."""
+        for uid in uids:
+            pod = self.homeless.pop(uid, None)
+            if pod is not None:
+                self._join(pod, self._key_of_pod(pod, None), "")
+
+    def _take_in(self, pod: Pod) -> Group | None:
+        """Sort a pod that is new; None: its workload must be seen first."""
+        owner = pod.metadata.controller
+        if owner is None or owner.kind not in ADAPTERS:
+            return self._join(pod, self._key_of_pod(pod, None), "")
+        known = self._workloads.get(owner.uid)
+        if known is None or known[1].metadata.namespace != pod.metadata.namespace:
+            self.homeless[pod.metadata.uid] = pod
+            return None
+        return self._join(pod, self._key_of_pod(pod, owner.uid), owner.uid)
+
+    def _join(self, pod: Pod, key: GroupKey, owner: str) -> Group:
+        marks, refused = _marks(pod.metadata)
+        group = self._group(key)
+        index = ADAPTERS[group.kinds[owner]].index(pod) if owner in group.kinds else None
+        uid = pod.metadata.uid
+        group.pods[uid] = Member(pod, owner if owner in group.kinds else "", index, marks)
+        self._group_of[uid] = key
+        if refused:
+            group.refusal = refused
+        elif not group.workloads:
+            group.marks = _combined(group.marks, marks)
+        self._touch(group, uid)
+        return group
+
+    def _key_of_pod(self, pod: Pod, owner: str | None) -> GroupKey:
+        if owner is not None:
+            return self._group_of[owner]
+        metadata = pod.metadata
+        marks, _ = _marks(metadata)
+        native = pod.spec.scheduling_group
+        name = marks.group or (native.pod_group_name if native is not None else "")
+        if name:
+            return GroupKey(LABELLED, metadata.namespace, name)
+        return GroupKey(POD, metadata.namespace, metadata.name)
+
+    # -- workloads -----------------------------------------------------------------------------
+
+    def put_workload(self, kind: str, workload: Any) -> None:
+        """A workload is there, new or changed."""
+        adapter = ADAPTERS[kind]
+        uid = workload.metadata.uid
+        template = adapter.template(workload)
+        if template.spec.scheduler_name not in self.names:
+            return
+        merged = _merged(template.metadata, workload.metadata)
+        marks, refused = _marks(merged)
+        is_new = uid not in self._workloads
+        self._workloads[uid] = (kind, workload)
+        if is_new:
+            self._group_of[uid] = _key_of_workload(kind, workload, marks, adapter.size(workload))
+        group = self._group(self._group_of[uid])
+        group.workloads[uid] = workload
+        group.kinds[uid] = kind
+        group.refusal = refused
+        if not refused:
+            group.marks = marks
+        self._touch(group)
+        if is_new:
+            self._bring_home(uid)
+
+    def drop_workload(self, workload: Object) -> None:
+        """A workload is gone; its pods will be soon."""
+        uid = workload.metadata.uid
+        group = self.group_of(uid)
+        self._workloads.pop(uid, None)
+        if group is not None:
+            del self._group_of[uid]
+            group.workloads.pop(uid, None)
+            self._touch(group)
+
+    def _bring_home(self, owner: str) -> None:
+        mine = [
+            pod
+            for pod in self.homeless.values()
+            if pod.metadata.controller is not None and pod.metadata.controller.uid == owner
+        ]
+        for pod in mine:
+            del self.homeless[pod.metadata.uid]
+            self.put_pod(pod)
+
+    # -- pod groups ----------------------------------------------------------------------------
+
+    def put_pod_group(self, pod_group: PodGroup | NativePodGroup) -> None:
+        self._pod_groups[pod_group.key] = pod_group
+        self._set_pod_group(pod_group.key, pod_group)
+
+    def drop_pod_group(self, pod_group: PodGroup | NativePodGroup) -> None:
+        self._pod_groups.pop(pod_group.key, None)
+        self._set_pod_group(pod_group.key, None)
+
+    def _set_pod_group(self, key: Key, pod_group: PodGroup | NativePodGroup | None) -> None:
+        group = self.groups.get(GroupKey(LABELLED, *key))
+        if group is not None:
+            group.pod_group = pod_group
+            self._touch(group)
+
+    # -- groups --------------------------------------------------------------------------------
+
+    def _group(self, key: GroupKey) -> Group:
+        group = self.groups.get(key)
+        if group is None:
+            group = self.groups[key] = Group(key)
+            if key.kind == LABELLED:
+                group.pod_group = self._pod_groups.get((key.namespace, key.name))
+        return group
+
+    def empty_group(self, key: GroupKey) -> Group:
+        """A group of which nothing is left but its job; or one of that name that is new."""
+        return self._group(key)
+
+    def _touch(self, group: Group, uid: str = "") -> None:
+        self.dirty[group.key] = None
+        if uid:
+            group.changed.add(uid)
+
+    def touch_waiting(self) -> None:
+        """Something changed that pods may wait for."""
+        for group in self.groups.values():
+            if not any(part.holds for part in group.parts):
+                self.dirty[group.key] = None
+                for member in group.pods.values():
+                    member.footprint = None
+
+    def forget(self, group: Group) -> None:
+        """Nothing of a group is left."""
+        self.groups.pop(group.key, None)
+
+    def take_dirty(self) -> list[Group]:
+        """Groups that something happened to since the last time."""
+        dirty, self.dirty = self.dirty, {}
+        return [self.groups[key] for key in dirty if key in self.groups]
+
+
+def _combined(known: Marks, more: Marks) -> Marks:
+    """What pods say together: the first speaks for all, but of sizes the largest counts."""
+    if known is NO_MARKS:
+        return more
+    size = max(known.size or 0, more.size or 0) or None
+    return replace(known, size=size, hold=known.hold or more.hold)
+
+
+def _marks(metadata: Metadata) -> tuple[Marks, str]:
+    """What an object says, and what is wrong with that."""
+    try:
+        return read_marks(metadata), ""
+    except BadMark as bad:
+        return NO_MARKS, str(bad)
+
+
+def _merged(template: Metadata, workload: Metadata) -> Metadata:
+    """A workload's marks may stand on itself or on its template; its own go first."""
+    return Metadata(
+        name=workload.name,
+        namespace=workload.namespace,
+        labels={**template.labels, **workload.labels},
+        annotations={**template.annotations, **workload.annotations},
+    )
+
+
+def _key_of_workload(kind: str, workload: Object, marks: Marks, size: int) -> GroupKey:
+    """A workload is a group of its own, unless it says that it is a part of a larger one."""
+    namespace, name = workload.key
+    if marks.group and (marks.size or 0) > size:
+        return GroupKey(LABELLED, namespace, marks.group)
+    return GroupKey(kind, namespace, name)

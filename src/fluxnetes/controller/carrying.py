@@ -1,0 +1,177 @@
+"""From decisions to deeds: what must be done on the cluster so that it becomes what the queue says.
+
+Level-triggered: what is to be done follows from where a group is, not from what happened. So it may
+be asked for twice, and after a crash it is asked for again.
+
+    allocated   let workloads go, bind every pod to its seat      filled ──▶ Started
+    running     bind whoever comes late to a kept seat
+    returning   take workloads back, end pods that are bound      empty  ──▶ Returned
+    ending      by cause: deadline, suspension, deletion          empty  ──▶ Ended
+
+A Job goes back by being suspended, never by deleting its pods, which would spend its backoffLimit.
+Pods that nobody makes again cannot go back once one of them is bound: then the group fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from fluxnetes.cluster.adapters import ADAPTERS
+from fluxnetes.cluster.groups import Group, Member, Part
+from fluxnetes.cluster.names import GATES
+from fluxnetes.controller.actions import Action, Bind, Change, EndPod
+from fluxnetes.controller.desk import Desk
+from fluxnetes.queue.events import Ended, PartsLost, Returned, Started
+from fluxnetes.queue.states import Cause, State
+
+InFlight = Callable[[int], bool]
+"""Whether a bind of a job is under way, of which nobody knows how it will end."""
+
+
+@dataclass(slots=True, eq=False)
+class Carrying:
+    """Says what to do, and tells the queue when it is done."""
+
+    desk: Desk
+    in_flight: InFlight
+
+    def carry(self, group: Group) -> list[Action]:
+        """What is to be done for a group now."""
+        actions: list[Action] = []
+        for part in self.desk.holding(group):
+            state = self.desk.state(part)
+            if state is State.ENDING:
+                actions += self._end(group, part)
+            elif part.returning:
+                actions += self._take_back(group, part)
+            else:
+                actions += self._place(group, part, state)
+        return actions
+
+    # -- forward -------------------------------------------------------------------------------
+
+    def _place(self, group: Group, part: Part, state: State) -> Iterator[Action]:
+        if not group.pods and not group.workloads:
+            self.desk.tell(Ended(part.job, ok=False, reason="deleted by its user"))
+            return
+        if part.is_filled:
+            if state is State.ALLOCATED:
+                self.desk.tell(Started(part.job))
+            return
+        for uid, workload in group.workloads.items():
+            adapter = ADAPTERS[group.kinds[uid]]
+            if adapter.is_waiting_for_us(workload):
+                yield _change(group, uid, adapter.let_go(workload), "it may start")
+        for task, uid in part.pods.items():
+            if task not in part.bound:
+                yield from self._bind(part, task, group.pods[uid])
+
+    def _bind(self, part: Part, task: int, member: Member) -> Iterator[Action]:
+        pod = member.pod
+        gates = tuple(gate.name for gate in pod.spec.scheduling_gates)
+        if all(gate in GATES for gate in gates):
+            yield Bind(
+                namespace=pod.metadata.namespace,
+                name=pod.metadata.name,
+                uid=pod.metadata.uid,
+                node=part.nodes[task],
+                job=part.job,
+                task=task,
+                gates=gates,
+                scheduler=pod.spec.scheduler_name,
+            )
+
+    # -- back ----------------------------------------------------------------------------------
+
+    def give_up(self, group: Group, part: Part, reason: str) -> None:
+        """What was decided cannot be carried out: the part goes back, or fails."""
+        owned = bool(group.workloads) and all(group.pods[uid].owner for uid in part.pods.values())
+        state = self.desk.state(part)
+        if state is State.ALLOCATED and (owned or not part.bound):
+            part.returning = reason
+        elif state in (State.ALLOCATED, State.RUNNING):
+            self.desk.tell(PartsLost((part.job,), reason))
+        self.desk.carry(group)
+
+    def _take_back(self, group: Group, part: Part) -> Iterator[Action]:
+        if part.bound and not group.workloads:
+            self.desk.tell(PartsLost((part.job,), part.returning))
+            yield from self._end(group, part)
+            return
+        if part.bound or self._must_suspend(group):
+            yield from self._suspend(group, part.returning)
+        if not part.bound and not self.in_flight(part.job):
+            reason = part.returning
+            self.desk.wait_again(group, part)
+            self.desk.tell(Returned(part.job, reason))
+
+    def _must_suspend(self, group: Group) -> bool:
+        """Pods that exist and are not bound simply wait; there is no need to make them go."""
+        return any(
+            ADAPTERS[group.kinds[uid]].is_suspended(workload)
+            for uid, workload in group.workloads.items()
+        )
+
+    def _suspend(self, group: Group, reason: str) -> Iterator[Action]:
+        for uid, workload in group.workloads.items():
+            adapter = ADAPTERS[group.kinds[uid]]
+            if not adapter.is_suspended(workload) and adapter.end(workload) is None:
+                yield _change(group, uid, adapter.take_back(workload), reason)
+
+    # -- end -----------------------------------------------------------------------------------
+
+    def _end(self, group: Group, part: Part) -> Iterator[Action]:
+        job = self.desk.job(part)
+        is_empty = not part.bound and not self.in_flight(part.job)
+        if is_empty and not self._is_to_suspend(group, job.cause):
+            self.desk.tell(Ended(part.job, ok=False, reason=job.reason))
+            return
+        grace = self.desk.settings.grace
+        late = job.expected is not None and self.desk.now > job.expected + grace
+        if job.cause is Cause.TIMED_OUT and not late:
+            yield from self._end_by_deadline(group, part)
+            return
+        yield from self._suspend(group, job.reason)
+        for task in part.bound:
+            member = group.pods.get(part.pods[task])
+            if member is not None and (late or not member.owner):
+                yield _end_pod(member, job.reason, delete=True)
+
+    def _is_to_suspend(self, group: Group, cause: Cause | None) -> bool:
+        """Whether a workload would make pods again if its job were over for the queue now."""
+        if cause is Cause.TIMED_OUT:
+            return False
+        return any(
+            not ADAPTERS[group.kinds[uid]].is_suspended(workload)
+            and ADAPTERS[group.kinds[uid]].end(workload) is None
+            for uid, workload in group.workloads.items()
+        )
+
+    def _end_by_deadline(self, group: Group, part: Part) -> Iterator[Action]:
+        """Kubernetes ends what is out of time, and keeps it to be looked at."""
+        walltime = self.desk.job(part).walltime or 0
+        for uid, workload in group.workloads.items():
+            adapter = ADAPTERS[group.kinds[uid]]
+            own = adapter.walltime(workload)
+            if adapter.end(workload) is None and (own is None or own > walltime):
+                yield _change(group, uid, adapter.end_by_deadline(workload), "walltime")
+        for task in part.bound:
+            member = group.pods.get(part.pods[task])
+            if member is None or member.owner:
+                continue
+            own = member.pod.spec.active_deadline_seconds
+            if own is None or own > walltime:
+                yield _end_pod(member, "its walltime is over", delete=False)
+
+
+def _change(group: Group, uid: str, content: dict[str, object], why: str) -> Change:
+    workload = group.workloads[uid]
+    return Change(
+        group.kinds[uid], workload.metadata.namespace, workload.metadata.name, uid, content, why
+    )
+
+
+def _end_pod(member: Member, why: str, *, delete: bool) -> EndPod:
+    metadata = member.pod.metadata
+    return EndPod(metadata.namespace, metadata.name, metadata.uid, delete, why)

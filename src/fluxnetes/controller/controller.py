@@ -1,0 +1,181 @@
+"""The controller: follow the cluster, let the queue decide, write it down, carry it out.
+
+    informers ──▶ world ──▶ a round:  nodes and others      what the queue stands on
+                                      seats, groups         what happened, who asks for what
+                                      cycle                 the queue decides
+                                      commit                written down, or it never happened
+                                      carry out             bind, let go, take back, end
+
+One round follows the other, for as long as something happened; only the commit waits. Everything is
+level-triggered: a round looks at where things are, so a lost event costs latency and nothing else.
+
+Whoever runs this must lead (`leader`) and hold the store's lease. Losing either ends `run`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from dataclasses import dataclass
+
+from fluxnetes.cluster.groups import Group
+from fluxnetes.controller.actions import Action, Bind
+from fluxnetes.controller.carrying import Carrying
+from fluxnetes.controller.desk import Desk
+from fluxnetes.controller.finishing import Finishing
+from fluxnetes.controller.following import Following
+from fluxnetes.controller.grounds import Grounds
+from fluxnetes.controller.hands import Hands
+from fluxnetes.controller.queueing import Queueing
+from fluxnetes.controller.seating import Seating
+from fluxnetes.controller.telling import Telling
+from fluxnetes.queue.config import Config
+from fluxnetes.queue.states import State
+from fluxnetes.store.store import Store
+
+_log = logging.getLogger("fluxnetes.controller")
+
+_TICK = 1.0
+"""Patience is looked at so often."""
+
+
+@dataclass(slots=True, eq=False)
+class Controller:
+    """One term of leadership; `recovery.recover` makes it."""
+
+    desk: Desk
+    following: Following
+    grounds: Grounds
+    seating: Seating
+    queueing: Queueing
+    carrying: Carrying
+    finishing: Finishing
+    hands: Hands
+    telling: Telling
+    store: Store
+    config: Config
+    fence: int
+    wake: asyncio.Event
+    _ticked: float = 0.0
+    _next: int | None = None
+    """When the queue wants to be asked again."""
+    _homeless: dict[str, float] | None = None
+
+    async def run(self) -> None:
+        """Round after round, until cancelled or the lease is lost."""
+        while True:
+            await self._round()
+            await self._until_something_happens()
+
+    async def _until_something_happens(self) -> None:
+        until = _TICK
+        if self._next is not None:
+            until = min(until, max(0.0, self._next - time.time()))
+        try:
+            async with asyncio.timeout(until):
+                await self.wake.wait()
+        except TimeoutError:
+            pass
+        self.wake.clear()
+
+    # -- a round -------------------------------------------------------------------------------
+
+    async def _round(self) -> None:
+        desk = self.desk
+        desk.now, desk.clock = int(time.time()), time.monotonic()
+        before = desk.told
+        self._look()
+        due = self._next is not None and desk.now >= self._next
+        if desk.told == before and not due:
+            self._carry_out()
+            return
+        desk.scheduler.cycle(desk.now)
+        await self._write_down()
+        self._carry_out()
+        self._next = desk.scheduler.next_wake(desk.now)
+
+    def _look(self) -> None:
+        """Tell the queue all that happened."""
+        nodes, gone = self.following.take_nodes()
+        if nodes or gone:
+            self.grounds.follow(nodes, gone)
+        if self.desk.clock - self._ticked >= _TICK:
+            self._ticked = self.desk.clock
+            self._be_patient()
+        self.grounds.count_others()
+        for group in self.desk.world.take_dirty():
+            self._settle(group)
+
+    def _settle(self, group: Group) -> None:
+        self.seating.settle(group)
+        self.queueing.settle(group)
+        self.desk.carry(group)
+        self.telling.look_at(group)
+        if group.is_gone:
+            self.desk.world.forget(group)
+
+    async def _write_down(self) -> None:
+        if self.grounds.reshaped:
+            self.grounds.reshaped = False
+            await self.store.keep_system(self.desk.matcher.graph, self.config, self.fence)
+        changes = self.desk.scheduler.take_changes()
+        if changes:
+            await self.store.commit(changes, self.fence)
+            self.finishing.take(changes)
+            self.telling.take(changes)
+
+    def _carry_out(self) -> None:
+        told = self.desk.told
+        for group in self.desk.take_to_carry():
+            for action in self.carrying.carry(group):
+                self.hands.ask(action)
+        if self.desk.told != told or self.desk.world.dirty:
+            self.wake.set()
+
+    # -- patience ------------------------------------------------------------------------------
+
+    def _be_patient(self) -> None:
+        """Look at what has waited long enough."""
+        desk, settings = self.desk, self.desk.settings
+        self.grounds.settle_crowds()
+        for group, part in list(desk.parts.values()):
+            if not part.holds:
+                continue
+            if part.kept or part.returning or desk.state(part) is State.ENDING:
+                desk.world.dirty[group.key] = None
+            elif not part.is_filled and desk.clock - part.progress > settings.stall:
+                self.carrying.give_up(group, part, self._stalled())
+        self._settle_homeless()
+        self.telling.refresh()
+
+    def _stalled(self) -> str:
+        seconds = self.desk.settings.stall
+        return f"not all of its pods could be placed, and nothing went forward for {seconds:.0f} s"
+
+    def _settle_homeless(self) -> None:
+        world = self.desk.world
+        known = self._homeless or {}
+        seen = {uid: known.get(uid, self.desk.clock) for uid in world.homeless}
+        late = [u for u, at in seen.items() if self.desk.clock - at > self.desk.settings.homeless]
+        world.settle_homeless(late)
+        self._homeless = seen
+
+    # -- how deeds went ------------------------------------------------------------------------
+
+    def bound(self, bind: Bind) -> None:
+        """A pod was bound; the watch will show it a little later."""
+        known = self.desk.parts.get(bind.job)
+        if known is not None and known[1].pods.get(bind.task) == bind.uid:
+            group, part = known
+            self.desk.clock = time.monotonic()
+            self.seating.bound(part, bind.task)
+            if part.is_filled:
+                self.desk.carry(group)
+                self.wake.set()
+        self.telling.bound(bind)
+
+    def failed(self, action: Action, why: str) -> None:
+        """Something cannot be done, and trying again would not help."""
+        _log.warning("%s: %s", action, why)
+        self.telling.failed(action, why)

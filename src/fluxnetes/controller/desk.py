@@ -1,0 +1,135 @@
+"""What the controller's parts work on together: groups on one side, the queue on the other.
+
+The desk decides nothing. It knows which part of which group stands for which job of the queue, what
+is on which node, and it is the only one who tells the queue anything.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from fluxnetes.cluster.groups import Group, GroupKey, Part
+from fluxnetes.cluster.world import World
+from fluxnetes.match.matcher import Matcher
+from fluxnetes.queue.errors import QueueError
+from fluxnetes.queue.events import Event
+from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.scheduler import Scheduler
+from fluxnetes.queue.states import State
+
+_log = logging.getLogger("fluxnetes.controller")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How patient the controller is. Seconds."""
+
+    keep_seat: float = 60.0
+    """A seat waits so long for the replacement of a pod that ended."""
+    stall: float = 60.0
+    """A group that is placed but not filled goes back if nothing went forward for so long."""
+    homeless: float = 10.0
+    """A pod waits so long for the workload that it says it is of."""
+    grace: float = 30.0
+    """What was told to go is deleted if it is still there so long after it should be gone."""
+    collision: float = 5.0
+    """Others' pods on nodes that we also filled have so long to sort it out."""
+
+
+@dataclass(slots=True, eq=False)
+class Desk:
+    """See the module's docstring."""
+
+    world: World
+    matcher: Matcher
+    scheduler: Scheduler
+    settings: Settings = field(default_factory=Settings)
+    now: int = 0
+    """Seconds since the epoch, for the queue; set once a round."""
+    clock: float = 0.0
+    """Monotonic seconds, for our own patience; set once a round."""
+    next_id: int = 1
+    parts: dict[int, tuple[Group, Part]] = field(default_factory=dict)
+    """The part that stands for a job of the queue, by the job's id."""
+    last_job: dict[GroupKey, int] = field(default_factory=dict)
+    """The job that a group was queued as the last time; others may depend on it."""
+    seats_on: dict[str, set[tuple[int, int]]] = field(default_factory=dict)
+    """Job and task of every seat, by node."""
+    told: int = 0
+    """How often the queue was told something."""
+    before_telling: Callable[[], None] = field(default=lambda: None)
+    """What else the queue must hear first: of the graph, that it changed."""
+    to_carry: dict[GroupKey, None] = field(default_factory=dict)
+    """Groups for which something may have to be done."""
+
+    def tell(self, event: Event) -> bool:
+        """Tell the queue; False if it would not hear of it."""
+        self.before_telling()
+        try:
+            self.scheduler.apply(event, self.now)
+        except QueueError as error:
+            _log.info("the queue refuses %s: %s", type(event).__name__, error)
+            return False
+        self.told += 1
+        return True
+
+    def job(self, part: Part) -> Job:
+        return self.scheduler.job(part.job)
+
+    def group_of_job(self, job: Job) -> Group | None:
+        """The group that a job stands for or, once it ended, stood for."""
+        known = self.parts.get(job.id)
+        if known is not None:
+            return known[0]
+        kind, namespace, name, *_ = (*job.submission.workload.split("/"), "", "")
+        return self.world.groups.get(GroupKey(kind, namespace, name))
+
+    def state(self, part: Part) -> State:
+        return self.job(part).state
+
+    def add(self, group: Group, part: Part) -> None:
+        """A part is queued."""
+        group.parts.append(part)
+        self.parts[part.job] = (group, part)
+        self.last_job[group.key] = part.job
+
+    def remove(self, group: Group, part: Part) -> None:
+        """A part is over for the queue; its pods that are still bound count as others'."""
+        self._clear_seats(part)
+        uids = list(part.pods.values())
+        group.end(part)
+        self.parts.pop(part.job, None)
+        for uid in uids:
+            if uid in group.pods:
+                self.world.account(group.pods[uid].pod)
+
+    def place(self, part: Part, nodes: list[str], ended: frozenset[int]) -> None:
+        """The queue gave a part nodes."""
+        self._clear_seats(part)
+        part.place(nodes, ended)
+        for task, node in enumerate(nodes):
+            if task not in ended:
+                self.seats_on.setdefault(node, set()).add((part.job, task))
+
+    def wait_again(self, group: Group, part: Part) -> None:
+        """A part went back to the queue."""
+        self._clear_seats(part)
+        group.wait_again(part)
+
+    def _clear_seats(self, part: Part) -> None:
+        for task, node in enumerate(part.nodes):
+            self.seats_on.get(node, set()).discard((part.job, task))
+
+    def holding(self, group: Group) -> Iterator[Part]:
+        """The parts of a group that hold something."""
+        return (part for part in list(group.parts) if part.holds)
+
+    def carry(self, group: Group) -> None:
+        """Look whether something is to be done for a group."""
+        self.to_carry[group.key] = None
+
+    def take_to_carry(self) -> list[Group]:
+        keys, self.to_carry = self.to_carry, {}
+        return [self.world.groups[key] for key in keys if key in self.world.groups]

@@ -1,0 +1,117 @@
+"""What the API server shows, into the world.
+
+One task a kind follows an informer and puts what changes into the world at once; the round that
+comes next finds it there. Only nodes wait for the round: they change the graph, and the graph must
+not change while the queue thinks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from fluxnetes.cluster.adapters import ADAPTERS
+from fluxnetes.cluster.volumes import Storage
+from fluxnetes.cluster.world import World
+from fluxnetes.kube.cache import Change, ChangeKind
+from fluxnetes.kube.client import Client
+from fluxnetes.kube.informer import Informer
+from fluxnetes.kube.objects.base import Resource
+from fluxnetes.kube.objects.nodes import NODES, Node
+from fluxnetes.kube.objects.podgroups import NATIVE_POD_GROUPS, POD_GROUPS
+from fluxnetes.kube.objects.pods import PODS, Pod
+from fluxnetes.kube.objects.volumes import CLAIMS, STORAGE_CLASSES, VOLUMES
+
+_log = logging.getLogger("fluxnetes.controller")
+
+OPTIONAL = (POD_GROUPS, NATIVE_POD_GROUPS)
+"""Kinds that a cluster may do without."""
+
+
+class Following:
+    """All informers, and where their changes go."""
+
+    def __init__(self, client: Client, world: World, wake: asyncio.Event) -> None:
+        self.world = world
+        self.nodes: dict[str, Node | None] = {}
+        """Nodes that changed since the last round; None: gone."""
+        self.wake = wake
+        self._takers: list[tuple[Informer[Any], Callable[[Change[Any]], None]]] = []
+
+        def follow(resource: Resource[Any], take: Callable[[Change[Any]], None]) -> Informer[Any]:
+            informer = Informer(client, resource)
+            self._takers.append((informer, take))
+            return informer
+
+        follow(NODES, self._take_node)
+        for kind, adapter in ADAPTERS.items():
+            follow(adapter.resource, self._taker_of_workloads(kind))
+        for resource in OPTIONAL:
+            follow(resource, self._take_pod_group)
+        self.storage = Storage(
+            claims=follow(CLAIMS, self._take_storage).objects,
+            volumes=follow(VOLUMES, self._take_storage).objects,
+            classes=follow(STORAGE_CLASSES, self._take_storage).objects,
+        )
+        self.pods = follow(PODS, self._take_pod)
+
+    async def run(self) -> None:
+        """Follow everything until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            for informer, take in self._takers:
+                tasks.create_task(self._follow(informer, take))
+
+    async def complete(self) -> None:
+        """Until everything has been seen once; kinds that are not served do not count."""
+        while not all(self._is_known(informer) for informer, _ in self._takers):
+            await asyncio.sleep(0.02)
+
+    def _is_known(self, informer: Informer[Any]) -> bool:
+        if informer.is_complete:
+            return True
+        return informer.resource in OPTIONAL and informer.problem is not None
+
+    async def _follow(self, informer: Informer[Any], take: Callable[[Change[Any]], None]) -> None:
+        async for changes in informer.changes():
+            for change in changes:
+                take(change)
+            self.wake.set()
+
+    # -- one for each kind ---------------------------------------------------------------------
+
+    def _take_pod(self, change: Change[Pod]) -> None:
+        if change.kind is ChangeKind.DELETED:
+            self.world.drop_pod(change.object)
+        else:
+            self.world.put_pod(change.object)
+
+    def _take_node(self, change: Change[Node]) -> None:
+        node = change.object
+        self.nodes[node.metadata.name] = None if change.kind is ChangeKind.DELETED else node
+
+    def _taker_of_workloads(self, kind: str) -> Callable[[Change[Any]], None]:
+        def take(change: Change[Any]) -> None:
+            if change.kind is ChangeKind.DELETED:
+                self.world.drop_workload(change.object)
+            else:
+                self.world.put_workload(kind, change.object)
+
+        return take
+
+    def _take_pod_group(self, change: Change[Any]) -> None:
+        if change.kind is ChangeKind.DELETED:
+            self.world.drop_pod_group(change.object)
+        else:
+            self.world.put_pod_group(change.object)
+
+    def _take_storage(self, change: Change[Any]) -> None:
+        """A claim was bound, perhaps, for which somebody waits."""
+        self.world.touch_waiting()
+
+    def take_nodes(self) -> tuple[list[Node], list[str]]:
+        """Nodes that came or changed, and names of those that are gone."""
+        nodes, self.nodes = self.nodes, {}
+        there = [node for node in nodes.values() if node is not None]
+        return there, [name for name, node in nodes.items() if node is None]

@@ -1,0 +1,170 @@
+"""The ground that jobs stand on: what happens to nodes, and to what others hold of them.
+
+Nodes come, go, close, open, change size and labels; others' pods take room and leave it. The queue
+hears of all of it before it decides anything else. Where that pulls the ground from under pods of
+ours, what can be placed anew is placed anew at once, and what cannot goes back to the queue.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+
+from fluxnetes.cluster.groups import Group, Kept, Part
+from fluxnetes.cluster.machines import Turn
+from fluxnetes.cluster.reading import Reader
+from fluxnetes.controller.carrying import Carrying
+from fluxnetes.controller.desk import Desk
+from fluxnetes.controller.hands import Hands
+from fluxnetes.kube.objects.nodes import Node
+from fluxnetes.queue.events import GraphChanged, NodesClosed, NodesOpened, Occupied, Reseat
+from fluxnetes.queue.states import State
+
+_log = logging.getLogger("fluxnetes.controller")
+
+
+@dataclass(slots=True, eq=False)
+class Grounds:
+    """Tells the queue about nodes and others."""
+
+    desk: Desk
+    carrying: Carrying
+    hands: Hands
+    reader: Reader
+    reshaped: bool = False
+    """The graph has other vertices than were last written down."""
+    crowded: dict[str, float] = field(default_factory=dict)
+    """Nodes on which others and we hold more than there is, and since when."""
+
+    def follow(self, nodes: list[Node], gone: list[str]) -> None:
+        """Nodes came, changed or went."""
+        machines = self.desk.world.machines
+        gone = [name for name in gone if name in machines.machines]
+        if gone:
+            self.desk.tell(NodesClosed(tuple(gone)))
+            for name in gone:
+                self._clear_out(name)
+        turn = machines.put(nodes)
+        turn.add(machines.drop(gone))
+        for node in nodes:
+            self.desk.world.others.touch(node.metadata.name)
+        self.tell(turn)
+
+    def tell(self, turn: Turn) -> None:
+        """The graph changed; the queue must hear of it before anything else."""
+        if turn.relabelled:
+            self.desk.matcher.engine.relabelled()
+        if turn.reshaped or turn.relabelled:
+            self.desk.tell(GraphChanged())
+        if turn.closed:
+            self.desk.tell(NodesClosed(tuple(sorted(turn.closed))))
+        if turn.opened:
+            self.desk.tell(NodesOpened(tuple(sorted(turn.opened))))
+        self.reshaped |= turn.reshaped
+
+    def tell_of_reading(self) -> None:
+        """What reading pods added to the graph."""
+        turn = self.reader.take_turn()
+        if turn:
+            self.tell(turn)
+
+    # -- nodes that are gone -------------------------------------------------------------------
+
+    def _clear_out(self, node: str) -> None:
+        for group, part, tasks in self._seats_on(node):
+            for task in tasks:
+                uid = part.pods.get(task)
+                if uid is not None and task in part.bound:
+                    owned = bool(group.pods[uid].owner) if uid in group.pods else False
+                    group.leave(uid)
+                    if not owned:
+                        part.kept[task] = Kept(self.desk.clock, ok=False)
+            moved = [task for task in tasks if task not in part.kept]
+            if moved:
+                self._reseat(group, part, moved, f"node {node} is gone")
+            self.desk.world.dirty[group.key] = None
+
+    def _seats_on(self, node: str) -> list[tuple[Group, Part, list[int]]]:
+        by_job: dict[int, list[int]] = {}
+        for job, task in sorted(self.desk.seats_on.get(node, ())):
+            by_job.setdefault(job, []).append(task)
+        return [(*self.desk.parts[job], tasks) for job, tasks in by_job.items()]
+
+    def _reseat(self, group: Group, part: Part, tasks: list[int], reason: str) -> None:
+        """Place some of a group's pods anew; if that cannot be, all of it goes back."""
+        if self.desk.state(part) not in (State.ALLOCATED, State.RUNNING) or part.returning:
+            return
+        for task in tasks:
+            if task in part.pods:
+                self.hands.revoke(part.pods[task])
+        if self.desk.tell(Reseat(part.job, tuple(tasks))):
+            part.progress = self.desk.clock
+            self.desk.carry(group)
+        else:
+            self.carrying.give_up(group, part, f"{reason}, and there is no room elsewhere")
+
+    # -- others --------------------------------------------------------------------------------
+
+    def count_others(self) -> None:
+        """What others hold changed on some nodes."""
+        machines = self.desk.world.machines.machines
+        sums = self.desk.world.others.take()
+        known = {
+            node: {type: n for type, n in held.items() if n and type in machines[node].pools}
+            for node, held in sums.items()
+            if node in machines
+        }
+        if known:
+            self.desk.tell(Occupied(known))
+        for node in known:
+            self._look_for_crowd(node)
+
+    def _look_for_crowd(self, node: str) -> None:
+        """Others may have taken what we are about to take."""
+        over = self._over(node)
+        if not over:
+            self.crowded.pop(node, None)
+            return
+        for group, part, tasks in self._seats_on(node):
+            unbound = [task for task in tasks if self._can_move(part, task)]
+            if unbound:
+                self._reseat(group, part, unbound, f"others took room on node {node}")
+                if not self._over(node):
+                    return
+        self.crowded.setdefault(node, self.desk.clock)
+
+    def _can_move(self, part: Part, task: int) -> bool:
+        return task not in part.bound and not self.hands.is_flying(part.pods.get(task, ""))
+
+    def _over(self, node: str) -> set[str]:
+        """The types of which more is held on a node than there is."""
+        machine = self.desk.world.machines.machines.get(node)
+        held = dict(self.desk.world.others.sums.get(node, {}))
+        if machine is None or not self.desk.seats_on.get(node):
+            return set()
+        for job, task in self.desk.seats_on[node]:
+            part = self.desk.parts[job][1]
+            for type, amount in part.footprints[task].amounts:
+                held[type] = held.get(type, 0) + amount
+        return {type for type, amount in held.items() if amount > machine.sizes.get(type, 0)}
+
+    def settle_crowds(self) -> None:
+        """Where a collision lasts, whoever of ours came last makes way."""
+        patience = self.desk.settings.collision
+        for node, since in list(self.crowded.items()):
+            if self.desk.clock - since < patience:
+                continue
+            del self.crowded[node]
+            if any(_is_real(type) for type in self._over(node)):
+                self._make_way(node)
+
+    def _make_way(self, node: str) -> None:
+        seats = self._seats_on(node)
+        group, part, _ = max(seats, key=lambda seat: seat[1].progress)
+        _log.warning("node %s holds more than it has; %s makes way", node, group.key)
+        self.carrying.give_up(group, part, f"others took the room that it has on node {node}")
+
+
+def _is_real(type: str) -> bool:
+    """Whether kubelets count it. What only we count others do not know; they may be there."""
+    return type != "tenancy" and not type.startswith("apart:")

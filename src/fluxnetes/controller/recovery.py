@@ -1,0 +1,266 @@
+"""How a term of leadership begins: from what the store and the cluster say, to a running queue.
+
+The graph is made anew from the nodes. The queue goes on from the store. Pods that are bound sit
+where their annotations say. Then the first round finishes or undoes what was half done, because it
+looks at where things are and not at what happened.
+
+Where the store knows nothing of pods that we bound (an empty database), their jobs are made from
+the cluster: they run, with the walltime that their objects say, since their pods started. What only
+the store knew (history, usage, who waited how long) is gone, and the log says so.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from fluxnetes.cluster.adapters import ADAPTERS
+from fluxnetes.cluster.demand import NotYet, Unfit, demand_of, footprint_of
+from fluxnetes.cluster.footprints import Footprint
+from fluxnetes.cluster.groups import LABELLED, Group, GroupKey, Part
+from fluxnetes.cluster.names import JOB, TASK
+from fluxnetes.cluster.reading import Reader
+from fluxnetes.cluster.world import World
+from fluxnetes.controller.desk import Desk
+from fluxnetes.controller.finishing import close
+from fluxnetes.controller.queueing import WITHDRAWN
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.kube.objects.pods import Pod
+from fluxnetes.match.gang import Gang
+from fluxnetes.match.matcher import Matcher
+from fluxnetes.queue.changes import Allocation, Snapshot
+from fluxnetes.queue.config import Config
+from fluxnetes.queue.events import Adopt, PartsLost
+from fluxnetes.queue.jobs import Job, OnLoss, Submission
+from fluxnetes.queue.scheduler import Scheduler
+from fluxnetes.queue.states import HOLDING, WAITING
+from fluxnetes.store.store import Store
+from fluxnetes.store.translate import translate
+
+_log = logging.getLogger("fluxnetes.controller")
+
+POLICY = "lonode"
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What a term begins with."""
+
+    desk: Desk
+    resumed: int
+    """Jobs that the store knew."""
+    adopted: int
+    """Jobs that only the cluster knew."""
+
+
+async def recover(
+    store: Store, fence: int, config: Config, world: World, reader: Reader, now: int
+) -> Recovered:
+    """Make a desk from what the store and the cluster say."""
+    _read_everything(world, reader)
+    _mark_ground(world)
+    graph = world.machines.graph
+    snapshot, lost = await _snapshot(store, graph)
+    await store.keep_system(graph, config, fence, snapshot.allocations)
+    matcher = Matcher(graph, policy=POLICY)
+    scheduler = Scheduler.resume(matcher, config, snapshot, now=now)
+    desk = Desk(world, matcher, scheduler, now=now)
+    if lost:
+        desk.tell(PartsLost(lost))
+    _Resumption(desk, snapshot).run()
+    await _close_ended(store, desk)
+    desk.next_id = _next_id(snapshot, world)
+    adopted = _Adoption(desk, reader).run()
+    if adopted and not snapshot.jobs:
+        _log.warning(
+            "the store knew nothing of %d jobs that run here; they were taken over from the "
+            "cluster, and their history and usage are lost",
+            adopted,
+        )
+    return Recovered(desk, len(snapshot.jobs), adopted)
+
+
+# --- the ground --------------------------------------------------------------------------------
+
+
+def _read_everything(world: World, reader: Reader) -> None:
+    """Have all rules and pools on the graph before the queue looks at it."""
+    for group in list(world.groups.values()):
+        for member in group.pods.values():
+            # What is wrong with a pod is told when its group is settled.
+            with suppress(Unfit, NotYet):
+                if not member.pod.is_over:
+                    footprint_of(member, reader)
+        for uid, workload in group.workloads.items():
+            template = ADAPTERS[group.kinds[uid]].template(workload)
+            with suppress(Unfit, NotYet):
+                reader(template.spec, template.metadata, group.marks, group.key.namespace)
+    reader.take_turn()
+
+
+def _mark_ground(world: World) -> None:
+    """What is closed and what others hold, before anybody plans."""
+    graph = world.machines.graph
+    for machine in world.machines.machines.values():
+        graph.set_closed(machine.vertex, machine.closed)
+
+
+async def _snapshot(store: Store, graph: ResourceGraph) -> tuple[Snapshot, tuple[int, ...]]:
+    snapshot, system = await store.load(), await store.system()
+    if system is None:
+        return snapshot, ()
+    translated = translate(snapshot, system, graph)
+    return translated.snapshot, translated.lost
+
+
+def _next_id(snapshot: Snapshot, world: World) -> int:
+    known = [job.id for job in snapshot.jobs] + [id for id, _ in snapshot.outcomes]
+    bound = [_number(m.pod, JOB) for g in world.groups.values() for m in g.pods.values()]
+    return 1 + max([0, snapshot.arrivals, *known, *(n for n in bound if n is not None)])
+
+
+def _number(pod: Pod, key: str) -> int | None:
+    text = pod.metadata.annotations.get(key, "")
+    return int(text) if text.isdecimal() and len(text) < 16 else None
+
+
+# --- jobs that the store knows -----------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Resumption:
+    """Brings jobs of the queue and groups of the cluster together again."""
+
+    desk: Desk
+    snapshot: Snapshot
+    _groups: dict[str, Group] = field(default_factory=dict)
+
+    def run(self) -> None:
+        self._groups = {group.reference: group for group in self.desk.world.groups.values()}
+        held = {each.job: each for each in self.snapshot.allocations}
+        for job in self.snapshot.jobs:
+            if job.submission.workload and job.state in WAITING | HOLDING:
+                self._resume(job, held.get(job.id))
+
+    def _resume(self, job: Job, allocation: Allocation | None) -> None:
+        group = self._groups.get(job.submission.workload)
+        if group is None:
+            group = self._gone(job.submission.workload)
+        part = Part(job.id, _footprints(job))
+        self.desk.add(group, part)
+        if allocation is not None and job.state in HOLDING:
+            graph = self.desk.matcher.graph
+            rows = allocation.task_nodes(graph)
+            nodes = [graph.name(row) if row >= 0 else "" for row in rows]
+            self.desk.place(part, nodes, allocation.ended_tasks)
+            _sit_down(self.desk, group, part)
+            self.desk.carry(group)
+        self.desk.world.dirty[group.key] = None
+
+    def _gone(self, reference: str) -> Group:
+        """A group of which nothing is left; the first round will see that."""
+        kind, namespace, name, *_ = reference.split("/")
+        return self.desk.world.empty_group(GroupKey(kind, namespace, name))
+
+
+def _footprints(job: Job) -> tuple[Footprint, ...]:
+    request = job.submission.request
+    shapes = request.shapes if isinstance(request, Gang) else ()
+    return tuple(Footprint.of(shape) for shape in shapes for _ in range(shape.count))
+
+
+def _sit_down(desk: Desk, group: Group, part: Part) -> None:
+    """Pods that are bound sit where the bind said."""
+    for uid, member in group.pods.items():
+        pod = member.pod
+        task = _number(pod, TASK)
+        if pod.is_over or _number(pod, JOB) != part.job or task is None:
+            continue
+        is_there = task < len(part.nodes) and task not in part.ended and task not in part.pods
+        if is_there and part.nodes[task] == pod.spec.node_name:
+            group.sit(uid, part, task)
+            part.bound.add(task)
+            desk.world.account(pod)
+
+
+async def _close_ended(store: Store, desk: Desk) -> None:
+    """What ended before is not queued again."""
+    groups = {group.reference: group for group in desk.world.groups.values() if not group.parts}
+    for reference, job in (await store.ended(groups)).items():
+        group = groups[reference]
+        desk.last_job[group.key] = job.id
+        if job.reason.startswith(WITHDRAWN) or job.end is None:
+            continue
+        closed = close(group, job)
+        if group.key.kind == LABELLED:
+            old = [uid for uid, m in group.pods.items() if _is_older(m.pod, job.submitted)]
+            closed = replace(closed, pods=frozenset(old))
+        group.closed = closed
+
+
+def _is_older(pod: Pod, moment: int) -> bool:
+    created = pod.metadata.creation_timestamp
+    return created is not None and created.timestamp() <= moment
+
+
+# --- jobs that only the cluster knows ----------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Adoption:
+    """Makes jobs of pods that we bound and the store knows nothing of."""
+
+    desk: Desk
+    reader: Reader
+
+    def run(self) -> int:
+        count = 0
+        for group in list(self.desk.world.groups.values()):
+            by_job: dict[int, list[tuple[int, str]]] = {}
+            for uid, member in group.pods.items():
+                job, task = _number(member.pod, JOB), _number(member.pod, TASK)
+                bound = member.pod.spec.node_name in self.desk.world.machines.machines
+                if job and bound and not member.pod.is_over and uid not in group.seats:
+                    by_job.setdefault(job, []).append((task or 0, uid))
+            for job, sitting in by_job.items():
+                if job not in self.desk.parts:
+                    count += self._adopt(group, job, [uid for _, uid in sorted(sitting)])
+        return count
+
+    def _adopt(self, group: Group, job: int, uids: list[str]) -> bool:
+        members = [group.pods[uid] for uid in uids]
+        try:
+            footprints = [footprint_of(member, self.reader) for member in members]
+        except (Unfit, NotYet):
+            return False
+        order = sorted(range(len(uids)), key=lambda n: footprints.index(footprints[n]))
+        uids = [uids[n] for n in order]
+        demand = demand_of(group, tuple(footprints[n] for n in order), None)
+        nodes = tuple(group.pods[uid].pod.spec.node_name for uid in uids)
+        submission = Submission(
+            id=job,
+            request=demand.gang,
+            walltime=demand.walltime,
+            queue=demand.queue,
+            user=group.key.namespace,
+            namespace=group.key.namespace,
+            name=group.key.name,
+            job_class=demand.job_class,
+            priority=demand.priority,
+            requeue=demand.requeue,
+            on_loss=OnLoss.REQUEUE if demand.requeue else OnLoss.FAIL,
+            workload=group.reference,
+        )
+        starts = [group.pods[uid].pod.status.start_time for uid in uids]
+        known = [int(start.timestamp()) for start in starts if start is not None]
+        if not self.desk.tell(Adopt(submission, min(known, default=self.desk.now), nodes)):
+            return False
+        part = Part(job, demand.footprints)
+        self.desk.add(group, part)
+        self.desk.place(part, list(nodes), frozenset())
+        for task, uid in enumerate(uids):
+            group.sit(uid, part, task)
+            part.bound.add(task)
+            self.desk.world.account(group.pods[uid].pod)
+        return True

@@ -1,0 +1,216 @@
+"""What users hear: which words about which object, and when.
+
+Words for what is over or begins are told at once. Why something waits, and until when, changes all
+the time and takes a look at the queue, so it is worked out in turn, some groups a second, for those
+that have waited for a while.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from fluxnetes.cluster.adapters import ADAPTERS
+from fluxnetes.cluster.groups import POD, Group, GroupKey, Member, Part, is_live
+from fluxnetes.controller.actions import Action, Bind
+from fluxnetes.controller.desk import Desk
+from fluxnetes.controller.events import about
+from fluxnetes.controller.fluxjobs import FluxJobView
+from fluxnetes.controller.jobspecs import jobspec_text
+from fluxnetes.controller.reports import Reports
+from fluxnetes.kube.objects.base import Owner
+from fluxnetes.kube.objects.events import Reference
+from fluxnetes.kube.objects.fluxjobs import Wrapped
+from fluxnetes.kube.objects.pods import PODS
+from fluxnetes.queue.changes import Changes
+from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.states import ENDED, HOLDING, WAITING, State
+
+_WRAPPED = {"Pod": Wrapped.POD, "Job": Wrapped.JOB, "Group": Wrapped.GROUP}
+_AT_ONCE = 100
+"""Groups that wait whose words are worked out in one go."""
+_TOLD_PODS = 20
+"""Pods of a group that an event about all of it is told for."""
+_BAD_ENDS = (State.FAILED, State.TIMED_OUT, State.REJECTED)
+
+
+@dataclass(slots=True, eq=False)
+class Telling:
+    """Turns what happens into events, conditions and FluxJobs."""
+
+    desk: Desk
+    reports: Reports
+    _waiting: dict[GroupKey, float] = field(default_factory=dict)
+    """Groups that wait, and since when; those that were looked at last come last."""
+
+    # -- at once -------------------------------------------------------------------------------
+
+    def bound(self, bind: Bind) -> None:
+        """A pod has its node."""
+        pod = Reference("v1", "Pod", bind.name, bind.uid, bind.namespace)
+        note = f"Successfully assigned {bind.namespace}/{bind.name} to {bind.node}"
+        self.reports.events.tell(
+            pod, "Scheduled", note, reporter=bind.scheduler or "fluxnetes", action="Binding"
+        )
+
+    def failed(self, action: Action, why: str) -> None:
+        """Something could not be done."""
+        kind = getattr(action, "kind", "Pod")
+        version = ADAPTERS[kind].resource.api_version if kind in ADAPTERS else "v1"
+        thing = Reference(version, kind, action.name, action.uid, action.namespace)
+        self.reports.events.tell(thing, "FailedScheduling", why, type="Warning")
+
+    def look_at(self, group: Group) -> None:
+        """A group was settled; it may wait for something that the queue knows nothing of."""
+        if group.is_gone:
+            self._waiting.pop(group.key, None)
+            self.reports.conditions.forget(str(group.key))
+            self.reports.records.forget(_record_key(group.key))
+        elif group.told.startswith("refused: "):
+            self._warn(group, "FailedScheduling", group.told)
+            self._condition(group, "Unschedulable", group.told)
+        elif group.told:
+            self._condition(group, "Unschedulable", f"waits: {group.told}")
+
+    def take(self, changes: Changes) -> None:
+        """The queue decided something, and it is written down."""
+        for id, job in changes.jobs.items():
+            group = self.desk.group_of_job(job)
+            if group is None:
+                continue
+            if job.state in WAITING:
+                self._waiting.setdefault(group.key, self.desk.clock)
+            else:
+                self._waiting.pop(group.key, None)
+                self.reports.conditions.forget(str(group.key))
+            known = self.desk.parts.get(id)
+            self._record(group, job, known[1] if known is not None else None)
+            if job.state in _BAD_ENDS:
+                self._warn(group, _reason_word(job.state), f"{job.state.value}: {job.reason}")
+            elif job.state is State.PENDING and job.restarts:
+                self._warn(group, "Requeued", job.reason)
+
+    def recover(self) -> None:
+        """A term begins: say what is the matter with all that is queued or runs."""
+        for group, part in self.desk.parts.values():
+            job = self.desk.job(part)
+            if job.state in WAITING:
+                self._waiting[group.key] = self.desk.clock
+            self._record(group, job, part)
+        self.reports.records.settle()
+
+    # -- in turn -------------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Work out why some of those wait that do."""
+        for key in list(self._waiting)[:_AT_ONCE]:
+            since = self._waiting.pop(key)
+            group = self.desk.world.groups.get(key)
+            part = group.waiting if group is not None else None
+            if group is None or part is None:
+                continue
+            self._waiting[key] = since
+            self._explain(group, part)
+
+    def _explain(self, group: Group, part: Part) -> None:
+        told = self.desk.scheduler.explain(part.job, self.desk.now)
+        job = self.desk.job(part)
+        place = None if told.place is None else told.place + 1
+        eta = told.until if job.plan is not None else None
+        self._record(group, job, part, told.reason, place, eta)
+        words = told.reason
+        if eta is not None:
+            words += f"; it starts by {_moment(eta)}"
+        if place is not None:
+            words += f"; it is number {place} in queue {job.queue}"
+        self._condition(group, "Unschedulable", words)
+        self._tell_pods(group, "FailedScheduling", f"not yet: {told.reason}")
+
+    # -- the three ways ------------------------------------------------------------------------
+
+    def _condition(self, group: Group, reason: str, message: str) -> None:
+        pods = [
+            member.pod.key
+            for member in list(group.pods.values())[:_TOLD_PODS]
+            if is_live(member.pod) and not member.pod.spec.node_name and not _is_gated(member)
+        ]
+        if pods:
+            self.reports.conditions.want(str(group.key), pods, reason, message)
+
+    def _warn(self, group: Group, reason: str, note: str) -> None:
+        """Tell it of the workloads, and of pods that nobody made."""
+        for uid, workload in group.workloads.items():
+            thing = about(ADAPTERS[group.kinds[uid]].resource, workload)
+            self.reports.events.tell(thing, reason, note, type="Warning")
+        self._tell_pods(group, "FailedScheduling" if reason == "Rejected" else reason, note)
+
+    def _tell_pods(self, group: Group, reason: str, note: str) -> None:
+        for member in list(group.pods.values())[:_TOLD_PODS]:
+            if is_live(member.pod) and not member.pod.spec.node_name:
+                self.reports.events.tell(
+                    about(PODS, member.pod),
+                    reason,
+                    note,
+                    type="Warning",
+                    reporter=member.pod.spec.scheduler_name,
+                )
+
+    def _record(
+        self,
+        group: Group,
+        job: Job,
+        part: Part | None,
+        reason: str = "",
+        place: int | None = None,
+        eta: int | None = None,
+    ) -> None:
+        """The FluxJob of a group; single pods go without, they have their condition."""
+        if group.key.kind == POD or len(group.parts) > 1:
+            return
+        holds = job.state in HOLDING and part is not None
+        view = FluxJobView(
+            namespace=group.key.namespace,
+            name=group.key.name,
+            kind=_WRAPPED[group.key.kind],
+            state=job.state,
+            reason=reason or job.reason,
+            queue=job.queue,
+            position=place,
+            eta=eta if eta is not None or job.plan is None else job.plan.start,
+            start=job.start,
+            end=job.end if job.state in ENDED else None,
+            walltime=job.walltime,
+            nodes=tuple(dict.fromkeys(part.nodes)) if holds and part is not None else (),
+            size=len(part.footprints) if part is not None else len(group.pods),
+            job_id=job.id,
+            owner=_owner(group),
+            jobspec=jobspec_text(job),
+        )
+        self.reports.records.want(_record_key(group.key), view)
+
+
+def _record_key(key: GroupKey) -> str:
+    return "/".join(key)
+
+
+def _owner(group: Group) -> Owner | None:
+    """The one object that is the workload."""
+    if len(group.workloads) != 1:
+        return None
+    ((uid, workload),) = group.workloads.items()
+    resource = ADAPTERS[group.kinds[uid]].resource
+    return Owner(resource.api_version, resource.kind, workload.metadata.name, uid)
+
+
+def _is_gated(member: Member) -> bool:
+    """The API server keeps the condition of gated pods itself."""
+    return bool(member.pod.spec.scheduling_gates)
+
+
+def _reason_word(state: State) -> str:
+    """`timed out` is TimedOut."""
+    return "".join(word.capitalize() for word in state.value.split())
+
+
+def _moment(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,189 @@
+"""Terms of leadership: candidates wait, one leads, and whoever loses its lease starts over.
+
+To lead takes two things: the cluster's Lease, which guards what is written to Kubernetes, and the
+store's lease, whose fence guards what is written to Postgres. Losing either ends the term at once,
+with everything in it; what is half done the next term finishes or undoes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from fluxnetes.cluster.machines import Machines
+from fluxnetes.cluster.names import SCHEDULER_NAMES
+from fluxnetes.cluster.reading import Reader
+from fluxnetes.cluster.world import World
+from fluxnetes.controller.carrying import Carrying
+from fluxnetes.controller.controller import Controller
+from fluxnetes.controller.crd import install_crd
+from fluxnetes.controller.desk import Settings
+from fluxnetes.controller.finishing import Finishing
+from fluxnetes.controller.following import Following
+from fluxnetes.controller.grounds import Grounds
+from fluxnetes.controller.hands import Hands
+from fluxnetes.controller.leader import Leader, LeadershipLost
+from fluxnetes.controller.queueing import Queueing
+from fluxnetes.controller.recovery import recover
+from fluxnetes.controller.reports import report_to
+from fluxnetes.controller.seating import Seating
+from fluxnetes.controller.telling import Telling
+from fluxnetes.kube.client import Client
+from fluxnetes.kube.errors import AlreadyExists, Forbidden
+from fluxnetes.kube.objects.namespaces import NAMESPACES
+from fluxnetes.queue.config import Config
+from fluxnetes.store.errors import LeaseLost
+from fluxnetes.store.lease import Lease
+from fluxnetes.store.store import Store
+
+_log = logging.getLogger("fluxnetes.controller")
+
+_DRAIN = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a controller runs."""
+
+    identity: str
+    """Unlike that of any other controller that lives."""
+    namespace: str = "fluxnetes-system"
+    config: Config = field(default_factory=Config)
+    settings: Settings = field(default_factory=Settings)
+    scheduler_names: tuple[str, ...] = SCHEDULER_NAMES
+    control_plane: bool = False
+    """Whether nodes of the control plane may be used."""
+
+
+def _nothing() -> None:
+    pass
+
+
+async def run(
+    client: Client, store: Store, options: Options, leads: Callable[[], None] = _nothing
+) -> None:
+    """Lead whenever we can, until cancelled. `leads` hears of every term that begins."""
+    await _prepare(client, options.namespace)
+    while True:
+        leader = Leader(client, options.identity, options.namespace)
+        await leader.win()
+        try:
+            await _lead(client, store, options, leader, leads)
+        except* (LeadershipLost, LeaseLost) as lost:
+            _log.warning("no longer leading: %s", lost.exceptions[0])
+        finally:
+            with suppress(Exception):
+                await asyncio.shield(leader.release())
+
+
+async def _prepare(client: Client, namespace: str) -> None:
+    """Our namespace and our kind of object; an administrator may have made them already."""
+    with suppress(AlreadyExists, Forbidden):
+        await client.create(NAMESPACES, {"metadata": {"name": namespace}})
+    try:
+        await install_crd(client)
+    except Forbidden as error:
+        _log.warning("the definition of FluxJobs is left as it is: %s", error)
+
+
+async def _take_store(store: Store, identity: str) -> Lease:
+    """The store's lease; whoever had it before may need a moment to lose it."""
+    while (lease := await store.take(identity)) is None:
+        await asyncio.sleep(0.5)
+    return lease
+
+
+@dataclass(slots=True, eq=False)
+class _Holding:
+    """The store's lease, renewed."""
+
+    store: Store
+    lease: Lease
+
+    def is_sure(self) -> bool:
+        return time.monotonic() < self.lease.sure_until
+
+    async def keep(self) -> None:
+        while True:
+            await asyncio.sleep(self.lease.seconds / 3)
+            self.lease = await self.store.renew(self.lease)
+
+
+async def _lead(
+    client: Client, store: Store, options: Options, leader: Leader, leads: Callable[[], None]
+) -> None:
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(leader.keep())
+        holding = _Holding(store, await _take_store(store, options.identity))
+        tasks.create_task(holding.keep())
+        wake = asyncio.Event()
+        world = World(Machines(control_plane=options.control_plane), options.scheduler_names)
+        following = Following(client, world, wake)
+        tasks.create_task(following.run())
+        await following.complete()
+        world.machines.put(following.take_nodes()[0])
+
+        def may_write() -> bool:
+            return leader.is_sure() and holding.is_sure()
+
+        controller = await _begin(client, store, options, following, may_write, holding.lease.fence)
+        tasks.create_task(controller.hands.run())
+        tasks.create_task(controller.telling.reports.run())
+        leads()
+        try:
+            await controller.run()
+        finally:
+            with suppress(asyncio.CancelledError, Exception):
+                await asyncio.shield(controller.telling.reports.drain(_DRAIN))
+
+
+async def _begin(
+    client: Client,
+    store: Store,
+    options: Options,
+    following: Following,
+    may_write: Callable[[], bool],
+    fence: int,
+) -> Controller:
+    """Recover, and put the parts together."""
+    world, config = following.world, options.config
+    reader = Reader(world, following.storage)
+    recovered = await recover(store, fence, config, world, reader, int(time.time()))
+    desk = recovered.desk
+    desk.settings = options.settings
+    hands = Hands(client, may_write)
+    reports = report_to(
+        client,
+        options.identity,
+        following.pods.objects.get,
+        idle=hands.is_idle,
+        may_write=may_write,
+    )
+    carrying = Carrying(desk, hands.is_binding)
+    seating = Seating(desk, reader)
+    queueing = Queueing(desk, reader)
+    grounds = Grounds(desk, carrying, hands, reader)
+    desk.before_telling = grounds.tell_of_reading
+    controller = Controller(
+        desk=desk,
+        following=following,
+        grounds=grounds,
+        seating=seating,
+        queueing=queueing,
+        carrying=carrying,
+        finishing=Finishing(desk, seating, queueing),
+        hands=hands,
+        telling=Telling(desk, reports),
+        store=store,
+        config=config,
+        fence=fence,
+        wake=following.wake,
+    )
+    hands.bound, hands.failed = controller.bound, controller.failed
+    controller.telling.recover()
+    _log.info("leading: %d jobs resumed, %d taken over", recovered.resumed, recovered.adopted)
+    return controller

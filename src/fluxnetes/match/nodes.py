@@ -1,0 +1,144 @@
+"""Nodes by name, for whoever plans: which are meant, which are up, and what others hold of them.
+
+Three things happen to nodes that do not change what there is. A node goes *down* and comes up
+again. A node is *closed*, and takes nothing new, and is opened again. And *others*, of whom nothing
+else is known, come to hold parts of its pools and give them back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluxnetes.graph.placement import Placement
+from fluxnetes.graph.pools import MAX_AMOUNT
+from fluxnetes.jobspec.constraint import Constraint
+from fluxnetes.match.engine import Engine
+from fluxnetes.match.found import Found
+from fluxnetes.match.matcher import Matcher
+from fluxnetes.match.place import Selection, hold
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """What changed because others hold other amounts than before."""
+
+    less: Ints
+    """Positions of the pools of which less can be used now."""
+    more: Ints
+    """And of those of which more can be."""
+
+
+class Nodes:
+    """The nodes of one matcher's graph. Where positions are asked for, they are those of nodes."""
+
+    def __init__(self, matcher: Matcher) -> None:
+        self._matcher = matcher
+        self._by_name = lru_cache(maxsize=1)(self._find_by_name)
+        self._pools = lru_cache(maxsize=1)(self._find_pools)
+
+    @property
+    def _engine(self) -> Engine:
+        return self._matcher.engine
+
+    # -- which ---------------------------------------------------------------------------------
+
+    def named(self, names: Iterable[str]) -> Ints:
+        """Positions of nodes by name; names that nobody has are left out."""
+        known = self._by_name(self._engine.version)
+        return np.array(sorted(known[name] for name in set(names) if name in known), np.int64)
+
+    def _find_by_name(self, version: int) -> dict[str, int]:
+        engine = self._engine
+        vertices = engine.tree.vertex[engine.nodes]
+        return dict(zip(engine.graph.names(vertices), engine.nodes.tolist(), strict=True))
+
+    def allowed(self, constraint: Constraint | None) -> Ints:
+        """Positions of the nodes that a constraint allows."""
+        engine = self._engine
+        if constraint is None:
+            return engine.nodes
+        nodes: Ints = engine.nodes[engine.allowed(constraint)[engine.nodes]]
+        return nodes
+
+    def names(self, nodes: Ints) -> list[str]:
+        return self._engine.graph.names(self._engine.tree.vertex[nodes])
+
+    def of(self, placement: Placement) -> Ints:
+        """Positions of the nodes that a placement touches."""
+        position = self._engine.tree.position[placement.vertex]
+        is_node = self._engine.types[position] == self._engine.graph.types.get("node")
+        nodes: Ints = position[is_node & (position >= 0)]
+        return nodes
+
+    def owning(self, pools: Ints) -> list[str]:
+        """The names of the nodes that pools belong to, each once, in the order of the tree."""
+        return self.names(np.unique(self._engine.tree.parent[pools]))
+
+    def whole(self, nodes: Ints) -> Found:
+        """Whole nodes with all below them, as something to book."""
+        engine = self._engine
+        of_node = np.zeros(len(engine.tree), np.bool_)
+        of_node[nodes] = True
+        selection = Selection(nodes, engine.ledger.size[nodes], np.ones(len(nodes), np.bool_))
+        held = hold(engine.tree, engine.ledger.size, of_node, selection)
+        assert held is not None or not len(nodes)  # noqa: S101 - whole nodes are exclusive
+        return Found(held) if held is not None else Found(engine.hold(nodes[:0], nodes[:0]))
+
+    # -- what happens to them ------------------------------------------------------------------
+
+    def mark(self, nodes: Ints, up: bool) -> None:
+        """Nodes went up or down."""
+        engine = self._engine
+        for position in nodes.tolist():
+            engine.graph.set_status(int(engine.tree.vertex[position]), up)
+            engine.follow_status(position)
+
+    def close(self, nodes: Ints, closed: bool) -> None:
+        """Nodes take nothing new from now on, or do again; who is there stays."""
+        engine = self._engine
+        for position in nodes.tolist():
+            engine.graph.set_closed(int(engine.tree.vertex[position]), closed)
+            engine.follow_status(position)
+
+    def occupy(self, nodes: Mapping[str, Mapping[str, int]]) -> Shift:
+        """Others hold these amounts of nodes' pools now, by type; of types not named, nothing.
+
+        Nodes that are not named stay as they are; names that nobody has are left out.
+        """
+        engine = self._engine
+        pools = self._pools(engine.version)
+        asked = [
+            (position, min(held.get(type, 0), MAX_AMOUNT))
+            for name, held in nodes.items()
+            for type, position in pools.get(name, {}).items()
+        ]
+        position, amount = np.array(asked, np.int64).reshape(-1, 2).T
+        changed = engine.graph.occupied[engine.tree.vertex[position]] != amount
+        if not changed.any():
+            return Shift(position[:0], position[:0])
+        position, amount = position[changed], amount[changed]
+        engine.graph.set_occupied(engine.tree.vertex[position], amount)
+        before = engine.ledger.size[position]
+        engine.ledger.occupy(position, amount)
+        after = engine.ledger.size[position]
+        return Shift(position[after < before], position[after > before])
+
+    def _find_pools(self, version: int) -> dict[str, dict[str, int]]:
+        """For each node the positions of its pools, by type."""
+        engine = self._engine
+        graph, tree = engine.graph, engine.tree
+        position = np.flatnonzero(graph.divisible[tree.vertex])
+        position = position[np.isin(tree.parent[position], engine.nodes)]
+        types = [graph.types.names[number] for number in engine.types[position].tolist()]
+        nodes = self.names(tree.parent[position])
+        found: dict[str, dict[str, int]] = {}
+        for node, type, pool in zip(nodes, types, position.tolist(), strict=True):
+            found.setdefault(node, {})[type] = pool
+        return found

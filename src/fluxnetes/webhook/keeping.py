@@ -1,0 +1,137 @@
+"""Where the certificates are kept, so that all replicas and the next start have the same.
+
+    SecretKeeper   in a Secret of our namespace, in a cluster
+    FolderKeeper   in a file, on a machine of one's own
+
+Replicas look at the same time and may renew at the same time. So every write names what it read;
+whoever is too late is told so, and reads again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import fcntl
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from fluxnetes.kube.client import Client
+from fluxnetes.kube.errors import AlreadyExists, Conflict, NotFound
+from fluxnetes.kube.objects.secrets import SECRETS
+from fluxnetes.kube.patches import merge
+
+SECRET = "fluxnetes-webhook"  # noqa: S105 - its name
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Contents by name, and which state of them this is."""
+
+    contents: Mapping[str, bytes]
+    version: str = ""
+    """Empty: there was nothing."""
+
+
+class Keeper(Protocol):
+    """Keeps a few named contents."""
+
+    async def read(self) -> Kept: ...
+
+    async def write(self, contents: Mapping[str, bytes], over: Kept) -> bool:
+        """Replace what was read; False if it has changed since."""
+        ...
+
+
+class SecretKeeper:
+    """Keeps them in a Secret."""
+
+    def __init__(self, client: Client, namespace: str, name: str = SECRET) -> None:
+        self._client, self._namespace, self._name = client, namespace, name
+
+    async def read(self) -> Kept:
+        try:
+            secret = await self._client.get(SECRETS, self._name, self._namespace)
+        except NotFound:
+            return Kept({})
+        contents = {name: _decode(text) for name, text in secret.data.items()}
+        return Kept(contents, secret.metadata.resource_version)
+
+    async def write(self, contents: Mapping[str, bytes], over: Kept) -> bool:
+        data = {name: base64.b64encode(content).decode() for name, content in contents.items()}
+        return await (self._replace(data, over.version) if over.version else self._create(data))
+
+    async def _create(self, data: dict[str, str]) -> bool:
+        content = {"metadata": {"name": self._name}, "data": data}
+        try:
+            await self._client.create(SECRETS, content, self._namespace)
+        except AlreadyExists:
+            return False
+        return True
+
+    async def _replace(self, data: dict[str, str], version: str) -> bool:
+        content = {"metadata": {"resourceVersion": version}, "data": data}
+        try:
+            await self._client.patch(SECRETS, self._name, merge(content), self._namespace)
+        except (Conflict, NotFound):
+            return False
+        return True
+
+
+class FolderKeeper:
+    """Keeps them in one file of a folder, for its owner alone."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / "webhook.json"
+
+    async def read(self) -> Kept:
+        return await asyncio.to_thread(self._read)
+
+    async def write(self, contents: Mapping[str, bytes], over: Kept) -> bool:
+        return await asyncio.to_thread(self._write, contents, over)
+
+    def _read(self) -> Kept:
+        try:
+            text = self._file.read_text(errors="replace")
+        except FileNotFoundError:
+            return Kept({})
+        try:
+            named = msgspec.json.decode(text, type=dict[str, str])
+        except msgspec.DecodeError:  # not of our making; to be replaced
+            return Kept({}, text)
+        return Kept({name: content.encode() for name, content in named.items()}, text)
+
+    def _write(self, contents: Mapping[str, bytes], over: Kept) -> bool:
+        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with self._alone():
+            if self._read().version != over.version:
+                return False
+            unfinished = self._file.with_suffix(".unfinished")
+            unfinished.touch(mode=0o600)
+            named = {name: content.decode() for name, content in contents.items()}
+            unfinished.write_bytes(msgspec.json.encode(named))
+            unfinished.replace(self._file)
+        return True
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        lock = os.open(self._file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(lock)
+
+
+def _decode(text: str) -> bytes:
+    """The API server lets nothing but base64 into a Secret."""
+    try:
+        return base64.b64decode(text, validate=True)
+    except binascii.Error:
+        return b""

@@ -1,0 +1,127 @@
+"""The webhook as a process of its own, for a program that has other things to do.
+
+    async with WebhookProcess(WebhookOptions(kubeconfig, folder)) as webhook:
+        await webhook.ready.wait()
+
+The socket belongs to the parent and is inherited. So when the process ends and is started again,
+requests wait for it instead of being refused, and the registration stays true. The process stops
+when its standard input ends, and so never outlives the parent, however that one dies.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+from asyncio.subprocess import PIPE, Process
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from fluxnetes.kube.backoff import Backoff, Patience
+from fluxnetes.webhook.mutate import Policy
+from fluxnetes.webhook.serving import listen
+
+READY = b"ready"
+"""What the process says when the API server has been told of it."""
+
+_GRACE = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookOptions:
+    """What the process is told."""
+
+    kubeconfig: Path
+    folder: Path
+    """Where its certificates are kept."""
+    context: str | None = None
+    everything: bool = False
+    policy: Policy = field(default_factory=Policy)
+    address: str = "127.0.0.1"
+    port: int = 0
+    """0: any that is free."""
+    verbose: bool = False
+
+    def arguments(self, socket: int) -> list[str]:
+        """The command line."""
+        named = {
+            "--socket": str(socket),
+            "--kubeconfig": str(self.kubeconfig),
+            "--context": self.context or "",
+            "--folder": str(self.folder),
+            "--namespace": self.policy.namespace,
+        }
+        line = [part for name, value in named.items() if value for part in (name, value)]
+        for name in self.policy.schedulers:
+            line += ["--scheduler-name", name]
+        flags = {"--all": self.everything, "--verbose": self.verbose}
+        return [*line, *(flag for flag, is_set in flags.items() if is_set)]
+
+
+class WebhookProcess:
+    """Starts the webhook, and starts it again whenever it ends. Open it with `async with`."""
+
+    def __init__(self, options: WebhookOptions, patience: Patience | None = None) -> None:
+        self._options = options
+        self._backoff = Backoff("the webhook", patience or Patience())
+        self._listener = listen(options.address, options.port)
+        self._running: asyncio.Task[None] | None = None
+        self.process: Process | None = None
+        """The one that runs, or ran last."""
+        self.ready = asyncio.Event()
+        """Set while a process serves and the API server knows of it."""
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        port: int = self._listener.getsockname()[1]
+        return port
+
+    async def __aenter__(self) -> Self:
+        self._running = asyncio.create_task(self._run())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._running is not None  # noqa: S101 - it was entered
+        self._running.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._running
+        self._listener.close()
+
+    async def _run(self) -> None:
+        while True:
+            process = self.process = await self._start()
+            try:
+                await self._follow(process)
+            finally:
+                self.ready.clear()
+                await _stop(process)
+            await self._backoff.pause(f"it ended (status {process.returncode})")
+
+    async def _start(self) -> Process:
+        inherited = self._listener.fileno()
+        command = [sys.executable, "-m", "fluxnetes", "webhook"]
+        command += self._options.arguments(inherited)
+        return await asyncio.create_subprocess_exec(
+            *command, stdin=PIPE, stdout=PIPE, pass_fds=(inherited,)
+        )
+
+    async def _follow(self, process: Process) -> None:
+        """Until it says no more."""
+        assert process.stdout is not None  # noqa: S101 - we asked for it
+        async for line in process.stdout:
+            if line.strip() == READY:
+                self._backoff.over()
+                self.ready.set()
+
+
+async def _stop(process: Process) -> None:
+    """Let it finish what it has begun."""
+    if process.stdin is not None:
+        process.stdin.close()
+    try:
+        await asyncio.wait_for(process.wait(), _GRACE)
+    except TimeoutError:
+        process.kill()
+        await process.wait()

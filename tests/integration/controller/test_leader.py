@@ -1,0 +1,211 @@
+"""One leads at a time, whatever happens to it, and another takes over when it is gone."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from fluxnetes.controller.leader import NAME, Leader, LeadershipLost, Timing
+from fluxnetes.kube.client import Client
+from fluxnetes.kube.config import Access
+from fluxnetes.kube.objects.leases import LEASES
+from fluxnetes.kube.patches import merge
+from fluxnetes.plane.parts import API_SERVER
+from fluxnetes.plane.plane import ControlPlane
+from tests.integration.controller.counting import beside, until
+from tests.integration.kube.conftest import Restart
+
+QUICK = Timing(duration=1.0, deadline=0.7, retry=0.1, skew=0.1)
+STEADY = Timing(duration=2.0, deadline=1.5, retry=0.1, skew=0.1)
+PATIENT = Timing(duration=8.0, deadline=7.0, retry=0.1, skew=0.1)
+
+
+def a_leader(client: Client, namespace: str, name: str = "a", timing: Timing = QUICK) -> Leader:
+    return Leader(client, name, namespace, timing=timing)
+
+
+async def test_the_first_wins_and_says_so_in_the_lease(access: Access, namespace: str) -> None:
+    async with Client(access) as client:
+        leader = a_leader(client, namespace)
+        assert not leader.is_sure()
+        await leader.win()
+        assert leader.is_sure()
+        lease = (await client.get(LEASES, NAME, namespace)).spec
+    assert lease.holder_identity == leader.holder == "a"
+    assert lease.lease_duration_seconds == 1
+    assert lease.renew_time == lease.acquire_time != ""
+
+
+async def test_of_many_candidates_one_wins(access: Access, namespace: str) -> None:
+    async with Client(access) as client:
+        candidates = [a_leader(client, namespace, f"c{n}", PATIENT) for n in range(8)]
+        tasks = [asyncio.create_task(each.win()) for each in candidates]
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.sleep(0.3)
+        [winner] = [each for each in candidates if each.is_sure()]
+        for task in tasks:
+            task.cancel()
+        assert (await client.get(LEASES, NAME, namespace)).spec.holder_identity == winner.identity
+
+
+async def test_who_renews_keeps_it_beyond_its_duration(access: Access, namespace: str) -> None:
+    async with Client(access) as client:
+        first = a_leader(client, namespace, "a", STEADY)
+        second = a_leader(client, namespace, "b", STEADY)
+        await first.win()
+        async with beside(first.keep()), beside(second.win()) as waiting:
+            for _ in range(25):
+                await asyncio.sleep(0.1)
+                assert first.is_sure()
+                assert not second.is_sure()
+            assert not waiting.done()
+
+
+async def test_who_does_not_renew_loses_it_and_is_never_sure_beside_another(
+    access: Access, namespace: str
+) -> None:
+    async with Client(access) as client:
+        paused, second = a_leader(client, namespace), a_leader(client, namespace, "b")
+        await paused.win()
+        async with beside(second.win()) as winning:
+            while not winning.done():
+                assert not (paused.is_sure() and second.is_sure())
+                await asyncio.sleep(0.01)
+        assert second.is_sure()
+        lease = (await client.get(LEASES, NAME, namespace)).spec
+        assert lease.holder_identity == "b"
+        assert lease.lease_transitions == 2
+        with pytest.raises(LeadershipLost, match="'b' leads"):  # it wakes, and finds out
+            await paused.keep()
+        assert paused.lost.is_set()
+
+
+async def test_a_pause_that_nobody_noticed_costs_nothing(access: Access, namespace: str) -> None:
+    async with Client(access) as client:
+        leader = a_leader(client, namespace)
+        await leader.win()
+        await asyncio.sleep(QUICK.duration + 0.2)
+        assert not leader.is_sure()
+        async with beside(leader.keep()):
+            await until(leader.is_sure)
+
+
+async def test_a_clock_that_is_wrong_is_not_believed(access: Access, namespace: str) -> None:
+    """The time in the lease may be hours old: only whether it changes counts."""
+    async with Client(access) as client:
+        first, second = a_leader(client, namespace), a_leader(client, namespace, "b")
+        await first.win()
+        old = merge({"spec": {"renewTime": "2020-01-01T00:00:00.000000Z"}})
+        await client.patch(LEASES, NAME, old, namespace)
+        began = time.monotonic()
+        await second.win()
+        assert time.monotonic() - began > QUICK.duration
+
+
+async def test_release_lets_the_next_one_in_at_once(access: Access, namespace: str) -> None:
+    async with Client(access) as client:
+        first = a_leader(client, namespace, "a", PATIENT)
+        second = a_leader(client, namespace, "b", PATIENT)
+        await first.win()
+        async with beside(second.win()) as winning:
+            await asyncio.sleep(0.2)
+            await first.release()
+            assert not first.is_sure()
+            async with asyncio.timeout(2):
+                await winning
+        assert second.is_sure()
+
+
+async def test_to_release_what_another_has_takes_nothing_away(
+    access: Access, namespace: str
+) -> None:
+    async with Client(access) as client:
+        first, second = a_leader(client, namespace), a_leader(client, namespace, "b")
+        await first.win()
+        await second.win()
+        await first.release()
+        assert (await client.get(LEASES, NAME, namespace)).spec.holder_identity == "b"
+
+
+async def test_a_restart_under_the_same_name_leads_at_once(access: Access, namespace: str) -> None:
+    async with Client(access) as client:
+        await a_leader(client, namespace, "a", PATIENT).win()
+        async with asyncio.timeout(2):
+            await a_leader(client, namespace, "a", PATIENT).win()
+
+
+async def test_a_lease_that_somebody_edits_or_deletes_is_kept(
+    access: Access, namespace: str
+) -> None:
+    async with Client(access) as client:
+        leader = a_leader(client, namespace, timing=PATIENT)
+        await leader.win()
+        async with beside(leader.keep()) as keeping:
+            note = merge({"metadata": {"annotations": {"seen": "yes"}}})
+            before = (await client.patch(LEASES, NAME, note, namespace)).spec.renew_time
+
+            async def is_renewed() -> bool:
+                return (await client.get(LEASES, NAME, namespace)).spec.renew_time != before
+
+            await until(is_renewed)
+            await client.delete(LEASES, NAME, namespace)
+            await asyncio.sleep(0.5)
+            assert (await client.get(LEASES, NAME, namespace)).spec.holder_identity == "a"
+            assert not keeping.done()
+
+
+async def test_a_server_that_is_away_for_a_moment_is_waited_for(
+    access: Access, namespace: str, restart: Restart
+) -> None:
+    timing = Timing(duration=60.0, deadline=50.0, retry=0.1, skew=1.0)
+    async with Client(access) as client:
+        leader = a_leader(client, namespace, timing=timing)
+        await leader.win()
+        before = (await client.get(LEASES, NAME, namespace)).spec.renew_time
+        async with beside(leader.keep()) as keeping:
+            await restart()
+
+            async def is_renewed() -> bool:
+                return (await client.get(LEASES, NAME, namespace)).spec.renew_time > before
+
+            await until(is_renewed)
+            assert leader.is_sure()
+            assert not keeping.done()
+
+
+async def test_a_server_that_hangs_too_long_ends_it_in_time(
+    access: Access, namespace: str, plane: ControlPlane
+) -> None:
+    async with Client(access) as client:
+        timing = Timing(duration=3.0, deadline=0.7, retry=0.1, skew=0.1)
+        leader = a_leader(client, namespace, timing=timing)
+        await leader.win()
+        won = time.monotonic()
+        with hanging(plane):
+            with pytest.raises(LeadershipLost, match=r"could not renew"):
+                await leader.keep()
+            assert time.monotonic() - won < timing.duration - timing.skew
+            assert leader.lost.is_set()
+            assert not leader.is_sure()
+
+
+@contextmanager
+def hanging(plane: ControlPlane) -> Iterator[None]:
+    """The API server takes connections and never answers."""
+    process = plane.processes[API_SERVER].pid
+    os.kill(process, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(process, signal.SIGCONT)
+
+
+def test_a_candidate_needs_a_name(access: Access) -> None:
+    with pytest.raises(ValueError, match="identity"):
+        Leader(Client(access), "", "default")

@@ -1,0 +1,369 @@
+"""FluxJobs on a real API server: they say what is wanted, and cost few writes."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fluxnetes.controller.courtesy import Courtesy
+from fluxnetes.controller.crd import install_crd, manifest
+from fluxnetes.controller.fluxjobs import FluxJobView
+from fluxnetes.controller.records import Pace, Records
+from fluxnetes.kube.backoff import Patience
+from fluxnetes.kube.client import Client, Scope
+from fluxnetes.kube.config import Access
+from fluxnetes.kube.objects.base import Owner
+from fluxnetes.kube.objects.definitions import DEFINITIONS
+from fluxnetes.kube.objects.fluxjobs import FLUX_JOBS, FluxJob, Wrapped
+from fluxnetes.kube.objects.pods import PODS
+from fluxnetes.kube.patches import merge
+from fluxnetes.queue.states import State
+from tests.integration.controller.counting import CountingClient, beside, until
+from tests.integration.controller.views import a_view
+from tests.integration.kube.conftest import Restart
+from tests.integration.kube.test_client import a_pod
+
+PACE = Pace(settle=0.1, forecast=60.0, restore=0.3, refused=0.3, sweep=0.05)
+CREATED = ["POST", "PATCH status"]
+
+
+@dataclass
+class Desk:
+    """Records at work, and what they cost."""
+
+    client: CountingClient
+    records: Records
+    namespace: str
+
+    async def level(self) -> None:
+        await until(self.records.is_level)
+
+    def say(self, key: str, view: FluxJobView) -> None:
+        self.records.want(f"{self.namespace} {key}", view)
+
+    def forget(self, key: str) -> None:
+        self.records.forget(f"{self.namespace} {key}")
+
+    async def want(self, key: str, view: FluxJobView) -> None:
+        self.say(key, view)
+        await self.level()
+
+    async def read(self, name: str) -> FluxJob:
+        return await self.client.get(FLUX_JOBS, name, self.namespace)
+
+    async def names(self) -> list[str]:
+        found = await self.client.list(FLUX_JOBS, Scope(self.namespace))
+        return sorted(record.metadata.name for record in found.items)
+
+    @property
+    def writes(self) -> list[str]:
+        return self.client.writes("fluxjobs", self.namespace)
+
+
+@asynccontextmanager
+async def at_work(access: Access, namespace: str, **options: Any) -> AsyncIterator[Desk]:
+    patience = Patience(first_pause=0.02, longest_pause=0.1)
+    async with CountingClient(access) as client:
+        given = {"pace": PACE, "patience": patience, **options}
+        records = Records(client, Courtesy(), **given)
+        async with beside(records.run()):
+            yield Desk(client, records, namespace)
+
+
+def ended(view: FluxJobView, at: float | None = None) -> FluxJobView:
+    end = int(at or time.time())
+    done = replace(view, state=State.COMPLETED, reason="", position=None, eta=None)
+    return replace(done, start=end - 60, end=end)
+
+
+# --- what they say -----------------------------------------------------------------------------
+
+
+async def test_a_record_says_what_was_asked_and_what_became_of_it(
+    access: Access, namespace: str
+) -> None:
+    async with at_work(access, namespace) as desk:
+        await desk.want("a", a_view(namespace, "train"))
+        record = await desk.read("train-job")
+    assert (record.spec.type, record.spec.name) == (Wrapped.JOB, "train")
+    assert (record.spec.nodes, record.spec.duration) == (2, 600)
+    status = record.status
+    assert (status.submit_status, status.state) == ("statusSubmit", "pending")
+    assert status.reason == status.columns.reason == "all nodes are busy"
+    assert (status.queue, status.position, status.job_id) == ("default", 3, 7)
+    assert status.eta is not None and status.eta.timestamp() == 2_000_000_000
+    assert {c.type: c.status for c in status.conditions} == {
+        "Scheduled": "False",
+        "Complete": "False",
+        "Failed": "False",
+    }
+
+
+async def test_what_is_no_longer_true_is_taken_back(access: Access, namespace: str) -> None:
+    async with at_work(access, namespace) as desk:
+        waits = a_view(namespace, "a")
+        await desk.want("a", waits)
+        runs = replace(waits, state=State.RUNNING, reason="", position=None, eta=None)
+        await desk.want("a", replace(runs, start=100, nodes=("n1", "n1", "n2")))
+        running = (await desk.read("a-job")).status
+        await desk.want("a", replace(waits, walltime=None))
+        again = (await desk.read("a-job")).status
+    assert (running.position, running.eta, running.reason) == (None, None, "")
+    assert (running.nodes, running.node_list) == (("n1", "n2"), "n[1-2]")
+    assert (again.nodes, again.start, again.columns.nodes) == ((), None, "")
+    assert again.walltime is None
+
+
+async def test_the_time_of_a_condition_is_that_of_its_change(
+    access: Access, namespace: str
+) -> None:
+    clock = [1000.0]
+    async with at_work(access, namespace, clock=lambda: clock[0]) as desk:
+        waits = a_view(namespace, "a")
+        await desk.want("a", waits)
+        clock[0] = 2000.0
+        await desk.want("a", replace(waits, state=State.RUNNING, start=2000))
+        conditions = (await desk.read("a-job")).status.conditions
+    times = {c.type: c.last_transition_time for c in conditions}
+    assert [moment.timestamp() for moment in times.values() if moment] == [2000, 1000, 1000]
+
+
+async def test_a_record_belongs_to_its_workload_and_never_holds_it_up(
+    access: Access, namespace: str
+) -> None:
+    async with at_work(access, namespace) as desk:
+        pod = await desk.client.create(PODS, a_pod("a"), namespace)
+        owner = Owner("v1", "Pod", "a", pod.metadata.uid)
+        await desk.want("a", a_view(namespace, "a", kind=Wrapped.POD, owner=owner))
+        [found] = (await desk.read("a-pod")).metadata.owner_references
+    assert found == owner
+    [content] = [r.body for r in desk.client.transport.writes if r.path.endswith("/fluxjobs")]
+    assert content is not None and b'"blockOwnerDeletion":false' in content
+
+
+# --- what they cost ----------------------------------------------------------------------------
+
+
+async def test_what_comes_together_is_written_once(access: Access, namespace: str) -> None:
+    async with at_work(access, namespace) as desk:
+        for position in range(10):
+            desk.say("a", a_view(namespace, "a", position=position))
+        await desk.level()
+        assert desk.writes == CREATED
+        for _ in range(3):
+            await desk.want("a", a_view(namespace, "a", position=9))
+        assert desk.writes == CREATED
+        assert (await desk.read("a-job")).status.position == 9
+
+
+async def test_a_forecast_waits_and_a_state_does_not(access: Access, namespace: str) -> None:
+    async with at_work(access, namespace) as desk:
+        waits = a_view(namespace, "a")
+        await desk.want("a", waits)
+        for position in (2, 1):
+            desk.say("a", replace(waits, position=position, reason=f"{position} ahead"))
+            await asyncio.sleep(0.15)
+        assert desk.writes == CREATED
+        desk.say("a", replace(waits, state=State.HELD))
+        await until(lambda: len(desk.writes) == 3)
+        assert (await desk.read("a-job")).status.state == "held"
+
+
+async def test_a_forecast_comes_in_the_end(access: Access, namespace: str) -> None:
+    async with at_work(access, namespace, pace=replace(PACE, forecast=0.3)) as desk:
+        waits = a_view(namespace, "a")
+        await desk.want("a", waits)
+        desk.say("a", replace(waits, position=1))
+        await until(lambda: len(desk.writes) == 3)
+        assert (await desk.read("a-job")).status.position == 1
+
+
+async def test_after_a_restart_nothing_is_written_twice(access: Access, namespace: str) -> None:
+    views = [a_view(namespace, "a"), ended(a_view(namespace, "b"))]
+    for writes in (2 * CREATED, []):
+        async with at_work(access, namespace) as desk:
+            for view in views:
+                desk.say(view.name, view)
+            desk.records.settle()
+            await desk.level()
+            await asyncio.sleep(0.2)
+            assert sorted(desk.writes) == sorted(writes)
+
+
+async def test_records_outlive_a_restart_of_the_server(
+    access: Access, namespace: str, restart: Restart
+) -> None:
+    async with at_work(access, namespace) as desk:
+        await desk.want("a", a_view(namespace, "a"))
+        restarting = asyncio.create_task(restart())
+        desk.say("a", a_view(namespace, "a", state=State.HELD))
+        desk.say("b", a_view(namespace, "b"))
+        await restarting
+        await desk.level()
+        assert (await desk.read("a-job")).status.state == "held"
+        assert (await desk.read("b-job")).status.state == "pending"
+
+
+# --- when they go ------------------------------------------------------------------------------
+
+
+async def test_a_record_is_kept_for_a_while_after_the_end(access: Access, namespace: str) -> None:
+    clock = [time.time()]
+    async with at_work(access, namespace, clock=lambda: clock[0], keep=100.0) as desk:
+        view = ended(a_view(namespace, "a"), clock[0])
+        await desk.want("a", view)
+        desk.forget("a")
+        desk.records.settle()
+        clock[0] += 90
+        await asyncio.sleep(0.2)
+        assert await desk.names() == ["a-job"]
+        clock[0] += 20
+        await until(lambda: desk.writes[-1] == "DELETE")
+        await desk.level()
+        await desk.want("a", view)
+        assert await desk.names() == []
+
+
+async def test_an_ended_record_goes_in_time_even_if_it_is_still_wanted(
+    access: Access, namespace: str
+) -> None:
+    clock = [time.time()]
+    async with at_work(access, namespace, clock=lambda: clock[0], keep=100.0) as desk:
+        await desk.want("a", ended(a_view(namespace, "a"), clock[0]))
+        clock[0] += 110
+        await until(lambda: desk.writes[-1] == "DELETE")
+
+
+async def test_what_is_forgotten_before_its_end_goes_at_once(
+    access: Access, namespace: str
+) -> None:
+    async with at_work(access, namespace) as desk:
+        await desk.want("a", a_view(namespace, "a"))
+        desk.forget("a")
+        await desk.level()
+        assert await desk.names() == []
+
+
+async def test_orphans_go_and_only_they(access: Access, namespace: str) -> None:
+    """The controller was away while one of its workloads went."""
+    async with at_work(access, namespace) as desk:
+        for name in ("gone", "here"):
+            desk.say(name, a_view(namespace, name))
+        await desk.want("over", ended(a_view(namespace, "over")))
+        await desk.client.create(FLUX_JOBS, {"metadata": {"name": "not-ours"}}, namespace)
+    async with at_work(access, namespace) as desk:
+        desk.say("here", a_view(namespace, "here"))
+        await asyncio.sleep(0.3)
+        assert "gone-job" in await desk.names()
+        desk.records.settle()
+        await until(lambda: desk.writes == ["DELETE"])
+        await desk.level()
+        assert await desk.names() == ["here-job", "not-ours", "over-job"]
+
+
+# --- when others interfere ---------------------------------------------------------------------
+
+
+async def test_a_record_that_somebody_deletes_comes_back_while_its_job_lives(
+    access: Access, namespace: str
+) -> None:
+    async with at_work(access, namespace) as desk:
+        await desk.want("a", a_view(namespace, "a"))
+        await desk.want("b", ended(a_view(namespace, "b")))
+        for name in ("a-job", "b-job"):
+            await desk.client.delete(FLUX_JOBS, name, namespace)
+
+        async def is_back() -> bool:
+            return await desk.names() == ["a-job"]
+
+        await asyncio.sleep(0.1)
+        await until(is_back)
+        await asyncio.sleep(0.5)
+        assert await desk.names() == ["a-job"]
+
+
+async def test_a_status_that_somebody_edits_is_put_right(access: Access, namespace: str) -> None:
+    async with at_work(access, namespace) as desk:
+        await desk.want("a", a_view(namespace, "a"))
+        wrong = merge({"status": {"state": "running"}})
+        await desk.client.patch(FLUX_JOBS, "a-job", wrong, namespace, "status")
+
+        async def is_right() -> bool:
+            return (await desk.read("a-job")).status.state == "pending"
+
+        await until(is_right)
+
+
+async def test_a_name_that_another_has_is_left_to_it(access: Access, namespace: str) -> None:
+    async with at_work(access, namespace) as desk:
+        theirs = await desk.client.create(FLUX_JOBS, {"metadata": {"name": "a-job"}}, namespace)
+        await desk.want("a", a_view(namespace, "a"))
+        [other] = [name for name in await desk.names() if name != "a-job"]
+        assert other.startswith("a-") and other.endswith("-job")
+        assert (await desk.read(other)).status.state == "pending"
+        assert await desk.read("a-job") == theirs
+
+
+async def test_a_new_workload_takes_the_name_of_one_that_is_over(
+    access: Access, namespace: str
+) -> None:
+    async with at_work(access, namespace) as desk:
+        await desk.want("Job/a/1", ended(a_view(namespace, "a")))
+        desk.forget("Job/a/1")
+        await desk.want("Job/a/2", a_view(namespace, "a"))
+        assert await desk.names() == ["a-job"]
+        assert (await desk.read("a-job")).status.state == "pending"
+
+
+async def test_two_live_groups_of_one_name_have_a_record_each(
+    access: Access, namespace: str
+) -> None:
+    async with at_work(access, namespace) as desk:
+        await desk.want("one dialect", a_view(namespace, "g", kind=Wrapped.GROUP))
+        await desk.want("another dialect", a_view(namespace, "g", kind=Wrapped.GROUP))
+        assert len(await desk.names()) == 2
+
+
+async def test_a_namespace_that_is_gone_stops_nothing_else(access: Access, namespace: str) -> None:
+    async with at_work(access, namespace) as desk:
+        desk.say("lost", a_view("no-such-namespace", "lost"))
+        desk.say("a", a_view(namespace, "a"))
+
+        async def is_there() -> bool:
+            return await desk.names() == ["a-job"]
+
+        await until(is_there)
+
+
+# --- the definition ----------------------------------------------------------------------------
+
+
+async def test_the_definition_of_fluxqueue_is_taken_over(access: Access) -> None:
+    """It names a webhook for conversion, which nobody serves."""
+    service = {"namespace": "fluxqueue", "name": "webhook", "path": "/convert"}
+    webhook = {"clientConfig": {"service": service}, "conversionReviewVersions": ["v1"]}
+    conversion = {"strategy": "Webhook", "webhook": webhook}
+    name = manifest()["metadata"]["name"]
+    async with Client(access) as client:
+        theirs = merge({"spec": {"conversion": conversion}})
+        await client.patch(DEFINITIONS, name, theirs)
+        await install_crd(client)
+        await install_crd(client)
+        found = await client.get(DEFINITIONS, name)
+    assert found.spec.conversion.strategy == "None"
+    assert found.is_established
+
+
+async def test_a_type_that_nobody_knows_is_refused(access: Access, namespace: str) -> None:
+    async with Client(access) as client:
+        content = {"metadata": {"name": "a"}, "spec": {"type": len(Wrapped)}}
+        try:
+            await client.create(FLUX_JOBS, content, namespace)
+        except Exception as error:
+            assert "spec.type" in str(error)
+        else:
+            raise AssertionError("it was taken")

@@ -1,0 +1,349 @@
+"""What users are told, on a real API server: that it comes, and how little it costs."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+from fluxnetes.controller.conditions import Conditions, Measure
+from fluxnetes.controller.courtesy import Courtesy
+from fluxnetes.controller.events import Limits, Recorder, about
+from fluxnetes.controller.reports import Reports, report_to
+from fluxnetes.kube.backoff import Patience
+from fluxnetes.kube.client import Client, Scope
+from fluxnetes.kube.config import Access
+from fluxnetes.kube.objects.base import Condition, Key
+from fluxnetes.kube.objects.events import EVENTS, Event, Reference
+from fluxnetes.kube.objects.fluxjobs import FLUX_JOBS, Wrapped
+from fluxnetes.kube.objects.nodes import NODES
+from fluxnetes.kube.objects.pods import PODS, Pod
+from fluxnetes.queue.states import State
+from tests.integration.controller.counting import CountingClient, beside, until
+from tests.integration.controller.views import a_view
+from tests.integration.kube.conftest import Restart
+from tests.integration.kube.test_client import a_pod
+
+QUICK = Patience(first_pause=0.02, longest_pause=0.1)
+BRISK = Measure(after=0.1, again=0.5, a_second=1000.0, of_a_group=3)
+
+
+def a_recorder(client: Client, courtesy: Courtesy | None = None, **limits: Any) -> Recorder:
+    return Recorder(client, courtesy or Courtesy(), "host-1", Limits(**limits), QUICK)
+
+
+def a_reference(namespace: str, name: str = "a") -> Reference:
+    return Reference("v1", "Pod", name, f"uid-of-{name}", namespace)
+
+
+async def events(client: Client, namespace: str) -> list[Event]:
+    return (await client.list(EVENTS, Scope(namespace))).items
+
+
+async def notes(client: Client, namespace: str) -> list[str]:
+    return sorted(event.note for event in await events(client, namespace))
+
+
+# --- events ------------------------------------------------------------------------------------
+
+
+async def test_an_event_is_about_its_pod_and_from_the_scheduler_that_it_asked_for(
+    access: Access, namespace: str
+) -> None:
+    async with Client(access) as client:
+        pod = await client.create(PODS, a_pod("a"), namespace)
+        recorder = a_recorder(client)
+        async with beside(recorder.run()):
+            recorder.tell(about(PODS, pod), "Scheduled", "on n1", reporter="FluxionScheduler")
+            await recorder.drained()
+        [event] = await events(client, namespace)
+    assert event.regarding == about(PODS, pod)
+    assert (event.type, event.reason, event.note) == ("Normal", "Scheduled", "on n1")
+    assert event.reporting_controller == "FluxionScheduler"
+    assert event.reporting_instance == "host-1"
+
+
+async def test_an_event_about_a_node_has_a_place_too(access: Access) -> None:
+    async with Client(access) as client:
+        node = await client.get(NODES, "node-0")
+        recorder = a_recorder(client)
+        async with beside(recorder.run()):
+            recorder.tell(about(NODES, node), "Closed", "it is closed", type="Warning")
+            await recorder.drained()
+        assert recorder.sent == 1
+        assert [e.reason for e in await events(client, "default")].count("Closed") == 1
+
+
+async def test_the_same_words_are_told_once(access: Access, namespace: str) -> None:
+    async with Client(access) as client:
+        recorder = a_recorder(client)
+        async with beside(recorder.run()):
+            for _ in range(3):
+                for name in "ab":
+                    recorder.tell(a_reference(namespace, name), "FailedScheduling", "busy")
+            recorder.tell(a_reference(namespace), "FailedScheduling", "down")
+            await recorder.drained()
+        assert await notes(client, namespace) == ["busy", "busy", "down"]
+        assert recorder.folded == 4
+
+
+async def test_the_same_words_are_told_again_after_a_while(access: Access, namespace: str) -> None:
+    async with Client(access) as client:
+        recorder = a_recorder(client, same_again=0.05)
+        async with beside(recorder.run()):
+            recorder.tell(a_reference(namespace), "FailedScheduling", "busy")
+            await asyncio.sleep(0.1)
+            recorder.tell(a_reference(namespace), "FailedScheduling", "busy")
+            await recorder.drained()
+        assert await notes(client, namespace) == ["busy", "busy"]
+
+
+async def test_long_notes_and_names_are_cut(access: Access, namespace: str) -> None:
+    async with Client(access) as client:
+        recorder = a_recorder(client)
+        async with beside(recorder.run()):
+            recorder.tell(a_reference(namespace, "n" * 253), "Long", "n" * 5000)
+            await recorder.drained()
+        [event] = await events(client, namespace)
+    assert len(event.note) == 1024
+    assert event.note.endswith("...")
+
+
+async def test_when_too_many_wait_the_oldest_go(access: Access, namespace: str) -> None:
+    async with Client(access) as client:
+        recorder = a_recorder(client, in_line=3)
+        for number in range(5):
+            recorder.tell(a_reference(namespace), "Many", f"{number}")
+        async with beside(recorder.run()):
+            await recorder.drained()
+        assert await notes(client, namespace) == ["2", "3", "4"]
+        assert recorder.dropped == 2
+
+
+async def test_events_give_way_to_binds_but_not_for_ever(access: Access, namespace: str) -> None:
+    async with Client(access) as client:
+        busy = Courtesy(idle=lambda: False, stale=0.5)
+        recorder = a_recorder(client, busy)
+        async with beside(recorder.run()):
+            recorder.tell(a_reference(namespace), "Late", "late")
+            await asyncio.sleep(0.3)
+            assert recorder.sent == 0
+            await until(lambda: recorder.sent == 1)
+
+
+async def test_who_may_not_write_tells_nothing(access: Access, namespace: str) -> None:
+    async with Client(access) as client:
+        recorder = a_recorder(client, Courtesy(may_write=lambda: False, stale=0.0))
+        async with beside(recorder.run()):
+            recorder.tell(a_reference(namespace), "Never", "never")
+            await asyncio.sleep(0.2)
+        assert await events(client, namespace) == []
+
+
+async def test_what_the_server_refuses_stops_nothing_else(access: Access, namespace: str) -> None:
+    async with Client(access) as client:
+        recorder = a_recorder(client, at_once=1)
+        async with beside(recorder.run()):
+            recorder.tell(a_reference("no-such-namespace"), "Lost", "lost")
+            recorder.tell(a_reference(namespace), "Sent", "sent")
+            await recorder.drained()
+        assert await notes(client, namespace) == ["sent"]
+        assert recorder.dropped == 1
+
+
+async def test_events_outlive_a_restart_of_the_server(
+    access: Access, namespace: str, restart: Restart
+) -> None:
+    async with Client(access) as client:
+        recorder = a_recorder(client)
+        async with beside(recorder.run()):
+            restarting = asyncio.create_task(restart())
+            for number in range(20):
+                recorder.tell(a_reference(namespace), "Told", f"{number:02}")
+                await asyncio.sleep(0.02)
+            await restarting
+            await recorder.drained()
+        assert await notes(client, namespace) == [f"{number:02}" for number in range(20)]
+        assert recorder.dropped == 0
+
+
+async def test_events_for_a_server_that_stays_away_are_given_up(access: Access) -> None:
+    nowhere = replace(access, server="https://127.0.0.1:1")
+    async with Client(nowhere) as client:
+        recorder = a_recorder(client, give_up=0.2)
+        async with beside(recorder.run()):
+            recorder.tell(a_reference("default"), "Lost", "lost")
+            await recorder.drained()
+        assert (recorder.sent, recorder.dropped) == (0, 1)
+
+
+# --- conditions of pods ------------------------------------------------------------------------
+
+
+class Known(dict[Key, Pod]):
+    """Pods as an informer would show them, some time ago."""
+
+    async def make(self, client: Client, namespace: str, *names: str, **spec: Any) -> list[Key]:
+        made = [await client.create(PODS, a_pod(name, **spec), namespace) for name in names]
+        self.update({pod.key: pod for pod in made})
+        return [pod.key for pod in made]
+
+    async def look(self, client: Client) -> None:
+        for key in self:
+            self[key] = await client.get(PODS, key[1], key[0])
+
+
+async def scheduled(client: Client, key: Key) -> Condition | None:
+    conditions = (await client.get(PODS, key[1], key[0])).status.conditions
+    return next((c for c in conditions if c.type == "PodScheduled"), None)
+
+
+async def test_a_pod_that_waits_says_why(access: Access, namespace: str) -> None:
+    async with Client(access) as client:
+        pods = Known()
+        [key] = await pods.make(client, namespace, "a")
+        conditions = Conditions(client, Courtesy(), pods.get, BRISK)
+        async with beside(conditions.run()):
+            conditions.want("g", [key], "Unschedulable", "busy until noon")
+            await until(lambda: conditions.writes == 1)
+            await asyncio.sleep(0.1)
+        said = await scheduled(client, key)
+    assert said is not None
+    assert (said.status, said.reason, said.message) == ("False", "Unschedulable", "busy until noon")
+    assert said.last_transition_time is not None
+
+
+async def test_a_gated_pod_says_more_than_the_server_does(access: Access, namespace: str) -> None:
+    async with Client(access) as client:
+        pods = Known()
+        [key] = await pods.make(client, namespace, "a", schedulingGates=[{"name": "fluxqueue"}])
+        before = await scheduled(client, key)
+        assert before is not None and before.reason == "SchedulingGated"
+        conditions = Conditions(client, Courtesy(), pods.get, BRISK)
+        async with beside(conditions.run()):
+            conditions.want("g", [key], "SchedulingGated", "third in queue default")
+            await until(lambda: conditions.writes == 1)
+            await asyncio.sleep(0.1)
+        after = await scheduled(client, key)
+    assert after is not None and after.message == "third in queue default"
+    assert after.last_transition_time == before.last_transition_time
+
+
+async def test_a_condition_never_comes_after_the_bind(access: Access, namespace: str) -> None:
+    """The informer lags: it still shows a pod that waits."""
+    async with CountingClient(access) as client:
+        pods = Known()
+        [key] = await pods.make(client, namespace, "a")
+        await client.bind("a", namespace, uid=pods[key].metadata.uid, node="node-0")
+        conditions = Conditions(client, Courtesy(), pods.get, BRISK)
+        async with beside(conditions.run()):
+            conditions.want("g", [key], "Unschedulable", "busy")
+            await until(lambda: "PATCH status" in client.writes("pods", namespace))
+            await asyncio.sleep(0.05)
+            await pods.look(client)
+            await asyncio.sleep(0.3)
+        said = await scheduled(client, key)
+        assert said is not None and said.status == "True"
+        assert client.writes("pods", namespace).count("PATCH status") == 1
+
+
+async def test_pods_that_wait_no_longer_get_no_condition(access: Access, namespace: str) -> None:
+    async with Client(access) as client:
+        pods = Known()
+        keys = await pods.make(client, namespace, "a", "b")
+        conditions = Conditions(client, Courtesy(), pods.get, BRISK)
+        async with beside(conditions.run()):
+            conditions.want("soon", keys[:1], "Unschedulable", "busy")
+            conditions.want("later", keys[1:], "Unschedulable", "busy")
+            conditions.forget("soon")
+            await until(lambda: conditions.writes == 1)
+            await asyncio.sleep(0.2)
+        assert await scheduled(client, keys[0]) is None
+
+
+async def test_the_same_words_cost_no_write_even_after_a_restart(
+    access: Access, namespace: str
+) -> None:
+    async with Client(access) as client:
+        pods = Known()
+        keys = await pods.make(client, namespace, "a", "b")
+        for writes in (2, 0):
+            conditions = Conditions(client, Courtesy(), pods.get, BRISK)
+            async with beside(conditions.run()):
+                for _ in range(3):
+                    conditions.want("g", keys, "Unschedulable", "busy")
+                    await asyncio.sleep(0.15)
+            assert conditions.writes == writes
+            await pods.look(client)
+
+
+async def test_only_the_first_pods_of_a_group_say_it(access: Access, namespace: str) -> None:
+    async with Client(access) as client:
+        pods = Known()
+        keys = await pods.make(client, namespace, *"abcde")
+        conditions = Conditions(client, Courtesy(), pods.get, BRISK)
+        async with beside(conditions.run()):
+            conditions.want("g", keys, "Unschedulable", "busy")
+            await asyncio.sleep(0.4)
+        said = [await scheduled(client, key) for key in keys]
+    assert [each is not None for each in said] == [True, True, True, False, False]
+
+
+async def test_new_words_wait_their_time(access: Access, namespace: str) -> None:
+    async with Client(access) as client:
+        pods = Known()
+        [key] = await pods.make(client, namespace, "a")
+        slow = replace(BRISK, again=60.0)
+        conditions = Conditions(client, Courtesy(), pods.get, slow)
+        async with beside(conditions.run()):
+            conditions.want("g", [key], "Unschedulable", "busy")
+            await until(lambda: conditions.writes == 1)
+            await asyncio.sleep(0.05)
+            await pods.look(client)
+            conditions.want("g", [key], "Unschedulable", "still busy")
+            await asyncio.sleep(0.3)
+        assert conditions.writes == 1
+
+
+# --- all of it ---------------------------------------------------------------------------------
+
+
+async def test_drain_writes_what_is_left_while_binds_go_on(access: Access, namespace: str) -> None:
+    async with Client(access) as client:
+        reports = report_to(client, "host-1", lambda _: None, idle=lambda: False)
+        async with beside(reports.run()):
+            reports.events.tell(a_reference(namespace), "Last", "last")
+            reports.records.want("Job/a", a_view(namespace, "a"))
+            assert await reports.drain(5.0)
+        assert await notes(client, namespace) == ["last"]
+        [record] = (await client.list(FLUX_JOBS, Scope(namespace))).items
+        assert record.status.state == "pending"
+
+
+async def test_drain_ends_when_its_time_is_over(access: Access, namespace: str) -> None:
+    async with Client(access) as client:
+        reports: Reports = report_to(client, "host-1", lambda _: None, may_write=lambda: False)
+        async with beside(reports.run()):
+            reports.events.tell(a_reference(namespace), "Last", "last")
+            assert not await reports.drain(0.2)
+
+
+async def test_a_gang_of_20_that_starts_at_once_costs_two_writes_and_an_event_a_pod(
+    access: Access, namespace: str
+) -> None:
+    async with CountingClient(access) as client:
+        reports = report_to(client, "host-1", lambda _: None)
+        waits = a_view(namespace, "g", kind=Wrapped.GROUP, size=20)
+        nodes = tuple(f"node-{n}" for n in range(20))
+        async with beside(reports.run()):
+            reports.records.want("g", replace(waits, state=State.GATHERING))
+            reports.records.want("g", waits)
+            for node in nodes:
+                reports.events.tell(a_reference(namespace, node), "Scheduled", f"on {node}")
+            starts = replace(waits, state=State.ALLOCATED, position=None, eta=None, start=100)
+            reports.records.want("g", replace(starts, nodes=nodes))
+            await until(lambda: reports.records.is_level() and reports.events.sent == 20)
+        assert client.writes("fluxjobs", namespace) == ["POST", "PATCH status"]
+        assert client.writes("events", namespace) == ["POST"] * 20
+        record = await client.get(FLUX_JOBS, "g-group", namespace)
+        assert record.status.node_list == "node-[0-19]"

@@ -1,0 +1,79 @@
+"""A real API server with its controllers, and the webhook as the command that users start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from fluxnetes.kube.config import Access, find_access
+from fluxnetes.plane.api import Api
+from fluxnetes.plane.binaries import Binaries
+from fluxnetes.plane.parts import API_SERVER, CONTROLLERS, ETCD
+from fluxnetes.plane.plane import ControlPlane
+from tests.integration.kube.conftest import binaries, pytest_pyfunc_call  # noqa: F401
+from tests.integration.webhook.command import Command
+from tests.integration.webhook.objects import MANAGED
+
+
+@pytest.fixture(scope="session")
+def plane(
+    binaries: Binaries,  # noqa: F811 - a fixture's name is its parameter's
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[ControlPlane]:
+    """A real API server and its controllers; the two nodes are played by nobody."""
+    with ControlPlane(
+        tmp_path_factory.mktemp("plane"),
+        nodes=2,
+        parts=(ETCD, API_SERVER, CONTROLLERS),
+        fsync=False,
+        # A pod may be made before its namespace has its service account.
+        extra={API_SERVER: ("--disable-admission-plugins=ServiceAccount",)},
+        binaries=binaries,
+    ) as plane:
+        yield plane
+
+
+@pytest.fixture(scope="session")
+def command(plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Command]:
+    command = Command(plane.kubeconfig, tmp_path_factory.mktemp("webhook"))
+    yield command
+    command.stop()
+
+
+@pytest.fixture
+def webhook(command: Command) -> Command:
+    """The webhook, up and registered."""
+    command.start()
+    return command
+
+
+@pytest.fixture
+def access(plane: ControlPlane) -> Access:
+    """As an admin."""
+    return find_access(plane.kubeconfig)
+
+
+@pytest.fixture
+def api(plane: ControlPlane) -> Iterator[Api]:
+    """As an admin, without waiting for anything."""
+    with plane.api() as api:
+        yield api
+
+
+@pytest.fixture
+def opted_in(api: Api) -> str:
+    """A namespace that is this test's alone, and goes through the queue."""
+    return make_namespace(api, MANAGED)
+
+
+@pytest.fixture
+def ordinary(api: Api) -> str:
+    """A namespace that is this test's alone."""
+    return make_namespace(api, {})
+
+
+def make_namespace(api: Api, labels: dict[str, str]) -> str:
+    metadata = {"generateName": "test-", "labels": labels}
+    name: str = api.create("/api/v1/namespaces", {"metadata": metadata})["metadata"]["name"]
+    return name

@@ -1,0 +1,65 @@
+"""The webhook over HTTP, asked as nobody should ask it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import ssl
+from collections.abc import Iterator
+
+import pytest
+
+from fluxnetes.webhook.server import LARGEST_BODY, PATHS
+from tests.integration.webhook.command import Command
+from tests.unit.webhook.reviews import a_pod, a_review
+
+GOOD = json.dumps(a_review(a_pod())).encode()
+
+
+@pytest.fixture
+def connection(webhook: Command) -> Iterator[http.client.HTTPSConnection]:
+    trust = ssl.create_default_context(cadata=webhook.authority())
+    connection = http.client.HTTPSConnection("127.0.0.1", webhook.port, context=trust, timeout=20)
+    yield connection
+    connection.close()
+
+
+def send(
+    connection: http.client.HTTPSConnection, body: bytes, path: str = "/mutate"
+) -> tuple[int, str]:
+    connection.request("POST", path, body, {"Content-Type": "application/json"})
+    answer = connection.getresponse()
+    return answer.status, answer.read().decode()
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_the_old_paths_answer_like_the_new_one(
+    connection: http.client.HTTPSConnection, path: str
+) -> None:
+    status, text = send(connection, GOOD, path)
+    assert status == 200
+    assert json.loads(text)["response"]["patchType"] == "JSONPatch"
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"\xff" * 1000, b"[" * 1_000_000, b"{}", b"null"])
+def test_nonsense_is_answered_in_words_and_harms_nobody(
+    connection: http.client.HTTPSConnection, body: bytes
+) -> None:
+    status, text = send(connection, body)
+    assert status == 400
+    assert text.startswith("expected an AdmissionReview")
+    assert send(connection, GOOD)[0] == 200
+
+
+def test_what_is_too_large_is_not_read(connection: http.client.HTTPSConnection) -> None:
+    padding = b" " * (LARGEST_BODY - len(GOOD))
+    assert send(connection, GOOD + padding)[0] == 200
+    assert send(connection, GOOD + padding + b" ")[0] == 413
+
+
+def test_health_is_told(connection: http.client.HTTPSConnection) -> None:
+    for path, status in (("/healthz", 200), ("/readyz", 200), ("/mutate", 405), ("/", 404)):
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        answer.read()
+        assert (path, answer.status) == (path, status)
