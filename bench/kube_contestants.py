@@ -20,7 +20,8 @@ from fluxnetes.plane.plane import ControlPlane
 from fluxnetes.plane.processes import Process, Program
 from fluxnetes.store.embedded import EmbeddedServer
 
-OURS, KUBE, NATIVE = "fluxnetes", "kube-scheduler", "native gangs"
+OURS, KUBE, NATIVE = "fluxnetes", "kube-scheduler", "native-gangs"
+COSCHEDULING = "coscheduling"
 GATES = "GenericWorkload=true,GangScheduling=true"
 
 _LAST_LINES = 12

@@ -6,7 +6,6 @@ import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from bench.kube_costs import Costs, Writes
 
@@ -88,16 +87,3 @@ def median(results: Sequence[Result]) -> Result:
         of_costs([r.scheduler for r in results]),
         of_costs([r.postgres for r in results]),
     )
-
-
-def told(found: Result) -> dict[str, Any]:
-    """For a file."""
-    return {
-        "pods": found.pods,
-        "seconds": found.seconds,
-        "p50": found.p50,
-        "p99": found.p99,
-        "writes": found.writes,
-        "scheduler": {"cpu": found.scheduler.cpu, "memory": found.scheduler.memory},
-        "postgres": {"cpu": found.postgres.cpu, "memory": found.postgres.memory},
-    }

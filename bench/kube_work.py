@@ -44,6 +44,13 @@ class Workload:
     def has_gangs(self) -> bool:
         return self.gang != 1
 
+    def title(self, pods: int) -> str:
+        groups = self.groups(pods)
+        if not groups:
+            return f"{pods:,} singles"
+        size = f"{groups[0].size:,}"
+        return f"{len(groups):,} gangs of {size}" if len(groups) > 1 else f"one gang of {size}"
+
     def groups(self, pods: int) -> list[Group]:
         """Singles are in no group."""
         if not self.has_gangs:
@@ -62,8 +69,8 @@ class Workload:
             yield from ((f"single-{index}", None) for index in range(count))
 
 
-GANGS = Workload("gangs of 20", 20)
-ONE_GANG = Workload("one gang", None)
+GANGS = Workload("gangs", 20)
+ONE_GANG = Workload("one-gang", None)
 SINGLES = Workload("singles", 1)
 WORKLOADS = (GANGS, ONE_GANG, SINGLES)
 

@@ -209,9 +209,9 @@ def _walltime(group: Group) -> int | None:
     """Our annotation; else what Kubernetes enforces; else none, and the queue has a default."""
     if group.marks.walltime is not None:
         return group.marks.walltime
-    known = [
-        ADAPTERS[group.kinds[uid]].walltime(each) for uid, each in group.workloads.items()
-    ] + [m.pod.spec.active_deadline_seconds for m in group.pods.values() if not m.owner]
+    known = [ADAPTERS[group.kinds[uid]].walltime(each) for uid, each in group.workloads.items()] + [
+        m.pod.spec.active_deadline_seconds for m in group.pods.values() if not m.owner
+    ]
     seconds = [each for each in known if each is not None]
     # The group lasts as long as its last pod; if one of them is endless, so is the group.
     return max(seconds) if seconds and len(seconds) == len(known) else None

@@ -231,4 +231,3 @@ class Closed:
 def is_live(pod: Pod) -> bool:
     """Whether a pod runs or may yet run."""
     return not pod.is_over and pod.metadata.deletion_timestamp is None
-

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from fluxnetes.cluster.names import AVAILABILITY
 from fluxnetes.cluster.quantities import amounts
 from fluxnetes.cluster.requests import TENANCY
 from fluxnetes.cluster.rules import Rule
@@ -71,7 +72,15 @@ class Turn:
 def is_closed(node: Node) -> bool:
     """Whether a node takes nothing new at the moment."""
     going = node.metadata.deletion_timestamp is not None
-    return node.spec.unschedulable or not node.is_ready or going
+    return node.spec.unschedulable or not node.is_ready or going or _is_unwell(node)
+
+
+def _is_unwell(node: Node) -> bool:
+    """Whether Kubernetes says that it lacks memory, disk, network or the like."""
+    return any(
+        taint.key.startswith(AVAILABILITY) and taint.effect != "PreferNoSchedule"
+        for taint in node.spec.taints
+    )
 
 
 class Machines:
@@ -155,10 +164,7 @@ class Machines:
             (turn.closed if is_closed(node) else turn.opened).add(node.metadata.name)
         if node.status.allocatable != before.status.allocatable:
             self._resize(machine, patch, turn)
-        if (
-            node.metadata.labels != before.metadata.labels
-            or node.spec.taints != before.spec.taints
-        ):
+        if node.metadata.labels != before.metadata.labels or node.spec.taints != before.spec.taints:
             for rule in self.rules.values():
                 turn.relabelled |= self._label(machine, rule)
 

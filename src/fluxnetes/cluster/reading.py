@@ -71,3 +71,13 @@ class Reader:
         """What changed about the graph since the last time."""
         turn, self._turn = self._turn, Turn()
         return turn
+
+
+def notes(spec: PodSpec, marks: Marks) -> tuple[str, ...]:
+    """What of a pod is left out without harm, in words for its user."""
+    found = list(check(spec).notes)
+    if marks.unknown:
+        found.append(f"unknown keys: {', '.join(marks.unknown)}; see the reference of labels")
+    if marks.zone_together:
+        found.append("one zone for all pods (a jobspec label) is not honoured; use a nodeSelector")
+    return tuple(found)

@@ -72,11 +72,25 @@ class World:
                 self.account(pod)
                 return
         member = group.pods[uid]
-        if member.pod.spec != pod.spec:
-            member.footprint = None
-        member.pod = pod
+        if member.pod is not pod:
+            self._refresh(group, member, pod)
         self._touch(group, uid)
         self.account(pod)
+
+    def _refresh(self, group: Group, member: Member, pod: Pod) -> None:
+        """A pod changed; what was read from it may not hold any more."""
+        before, member.pod = member.pod, pod
+        if before.spec != pod.spec:
+            member.footprint = None
+        said, says = before.metadata, pod.metadata
+        if not pod.spec.node_name and (said.labels, said.annotations) != (
+            says.labels,
+            says.annotations,
+        ):
+            member.marks, group.refusal = _marks(says)
+            member.footprint = None
+            if not group.workloads:
+                group.marks = _combined_all(group)
 
     def drop_pod(self, pod: Pod) -> None:
         """A pod is gone."""
@@ -164,7 +178,9 @@ class World:
         if refused:
             group.refusal = refused
         elif not group.workloads:
-            group.marks = _combined(group.marks, marks)
+            # Once a group is over, pods that come are another one of the same name.
+            known = group.marks if group.closed is None and len(group.pods) > 1 else NO_MARKS
+            group.marks = _combined(known, marks)
         self._touch(group, uid)
         return group
 
@@ -285,6 +301,14 @@ def _combined(known: Marks, more: Marks) -> Marks:
     return replace(known, size=size, hold=known.hold or more.hold)
 
 
+def _combined_all(group: Group) -> Marks:
+    marks = NO_MARKS
+    for uid, member in group.pods.items():
+        if member.marks is not None and not group.is_closed_to(uid):
+            marks = _combined(marks, member.marks)
+    return marks
+
+
 def _marks(metadata: Metadata) -> tuple[Marks, str]:
     """What an object says, and what is wrong with that."""
     try:
@@ -295,11 +319,13 @@ def _marks(metadata: Metadata) -> tuple[Marks, str]:
 
 def _merged(template: Metadata, workload: Metadata) -> Metadata:
     """A workload's marks may stand on itself or on its template; its own go first."""
+    own = workload.labels.keys() | workload.annotations.keys()
+    inherited = {key: value for key, value in template.annotations.items() if key not in own}
     return Metadata(
         name=workload.name,
         namespace=workload.namespace,
         labels={**template.labels, **workload.labels},
-        annotations={**template.annotations, **workload.annotations},
+        annotations={**inherited, **workload.annotations},
     )
 
 

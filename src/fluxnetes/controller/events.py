@@ -7,9 +7,9 @@ workers send what is in line, and give way to binds (`courtesy`). Events are new
 they may be lost: when the line is full the oldest goes, and when the server is away for long those
 that it should have had are given up. Both are counted, and said in the log.
 
-The same words about the same object are told once in ten minutes. So a job that waits can be
-reported after every cycle, as long as the words only change when the reason does: keep times and
-counts that always move out of them, and put those in the FluxJob.
+The same words about the same object are told once in ten minutes, and for one reason no more than
+a few different ones (`folding`). So a job that waits can be reported after every cycle. Times and
+counts that always move are better kept out of the words; they are in the FluxJob.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal, TypeVar
 
 from fluxnetes.controller.courtesy import Courtesy
+from fluxnetes.controller.folding import Folding
 from fluxnetes.kube.backoff import Backoff, Patience
 from fluxnetes.kube.client import Client
 from fluxnetes.kube.errors import AlreadyExists, KubeError, TemporaryError
@@ -57,7 +58,9 @@ class Limits:
     in_line: int = 10_000
     at_once: int = 4
     same_again: float = 600.0
-    """Seconds in which the same words about the same object are told once."""
+    """Seconds in which the same words about the same object are told once..."""
+    different: int = 10
+    """...and at most so many different ones for one reason."""
     give_up: float = 60.0
     """Seconds after which an event that the server could not take is forgotten."""
 
@@ -111,12 +114,13 @@ class Recorder:
         self._limits = limits or Limits()
         self._patience = patience or Patience()
         self._line: asyncio.Queue[_Told] = asyncio.Queue(self._limits.in_line)
-        self._heard: dict[tuple[str, str, str], float] = {}
+        kept = self._limits
+        self._folding = Folding(kept.same_again, kept.different, kept.in_line)
         self._number = 0
         self._complained = float("-inf")
         self.sent = 0
         self.folded = 0
-        """How many were not sent because they had been told already."""
+        """How many were not sent because there was no news in them."""
         self.dropped = 0
 
     def tell(
@@ -132,7 +136,7 @@ class Recorder:
         """Put an event in line. `reporter` is the scheduler that the pod asked for."""
         now = time.monotonic()
         note = _cut(note)
-        if self._is_known((regarding.uid or regarding.name, reason, note), now):
+        if not self._folding.is_news((regarding.uid or regarding.name, reason), note, now):
             self.folded += 1
             return
         if self._line.full():
@@ -154,16 +158,16 @@ class Recorder:
         await self._line.join()
 
     async def _work(self) -> None:
+        backoff = Backoff("sending events", self._patience)
         while True:
             told = await self._line.get()
             try:
-                await self._send(told)
+                await self._send(told, backoff)
             finally:
                 self._line.task_done()
 
-    async def _send(self, told: _Told) -> None:
+    async def _send(self, told: _Told, backoff: Backoff) -> None:
         body = told.body(self._instance)
-        backoff = Backoff("sending events", self._patience)
         while True:
             await self._courtesy.turn(told.since)
             try:
@@ -175,6 +179,7 @@ class Recorder:
             except KubeError as error:  # of no use to anybody: the namespace is going away...
                 return self._drop(str(error))
             else:
+                backoff.over()
                 self.sent += 1
                 return None
 
@@ -182,29 +187,12 @@ class Recorder:
         with suppress(AlreadyExists):  # an earlier try worked after all
             await self._client.create(EVENTS, body, body["metadata"]["namespace"])
 
-    def _is_known(self, words: tuple[str, str, str], now: float) -> bool:
-        """Whether this was told lately; it counts as told from now on."""
-        heard = self._heard
-        before = heard.get(words)
-        if before is not None and now - before < self._limits.same_again:
-            return True
-        heard.pop(words, None)
-        heard[words] = now
-        while len(heard) > self._limits.in_line or _is_old(heard, now - self._limits.same_again):
-            del heard[next(iter(heard))]
-        return False
-
     def _drop(self, why: str) -> None:
         self.dropped += 1
         now = time.monotonic()
         if now - self._complained > _SAY_AGAIN:
             self._complained = now
             _log.warning("events are dropped (%d so far): %s", self.dropped, why)
-
-
-def _is_old(heard: dict[tuple[str, str, str], float], limit: float) -> bool:
-    """Whether the first, which is the oldest, was told before this moment."""
-    return next(iter(heard.values())) < limit
 
 
 def _cut(note: str) -> str:

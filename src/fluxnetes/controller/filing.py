@@ -32,6 +32,14 @@ def key_of(record: FluxJob) -> str:
     return record.metadata.annotations.get(WORKLOAD, "") if is_ours else ""
 
 
+def is_of_another(record: FluxJob, view: FluxJobView) -> bool:
+    """Whether it is the record of an earlier workload of that name, or of an earlier run of it."""
+    owners = {owner.uid for owner in record.metadata.owner_references}
+    if view.owner is not None and owners and view.owner.uid not in owners:
+        return True
+    return record.status.end is not None and record.status.job_id != view.job_id
+
+
 class Filing:
     """Writes FluxJobs, one at a time."""
 
@@ -60,6 +68,8 @@ class Filing:
 
     def differs(self, record: FluxJob, view: FluxJobView, now: float) -> bool:
         """Whether there is anything to write."""
+        if is_of_another(record, view):
+            return True
         return record.spec != spec(view) or record.status != status(view, record.status, now)
 
     async def remove(self, record: FluxJob) -> None:

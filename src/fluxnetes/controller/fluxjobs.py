@@ -87,7 +87,7 @@ def fluxjob_name(name: str, kind: Wrapped, tag: str = "") -> str:
     >>> fluxjob_name("train", Wrapped.JOB)
     'train-job'
     >>> fluxjob_name("My_Group", Wrapped.GROUP)
-    'my-group-42cf29c8-group'
+    'my-group-41b136d3-group'
     """
     whole = f"{name}-{kind.suffix}"
     if not tag and len(whole) <= LONGEST_NAME and _SUBDOMAIN.fullmatch(whole):

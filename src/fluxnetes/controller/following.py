@@ -15,6 +15,7 @@ from typing import Any
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.volumes import Storage
 from fluxnetes.cluster.world import World
+from fluxnetes.kube.backoff import Patience
 from fluxnetes.kube.cache import Change, ChangeKind
 from fluxnetes.kube.client import Client
 from fluxnetes.kube.informer import Informer
@@ -30,6 +31,10 @@ OPTIONAL = (POD_GROUPS, NATIVE_POD_GROUPS)
 """Kinds that a cluster may do without."""
 
 
+_RELAXED = Patience(first_pause=1.0, longest_pause=30.0, say_again=float("inf"))
+"""A kind that is not served today may be tomorrow; there is no hurry, and nothing to complain."""
+
+
 class Following:
     """All informers, and where their changes go."""
 
@@ -41,7 +46,8 @@ class Following:
         self._takers: list[tuple[Informer[Any], Callable[[Change[Any]], None]]] = []
 
         def follow(resource: Resource[Any], take: Callable[[Change[Any]], None]) -> Informer[Any]:
-            informer = Informer(client, resource)
+            patience = _RELAXED if resource in OPTIONAL else None
+            informer = Informer(client, resource, patience=patience)
             self._takers.append((informer, take))
             return informer
 

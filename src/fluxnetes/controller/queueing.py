@@ -79,9 +79,7 @@ class Queueing:
         size = job.submission.size
         return size is not None and len(part.nodes) < size.max
 
-    def _submit(
-        self, group: Group, demand: Demand, dependencies: tuple[Dependency, ...]
-    ) -> None:
+    def _submit(self, group: Group, demand: Demand, dependencies: tuple[Dependency, ...]) -> None:
         desk = self.desk
         submission = Submission(
             id=desk.next_id,

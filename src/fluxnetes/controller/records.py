@@ -32,7 +32,7 @@ from dataclasses import dataclass
 
 from fluxnetes.controller.agenda import Agenda
 from fluxnetes.controller.courtesy import Courtesy
-from fluxnetes.controller.filing import MANAGED_BY, US, Filing, key_of
+from fluxnetes.controller.filing import MANAGED_BY, US, Filing, is_of_another, key_of
 from fluxnetes.controller.fluxjobs import FluxJobView
 from fluxnetes.kube.backoff import Backoff, Patience
 from fluxnetes.kube.cache import Change, ChangeKind
@@ -122,12 +122,13 @@ class Records:
             if known.view is known.written:
                 known.since = time.monotonic()
             known.view = view
+            known.is_closed = known.is_closed and view.is_over
             self._plan(key, known)
 
     def forget(self, key: str) -> None:
         """Nobody speaks for it any more: if it has ended it is kept for a while, else it goes."""
-        if self._wanted.pop(key, None) is not None:
-            self._changes.add(key)
+        if not self._has_ended(key):
+            self._drop(key)
 
     def settle(self) -> None:
         """All that is known is wanted now; what else there is may go."""
@@ -141,6 +142,14 @@ class Records:
     def is_level(self) -> bool:
         """Whether all that is wanted is written."""
         return not (self._busy or self._changes or self._forecasts)
+
+    def _has_ended(self, key: str) -> bool:
+        known = self._wanted.get(key)
+        return known is not None and known.view.is_over
+
+    def _drop(self, key: str) -> None:
+        if self._wanted.pop(key, None) is not None:
+            self._changes.add(key)
 
     def _plan(self, key: str, known: _Wanted) -> None:
         before, now = known.written, time.monotonic()
@@ -203,12 +212,17 @@ class Records:
         if has_changed and not wanted.is_closed:
             await self._courtesy.turn(wanted.since)
             view = wanted.view  # as it is by now
+            if there is not None and is_of_another(there, view):
+                await self._filing.remove(there)
+                there = None
             if there is None:
-                there = await self._filing.make(key, view, self._wanted.__contains__)
-                self._there[key] = there
+                there = self._there[key] = await self._filing.make(key, view, self._is_live)
             self._there[key] = await self._filing.update(there, view, self._clock())
         wanted.written, wanted.written_at = view, time.monotonic()
         return has_changed
+
+    def _is_live(self, key: str) -> bool:
+        return key in self._wanted and not self._has_ended(key)
 
     async def _bury(self, key: str) -> bool:
         """Take away what nobody wants, unless it has ended not long ago."""
@@ -254,10 +268,11 @@ class Records:
             await asyncio.sleep(self._pace.sweep)
             over = [k for k, w in self._wanted.items() if self._has_expired(w.view.end)]
             for key in over:
-                self.forget(key)
+                self._drop(key)
             if self._is_settled:
                 for key in self._there.keys() - self._wanted.keys():
-                    self._changes.add(key)
+                    if not self._is_kept(self._there[key]):
+                        self._changes.add(key)
 
     def _is_kept(self, record: FluxJob) -> bool:
         end = record.status.end

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.groups import POD, Group, GroupKey, Member, Part, is_live
+from fluxnetes.cluster.reading import notes
 from fluxnetes.controller.actions import Action, Bind
 from fluxnetes.controller.desk import Desk
 from fluxnetes.controller.events import about
@@ -72,12 +73,26 @@ class Telling:
         elif group.told:
             self._condition(group, "Unschedulable", f"waits: {group.told}")
 
+    def note(self, group: Group) -> None:
+        """A group is queued; say what of it is left out."""
+        for member in list(group.pods.values())[:1]:
+            marks = member.marks if member.marks is not None else group.marks
+            for note in notes(member.pod.spec, marks):
+                self.reports.events.tell(about(PODS, member.pod), "NotHonoured", note)
+        for uid, workload in group.workloads.items():
+            adapter = ADAPTERS[group.kinds[uid]]
+            for note in notes(adapter.template(workload).spec, group.marks):
+                self.reports.events.tell(about(adapter.resource, workload), "NotHonoured", note)
+
     def take(self, changes: Changes) -> None:
         """The queue decided something, and it is written down."""
+        arrived = {event.job for event in changes.events if event.before is None}
         for id, job in changes.jobs.items():
             group = self.desk.group_of_job(job)
             if group is None:
                 continue
+            if id in arrived:
+                self.note(group)
             if job.state in WAITING:
                 self._waiting.setdefault(group.key, self.desk.clock)
             else:

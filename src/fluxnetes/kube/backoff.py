@@ -8,8 +8,6 @@ import random
 import time
 from dataclasses import dataclass
 
-_SAY_AGAIN = 30.0
-
 _log = logging.getLogger("fluxnetes.kube")
 
 
@@ -23,6 +21,8 @@ class Patience:
     """Seconds without a word after which a watch is taken for dead.
 
     The server sends a bookmark about once a minute."""
+    say_again: float = 30.0
+    """Seconds between two complaints about the same thing."""
 
 
 class Backoff:
@@ -50,7 +50,7 @@ class Backoff:
 
     def _complain(self, why: str) -> None:
         now = time.monotonic()
-        if self._began is None or now - self._said >= _SAY_AGAIN:
+        if self._began is None or now - self._said >= self._patience.say_again:
             _log.warning("%s: %s; trying again", self._what, why)
             self._said = now
         if self._began is None:

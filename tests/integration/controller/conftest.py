@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 
 import pytest
 
 from fluxnetes.controller.crd import install_crd
 from fluxnetes.kube.client import Client
 from fluxnetes.kube.config import Access, find_access
+from fluxnetes.plane.binaries import Binaries
 from fluxnetes.plane.plane import ControlPlane
+from tests.integration.controller.space import Space
+from tests.integration.controller.stage import Stage, a_stage
 from tests.integration.kube.conftest import (
     binaries,
     namespace,
@@ -34,3 +38,36 @@ def taught(plane: ControlPlane) -> None:
 def access(plane: ControlPlane, taught: None) -> Access:
     """As an admin."""
     return find_access(plane.kubeconfig)
+
+
+# --- the whole stage ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def whole_stage(binaries: Binaries) -> Iterator[Stage]:
+    with a_stage(binaries) as stage:
+        yield stage
+
+
+@pytest.fixture
+def stage(whole_stage: Stage) -> Iterator[Stage]:
+    """Eight nodes of 16 cpu, and our controller; afterwards as they were."""
+    yield whole_stage
+    whole_stage.tidy()
+
+
+@pytest.fixture
+def space(stage: Stage) -> Iterator[Space]:
+    """A namespace that is this test's alone."""
+    space = stage.open_space()
+    yield space
+    space.clean()
+
+
+@pytest.fixture
+def managed(stage: Stage) -> Iterator[Space]:
+    """One whose Jobs and pods go through the queue, whatever scheduler they name."""
+    stage.webhook.start()
+    space = stage.open_space({"fluxnetes.io/managed": "true"})
+    yield space
+    space.clean()

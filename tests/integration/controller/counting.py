@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from fluxnetes.kube.client import Client
@@ -32,6 +32,10 @@ class CountingClient(Client):
     def __init__(self, access: Access, *, timeout: float = 60.0) -> None:
         super().__init__(access, timeout=timeout)
         self.transport: CountingTransport = CountingTransport(access, timeout)
+
+    async def __aenter__(self) -> CountingClient:
+        await super().__aenter__()
+        return self
 
     def writes(self, plural: str, namespace: str) -> list[str]:
         """The writes to a kind so far: `POST`, `PATCH status`, `DELETE`..."""
@@ -63,7 +67,5 @@ async def beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[asyncio.Task[
     finally:
         if not task.done():
             task.cancel()
-        try:
+        with suppress(asyncio.CancelledError):
             await task
-        except asyncio.CancelledError:
-            pass

@@ -199,7 +199,7 @@ async def test_records_outlive_a_restart_of_the_server(
 ) -> None:
     async with at_work(access, namespace) as desk:
         await desk.want("a", a_view(namespace, "a"))
-        restarting = asyncio.create_task(restart())
+        restarting = asyncio.ensure_future(restart())
         desk.say("a", a_view(namespace, "a", state=State.HELD))
         desk.say("b", a_view(namespace, "b"))
         await restarting
@@ -236,6 +236,17 @@ async def test_an_ended_record_goes_in_time_even_if_it_is_still_wanted(
         await desk.want("a", ended(a_view(namespace, "a"), clock[0]))
         clock[0] += 110
         await until(lambda: desk.writes[-1] == "DELETE")
+
+
+async def test_the_end_is_told_even_if_it_is_forgotten_in_the_same_moment(
+    access: Access, namespace: str
+) -> None:
+    async with at_work(access, namespace) as desk:
+        await desk.want("a", a_view(namespace, "a"))
+        desk.say("a", ended(a_view(namespace, "a")))
+        desk.forget("a")
+        await desk.level()
+        assert (await desk.read("a-job")).status.state == "completed"
 
 
 async def test_what_is_forgotten_before_its_end_goes_at_once(
@@ -317,6 +328,30 @@ async def test_a_new_workload_takes_the_name_of_one_that_is_over(
         await desk.want("Job/a/2", a_view(namespace, "a"))
         assert await desk.names() == ["a-job"]
         assert (await desk.read("a-job")).status.state == "pending"
+
+
+async def test_a_new_run_of_what_is_over_has_a_record_of_its_own(
+    access: Access, namespace: str
+) -> None:
+    async with at_work(access, namespace) as desk:
+        await desk.want("a", ended(a_view(namespace, "a")))
+        old = await desk.read("a-job")
+        await desk.want("a", a_view(namespace, "a", job_id=8))
+        new = await desk.read("a-job")
+    assert new.metadata.uid != old.metadata.uid
+    assert (new.status.state, new.status.end) == ("pending", None)
+
+
+async def test_a_workload_made_anew_under_its_name_does_not_inherit_the_record(
+    access: Access, namespace: str
+) -> None:
+    """It would be deleted with the workload that it belonged to."""
+    async with at_work(access, namespace) as desk:
+        for uid in ("first", "second"):
+            owner = Owner("batch/v1", "Job", "a", uid)
+            await desk.want("a", a_view(namespace, "a", owner=owner))
+        [found] = (await desk.read("a-job")).metadata.owner_references
+    assert found.uid == "second"
 
 
 async def test_two_live_groups_of_one_name_have_a_record_each(

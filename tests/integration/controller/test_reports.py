@@ -87,6 +87,19 @@ async def test_the_same_words_are_told_once(access: Access, namespace: str) -> N
         assert recorder.folded == 4
 
 
+async def test_words_that_always_change_are_told_a_few_times(
+    access: Access, namespace: str
+) -> None:
+    async with Client(access) as client:
+        recorder = a_recorder(client, different=3)
+        async with beside(recorder.run()):
+            for number in range(9):
+                recorder.tell(a_reference(namespace), "FailedScheduling", f"{number} are free")
+            recorder.tell(a_reference(namespace), "Scheduled", "on n1")
+            await recorder.drained()
+        assert await notes(client, namespace) == [*(f"{n} are free" for n in range(3)), "on n1"]
+
+
 async def test_the_same_words_are_told_again_after_a_while(access: Access, namespace: str) -> None:
     async with Client(access) as client:
         recorder = a_recorder(client, same_again=0.05)
@@ -157,9 +170,9 @@ async def test_events_outlive_a_restart_of_the_server(
     async with Client(access) as client:
         recorder = a_recorder(client)
         async with beside(recorder.run()):
-            restarting = asyncio.create_task(restart())
+            restarting = asyncio.ensure_future(restart())
             for number in range(20):
-                recorder.tell(a_reference(namespace), "Told", f"{number:02}")
+                recorder.tell(a_reference(namespace, f"p{number}"), "Told", f"{number:02}")
                 await asyncio.sleep(0.02)
             await restarting
             await recorder.drained()

@@ -125,9 +125,9 @@ class Notary:
     def _is_before(self, one: int, other: int) -> bool:
         return self._place(self._world.job(one)) < self._place(self._world.job(other))
 
-    def _place(self, job: Job) -> tuple[int, str, int, int]:
+    def _place(self, job: Job) -> tuple[int, str, int, int, int]:
         queue = next(q for q in self._world.config.queues if q.name == job.queue)
-        return (-queue.priority, queue.name, -job.submission.job_class, job.arrival)
+        return (-queue.priority, queue.name, -job.submission.job_class, job.arrival, job.id)
 
     def _check_overrun(self, id: int) -> None:
         """Somebody is there, and should not be any more."""

@@ -1,7 +1,7 @@
 """`fluxnetes controller`: our scheduler for one cluster.
 
-    options.py  the command line
-    run.py      options -> cluster, store, webhook -> terms of leadership
+options.py  the command line
+run.py      options -> cluster, store, webhook -> terms of leadership
 """
 
 from __future__ import annotations

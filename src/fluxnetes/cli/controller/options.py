@@ -44,6 +44,7 @@ class Options:
     identity: str | None
     scheduler_names: tuple[str, ...]
     control_plane: bool
+    patience: tuple[str, ...]
     log_level: str
 
 
@@ -87,6 +88,14 @@ def controller(
     control_plane: Annotated[
         bool, typer.Option("--control-plane", help="Nodes of the control plane may be used too.")
     ] = False,
+    patience: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=SECONDS",
+            help="How long to wait: keep-seat (60), stall (60), homeless (10), grace (30), "
+            "collision (5); may be given often.",
+        ),
+    ] = None,
     log_level: Annotated[str, typer.Option(metavar="LEVEL", help="debug, info, warning.")] = "info",
 ) -> None:
     from fluxnetes.cli.controller.run import run
@@ -104,6 +113,7 @@ def controller(
                 identity,
                 names,
                 control_plane,
+                tuple(patience or ()),
                 log_level,
             )
         )

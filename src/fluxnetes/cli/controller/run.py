@@ -10,12 +10,14 @@ import signal
 import socket
 import sys
 from collections.abc import Coroutine
+from dataclasses import fields
 from pathlib import Path
 
 import yaml
 
 from fluxnetes.cli.controller.options import Options
 from fluxnetes.cluster.names import SCHEDULER_NAMES
+from fluxnetes.controller.desk import Settings
 from fluxnetes.controller.term import Options as Term
 from fluxnetes.controller.term import run as run_terms
 from fluxnetes.kube.client import Client
@@ -57,7 +59,25 @@ def _term(options: Options) -> Term:
         config=read_config(options.config),
         scheduler_names=options.scheduler_names or SCHEDULER_NAMES,
         control_plane=options.control_plane,
+        settings=read_patience(options.patience),
     )
+
+
+def read_patience(given: tuple[str, ...]) -> Settings:
+    """From texts such as `keep-seat=60`."""
+    known = {each.name.replace("_", "-"): each.name for each in fields(Settings)}
+    found: dict[str, float] = {}
+    for text in given:
+        name, _, seconds = text.partition("=")
+        if name not in known:
+            raise ValueError(
+                f"--patience {text}: expected one of {', '.join(known)}, as NAME=SECONDS"
+            )
+        try:
+            found[known[name]] = float(seconds)
+        except ValueError:
+            raise ValueError(f"--patience {text}: expected seconds after the =") from None
+    return Settings(**found)
 
 
 def read_config(path: Path | None) -> Config:

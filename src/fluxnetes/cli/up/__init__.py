@@ -1,10 +1,16 @@
-"""`fluxnetes up`: a Kubernetes of your own, until Ctrl-C.
+"""`fluxnetes up`: our scheduler on a Kubernetes of your own, until Ctrl-C.
 
-    options.py  the command line
-    run.py      options -> binaries -> control plane -> wait -> stop
-    show.py     what is said meanwhile
+    options.py    the command line
+    run.py        options -> one of the two below -> wait -> stop
+      local.py    a control plane on this machine, with all that belongs to it
+      attached.py a cluster that exists already, and that we were told to use
+    services.py   Postgres, controller and webhook: started, watched, stopped
+    folder.py     what is kept where
+    show.py       what is said meanwhile
+    demo/         a small workload, and the queue while it runs
 
-What to use (the kubeconfig) goes to standard output, progress and complaints to standard error.
+What to use (the kubeconfig) and the demo go to standard output, progress and complaints to standard
+error.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -37,6 +38,9 @@ def run(options: Options) -> int:
     except (KubeError, OSError) as error:
         sys.stderr.write(f"fluxnetes webhook: {error}\n")
         return 1
+    # What was imported stays for good; without this the collector walks over it now and then, for
+    # longer than an answer may take on a busy machine.
+    gc.freeze()
     asyncio.run(_serve(options, access, listener))
     return 0
 

@@ -1,0 +1,189 @@
+"""Where the tests play: a whole control plane, our controller and our webhook as processes.
+
+Tests run one after the other and leave the nodes as they found them (`Space.clean`, `Stage.tidy`),
+so all share one stage. A test that would do harm to others makes one of its own.
+
+The controller is less patient than users would like it, so that tests need not be more patient.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import yaml
+
+from fluxnetes.plane.api import Api, Object
+from fluxnetes.plane.binaries import Binaries
+from fluxnetes.plane.nodes import NODES, NodeShape, a_node, is_usable
+from fluxnetes.plane.parts import API_SERVER
+from fluxnetes.plane.plane import ControlPlane
+from tests.integration.controller.space import Space
+from tests.integration.webhook.command import Command
+
+QUEUES = {
+    "queues": [
+        {"name": "default"},
+        {"name": "short", "max_walltime": 600, "default_walltime": 300},
+    ]
+}
+PATIENCE = {"keep-seat": 8, "stall": 8, "homeless": 1, "grace": 5, "collision": 1}
+
+API_SERVER_ARGUMENTS = (
+    # A pod may be made before its namespace has its service account.
+    "--disable-admission-plugins=ServiceAccount",
+    # Kubernetes' own PodGroups are off by default.
+    "--feature-gates=GenericWorkload=true",
+    "--runtime-config=scheduling.k8s.io/v1alpha2=true",
+)
+
+
+class Controller:
+    """The command `fluxnetes controller`, started and stopped."""
+
+    def __init__(self, kubeconfig: Path, folder: Path) -> None:
+        queues = folder / "queues.yaml"
+        queues.write_text(yaml.safe_dump(QUEUES))
+        self.log = folder / "controller.log"
+        named = {
+            "--kubeconfig": kubeconfig,
+            "--store-folder": folder / "store",
+            "--config": queues,
+            "--identity": "stage",
+        }
+        self._line = [sys.executable, "-m", "fluxnetes", "controller"]
+        self._line += [str(part) for pair in named.items() for part in pair]
+        for name, seconds in PATIENCE.items():
+            self._line += ["--patience", f"{name}={seconds}"]
+        self._process: subprocess.Popen[str] | None = None
+
+    def start(self) -> None:
+        """Start it, and wait until it leads."""
+        with self.log.open("a") as log:
+            process = subprocess.Popen(self._line, stdout=subprocess.PIPE, stderr=log, text=True)
+        self._process = process
+        assert process.stdout is not None
+        assert process.stdout.readline() == "leading\n", self.log.read_text()[-3000:]
+
+    def stop(self) -> None:
+        """Ask it to stop."""
+        process, self._process = self._process, None
+        if process is not None:
+            with process:
+                process.terminate()
+                process.wait(20)
+
+    def kill(self) -> None:
+        """Kill -9."""
+        process, self._process = self._process, None
+        if process is not None:
+            with process:
+                process.kill()
+
+
+class Stage:
+    """All that runs, and the nodes."""
+
+    def __init__(self, plane: ControlPlane, folder: Path) -> None:
+        self.plane = plane
+        self.controller = Controller(plane.kubeconfig, folder)
+        self.webhook = Command(plane.kubeconfig, folder)
+        self.api = plane.api()
+        self._added: list[str] = []
+        self._marked: dict[str, Object] = {}
+
+    def stop(self) -> None:
+        self.controller.stop()
+        self.webhook.stop()
+        self.api.close()
+
+    def open_space(self, labels: dict[str, str] | None = None) -> Space:
+        """A namespace that is new."""
+        metadata = {"generateName": "test-", "labels": labels or {}}
+        made = self.api.create("/api/v1/namespaces", {"metadata": metadata})
+        return Space(self.api, made["metadata"]["name"])
+
+    # -- nodes ---------------------------------------------------------------------------------
+
+    def nodes(self) -> dict[str, Object]:
+        return {each["metadata"]["name"]: each for each in self.api.get(NODES)["items"]}
+
+    def add_node(self, name: str, shape: NodeShape | None = None, **labels: str) -> str:
+        """A node more, until the test is over."""
+        node = a_node(name, shape or NodeShape())
+        node["metadata"]["labels"].update(labels)
+        self._added.append(name)
+        self.api.create(NODES, node)
+        for nodes in self.api.follow(NODES):
+            if is_usable(nodes[name]):
+                break
+        return name
+
+    def remove_node(self, name: str) -> None:
+        self._added.remove(name)
+        self.api.delete(f"{NODES}/{name}")
+
+    def mark_node(self, name: str, change: Object, undo: Object) -> None:
+        """Change a node until the test is over."""
+        self._marked[name] = undo
+        self.api.patch(f"{NODES}/{name}", change)
+
+    def cordon(self, *names: str) -> None:
+        for name in names:
+            undo = {"spec": {"unschedulable": None}}
+            self.mark_node(name, {"spec": {"unschedulable": True}}, undo)
+
+    def uncordon(self, *names: str) -> None:
+        for name in names:
+            self.api.patch(f"{NODES}/{name}", self._marked.pop(name))
+
+    def leave_open(self, *names: str) -> None:
+        """Cordon all nodes but these."""
+        self.cordon(*(name for name in self.nodes() if name not in names))
+
+    def tidy(self) -> None:
+        """All nodes as they were."""
+        for name in list(self._marked):
+            self.api.patch(f"{NODES}/{name}", self._marked.pop(name))
+        for name in list(self._added):
+            self.remove_node(name)
+
+
+@contextmanager
+def a_stage(binaries: Binaries, nodes: int = 8) -> Iterator[Stage]:
+    """Start everything but the webhook, which comes up when it is asked for."""
+    folder = _make_folder()
+    plane = ControlPlane(
+        folder / "plane",
+        nodes=nodes,
+        fsync=False,
+        extra={API_SERVER: API_SERVER_ARGUMENTS},
+        binaries=binaries,
+    )
+    try:
+        with plane:
+            stage = Stage(plane, folder)
+            try:
+                stage.controller.start()
+                yield stage
+            finally:
+                stage.stop()
+    finally:
+        shutil.rmtree(folder)
+
+
+def _make_folder() -> Path:
+    """A folder that Postgres' account can reach, which pytest's own folders are not for root."""
+    folder = Path(tempfile.mkdtemp(prefix="fluxnetes-stage-"))
+    folder.chmod(0o711)
+    return folder
+
+
+def api_of(stage: Stage) -> Api:
+    """A connection for another thread."""
+    return stage.plane.api()
