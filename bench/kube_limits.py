@@ -69,7 +69,9 @@ def show_limits(results: Results) -> bool:
     if judged:
         print(f"\n{'ours':64} {'measured':>8} {'limit':>6} {'aim':>5}")
     for limit, found in judged:
-        what = f"{_WORDS[limit.figure]} / {limit.against}" if limit.against else _WORDS[limit.figure]
+        what = (
+            f"{_WORDS[limit.figure]} / {limit.against}" if limit.against else _WORDS[limit.figure]
+        )
         aim = f"{limit.aim:.2f}" if limit.aim else ""
         verdict = "" if found <= limit.most else "over the limit"
         name = f"{limit.workload.name}, {limit.mode}: {what}"

@@ -79,8 +79,10 @@ def ask(group: Group, read: ReadFootprint) -> Demand | None:
     seatless = seatless_members(group, read)
     if len(seatless) < max(1, least):
         return None
-    most = len(seatless) if started else max(least, _most_size(group) or len(seatless))
-    footprints = _side_by_side(seatless[:most])
+    most = _room_left(group, len(seatless)) if started else _most_size(group) or len(seatless)
+    if most < 1:
+        return None
+    footprints = _side_by_side(seatless[: max(least, most)])
     size = None
     if not started and least < len(footprints):
         if footprints[0] == footprints[-1]:
@@ -115,6 +117,14 @@ def _most_size(group: Group) -> int | None:
     if group.marks.max_size is not None:
         return group.marks.max_size
     return group.marks.size
+
+
+def _room_left(group: Group, wanted: int) -> int:
+    """How many more members a group that has started may have."""
+    if group.marks.max_size is None:
+        return wanted
+    seats = sum(part.seats for part in group.parts if part.holds)
+    return min(wanted, group.marks.max_size - seats)
 
 
 def _most_members(group: Group) -> int:

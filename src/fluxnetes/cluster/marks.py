@@ -99,7 +99,7 @@ def read_marks(metadata: Metadata) -> Marks:
 
 def _counts(key: str) -> bool:
     if key.startswith(names.PREFIX):
-        return key not in names.WRITTEN
+        return key not in names.WRITTEN and key not in names.PLAYED
     return key in _OLD or names.JOBSPEC in key
 
 

@@ -51,6 +51,11 @@ QUEUED = "fluxnetes.io/queued"
 
 WRITTEN = frozenset((JOB, TASK, QUEUED))
 
+# --- what the kubelets of a local control plane read -------------------------------------------
+
+PLAYED = frozenset(f"{PREFIX}{each}" for each in ("run-time", "exit-code", "refuse", "stop-time"))
+"""Annotations by which users of `fluxnetes up` say how a pod does; nothing to a scheduler."""
+
 # --- gates and schedulers ----------------------------------------------------------------------
 
 GATE = QUEUED

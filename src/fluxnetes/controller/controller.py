@@ -58,6 +58,8 @@ class Controller:
     fence: int
     wake: asyncio.Event
     _ticked: float = 0.0
+    _heard: int = 0
+    """How much the queue had been told when it last decided; carrying out tells it things too."""
     _next: int | None = None
     """When the queue wants to be asked again."""
     _homeless: dict[str, float] | None = None
@@ -84,12 +86,12 @@ class Controller:
     async def _round(self) -> None:
         desk = self.desk
         desk.now, desk.clock = int(time.time()), time.monotonic()
-        before = desk.told
         self._look()
         due = self._next is not None and desk.now >= self._next
-        if desk.told == before and not due:
+        if desk.told == self._heard and not due:
             self._carry_out()
             return
+        self._heard = desk.told
         desk.scheduler.cycle(desk.now)
         await self._write_down()
         self._carry_out()

@@ -253,8 +253,15 @@ class Records:
                 self._lose(key, wanted)
         elif key and (known is None or _is_newer(found, known)):
             self._there[key] = found
-            if wanted is not None:
+            if wanted is not None and not self._is_own_doing(key, wanted, found):
                 self._changes.add(key, self._pace.settle)
+
+    def _is_own_doing(self, key: str, wanted: _Wanted, found: FluxJob) -> bool:
+        """Whether we hear only what we just wrote."""
+        if key in self._busy:
+            return True
+        before = wanted.written
+        return before is not None and not self._filing.differs(found, before, self._clock())
 
     def _lose(self, key: str, wanted: _Wanted | None) -> None:
         """Somebody deleted it, or the garbage collector did because its workload is gone."""

@@ -272,27 +272,28 @@ class Engine:
     def seater(self, view: View) -> Seater:
         """Somebody to seat a gang in a view."""
         if type(view) is not View:
-            return Seater(self.tree, Benches(self.tree, self._node_table(), view))
+            return Seater(self.tree, Benches(self.tree, self.node_table(), view))
         if self._benches is None or self._benches[0] != self.ledger.clock:
-            self._benches = (self.ledger.clock, Benches(self.tree, self._node_table(), view))
+            self._benches = (self.ledger.clock, Benches(self.tree, self.node_table(), view))
         return Seater(self.tree, self._benches[1])
 
     def pods_that_fit(self, shape: Shape, view: View) -> int:
         """How many pods of a shape there is room for in a view."""
-        benches = Benches(self.tree, self._node_table(), view)
+        benches = Benches(self.tree, self.node_table(), view)
         usable = benches.usable
         if shape.constraint is not None:
             usable = usable & self.allowed(shape.constraint)[benches.table.nodes]
         return int(benches.room_for(shape)[usable].sum())
 
-    def _node_table(self) -> NodeTable:
+    def node_table(self) -> NodeTable:
+        """The nodes that hold pools, in the policy's order."""
         if self._table is None:
             self._table = build_table(self.graph, self.tree, self.policy)
         return self._table
 
     def loose_pools(self, type: str) -> list[int]:
         """The sizes of the pools of a type that no node owns, of those that can be reached."""
-        pools = self._node_table().loose.get(type, np.empty(0, np.int64))
+        pools = self.node_table().loose.get(type, np.empty(0, np.int64))
         sizes: list[int] = self.ledger.size[pools[self.reachable()[pools]]].tolist()
         return sizes
 

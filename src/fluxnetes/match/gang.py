@@ -185,7 +185,6 @@ class Benches:
                 self._free[type] = np.where(usable, self.view.free(pools, 0), 0)
         return self._free[type]
 
-
     def room_for(self, shape: Shape) -> Ints:
         """How many pods of a shape each node has room for."""
         each = [self.free(type) // amount for type, amount in shape.amounts]

@@ -54,6 +54,11 @@ class Nodes:
         known = self._by_name(self._engine.version)
         return np.array(sorted(known[name] for name in set(names) if name in known), np.int64)
 
+    def at(self, names: Iterable[str]) -> list[int | None]:
+        """The position of each node that is named, in that order; None: nobody has that name."""
+        known = self._by_name(self._engine.version)
+        return [known.get(name) for name in names]
+
     def _find_by_name(self, version: int) -> dict[str, int]:
         engine = self._engine
         vertices = engine.tree.vertex[engine.nodes]

@@ -10,7 +10,7 @@ a key that the caller chooses and that is no job's number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
@@ -24,6 +24,7 @@ from fluxnetes.match.aggregates import add_up
 from fluxnetes.match.engine import Engine, NothingHeld
 from fluxnetes.match.found import Found
 from fluxnetes.match.gang import Gang
+from fluxnetes.match.given import gang_at
 from fluxnetes.match.jobs import Job
 from fluxnetes.match.ledger import Holding
 from fluxnetes.match.matcher import Matcher
@@ -76,6 +77,12 @@ class Planning:
     def find_on_everything(self, asked: Jobspec | Gang) -> Found | None:
         """Where it fits if all were up and idle."""
         return self._find(asked, self.engine.ledger.everything())
+
+    def found_at(self, asked: Jobspec | Gang, nodes: Sequence[str]) -> Found | str:
+        """A gang on nodes that are given, pod by pod; or why that cannot be."""
+        if not isinstance(asked, Gang):
+            return "only gangs say what they take of which node"
+        return gang_at(self.engine, self.nodes, asked.tidied(), nodes)
 
     def is_free(self, found: Found, now: int, start: int, until: int) -> bool:
         """Whether what was found once can still be had through a window, bookings honoured."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from fluxnetes.queue.asks import Ask, narrowed, read_ask
 from fluxnetes.queue.core import Core
-from fluxnetes.queue.errors import QueueError, Refused
+from fluxnetes.queue.errors import QueueError, Refused, UnknownQueue
 from fluxnetes.queue.gate import Gate
 from fluxnetes.queue.jobs import Job, Request, Submission
 from fluxnetes.queue.life import Life
@@ -64,6 +65,19 @@ class Admission:
             self._life.gathering_to_held(job, now, "held by its user")
         else:
             self._life.gathering_to_pending(job, now)
+
+    def adopt(self, submission: Submission, start: int, nodes: Sequence[str], now: int) -> None:
+        """A job is found running on these nodes, task by task."""
+        self._check_new(submission)
+        if submission.queue not in self._core.queues:
+            raise UnknownQueue(f"there is no queue {submission.queue}")
+        job = self._record(submission, now)
+        ask = self.ask(job)
+        found = self._core.planning.found_at(ask.request, nodes)
+        if isinstance(found, str):
+            raise Refused(f"job {submission.id} cannot be taken over: {found}")
+        self._core.admit(job.id, ask)
+        self._life.nowhere_to_running(job, ask, found, start, now)
 
     def _check_new(self, submission: Submission) -> None:
         records = self._core.records

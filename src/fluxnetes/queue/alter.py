@@ -8,7 +8,7 @@ from fluxnetes.queue.admission import Admission
 from fluxnetes.queue.changes import Event
 from fluxnetes.queue.core import Core
 from fluxnetes.queue.errors import Refused, UnknownQueue
-from fluxnetes.queue.events import Alter
+from fluxnetes.queue.events import Alter, Reshape
 from fluxnetes.queue.gate import Gate
 from fluxnetes.queue.jobs import Job
 from fluxnetes.queue.life import Life
@@ -83,6 +83,33 @@ class Alterations:
             refused = self._admission.judge(self._admission.ask(job))
         if refused:
             raise Refused(f"job {job.id} cannot be moved to queue {job.queue}: {refused}")
+
+    def reshape(self, event: Reshape, now: int) -> None:
+        """A job that waits asks for something else."""
+        core, job = self._core, self._core.records.find(event.job)
+        if job.state not in WAITING or job.submission.array is not None:
+            raise Refused(f"job {job.id} is {job.state.value}; it cannot ask for something else")
+        job.submission = replace(job.submission, request=event.request, size=event.size)
+        core.records.touch(job)
+        if job.state is State.GATHERING:
+            return
+        ask = self._admission.ask(job)
+        if ask == core.records.asks[job.id]:
+            return
+        reason = self._admission.judge(ask)
+        if reason:
+            self._life.waiting_to_rejected(job, now, reason)
+            return
+        placed = job.state is State.PENDING
+        if placed:
+            self._promises.drop(job, now, "it asks for something else")
+            core.lines[job.queue].discard(job.id)
+            core.parked.pop(job.id, None)
+        core.dismiss(job.id)
+        core.admit(job.id, ask)
+        core.records.tell(Event(job.id, now, "altered", reason="it asks for something else"))
+        if placed:
+            self._gate.place(job, now)
 
     # -- running -------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ grows when it is told that it may, into room that nobody was promised.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -33,40 +33,54 @@ class Elastic:
 
     # -- shrinking -----------------------------------------------------------------------------
 
-    def task_ended(self, job: Job, task: int, now: int) -> bool:
-        """A task is gone; True if it was the last."""
+    def tasks_ended(self, job: Job, ended: Sequence[int], now: int) -> bool:
+        """Some tasks are gone; True if none is left."""
         before = self._core.allocations[job.id]
         tasks = before.task_nodes(self._core.planning.engine.graph)
-        if not 0 <= task < len(tasks):
-            raise Refused(f"job {job.id} has no task {task}; it has {len(tasks)}")
-        if task in before.ended_tasks:
-            return len(before.ended_tasks) == len(tasks)
-        ended = before.ended_tasks | {task}
-        if len(ended) == len(tasks):
+        unknown = [task for task in ended if not 0 <= task < len(tasks)]
+        if unknown:
+            raise Refused(f"job {job.id} has no task {unknown[0]}; it has {len(tasks)}")
+        new = set(ended) - before.ended_tasks
+        all_ended = before.ended_tasks | new
+        if len(all_ended) == len(tasks):
             return True
-        left = self._without(before, tasks[task], task)
-        self._hold(job, replace(before, placement=left, tasks=tasks, ended_tasks=ended), now)
-        self._core.freed = self._core.gained = True
+        if new:
+            left = self.without(before, sorted(new))
+            self.hold(job, replace(before, placement=left, tasks=tasks, ended_tasks=all_ended), now)
+            self._core.freed = self._core.gained = True
         return False
 
     def reduce(self, job: Job, left: Placement, now: int) -> None:
         """A job keeps only this: what it had besides is not there any more."""
         before = self._core.allocations[job.id]
         tasks = before.task_nodes(self._core.planning.engine.graph)
-        self._hold(job, replace(before, placement=left, tasks=tasks), now)
+        self.hold(job, replace(before, placement=left, tasks=tasks), now)
 
-    def _without(self, allocation: Allocation, node: int, task: int) -> Placement:
-        """What is left of a placement without one task."""
+    def without(self, allocation: Allocation, tasks: Sequence[int]) -> Placement:
+        """What is left of a placement without some tasks."""
+        nodes = allocation.task_nodes(self._core.planning.engine.graph)
+        if allocation.seats:
+            return self._without_pods(allocation, [(task, nodes[task]) for task in tasks])
         placement = allocation.placement
-        below = self._below(placement, node)
-        if not allocation.seats:
-            return _rows(placement, ~below)
+        for task in tasks:
+            placement = _rows(placement, ~self._below(placement, nodes[task]))
+        return placement
+
+    def _without_pods(self, allocation: Allocation, pods: Sequence[tuple[int, int]]) -> Placement:
+        """What is left of a gang's placement without the pods of some tasks, by task and node."""
+        given_back: dict[tuple[int, int], int] = {}
+        types = self._core.planning.engine.graph.types
+        for task, node in pods:
+            for type, amount in self._amounts(allocation, task):
+                key = (node, types.get(type))
+                given_back[key] = given_back.get(key, 0) + amount
+        placement = allocation.placement
         needs = placement.needs.copy()
-        graph = self._core.planning.engine.graph
-        amounts = dict(self._amounts(allocation, task))
-        for row in np.flatnonzero(below & placement.exclusive).tolist():
-            type_ = graph.types.names[graph.type_id[placement.vertex[row]]]
-            needs[row] -= amounts.get(type_, 0)
+        of_row = self._core.planning.engine.graph.type_id[placement.vertex]
+        pools = np.flatnonzero(placement.exclusive)
+        keys = zip(placement.parent[pools].tolist(), of_row[pools].tolist(), strict=True)
+        for row, key in zip(pools.tolist(), keys, strict=True):
+            needs[row] -= given_back.get(key, 0)
         left = replace(placement, needs=needs)
         return _rows(left, ~placement.exclusive | (needs > 0))
 
@@ -145,11 +159,11 @@ class Elastic:
             tasks=before.task_nodes(graph) + added.task_nodes(graph),
         )
         job.size = size
-        self._hold(job, after, now)
+        self.hold(job, after, now)
 
     # -- both ----------------------------------------------------------------------------------
 
-    def _hold(self, job: Job, allocation: Allocation, now: int) -> None:
+    def hold(self, job: Job, allocation: Allocation, now: int) -> None:
         """A job holds this from now on."""
         core = self._core
         planning = core.planning

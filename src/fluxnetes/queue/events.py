@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fluxnetes.jobspec.constraint import Constraint
-from fluxnetes.queue.jobs import Request, Submission
+from fluxnetes.queue.jobs import Request, Size, Submission
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,28 @@ class Alter:
 
 
 @dataclass(frozen=True, slots=True)
+class Reshape:
+    """A job that waits asks for something else. It keeps its place in the order, and its age."""
+
+    job: int
+    request: Request
+    size: Size | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Adopt:
+    """A job is found running: somebody else, or we in another life, placed it.
+
+    It holds what its gang asks for on these nodes, task by task in the order of the shapes, since
+    `start`, whether or not that is more than they have.
+    """
+
+    submission: Submission
+    start: int
+    nodes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Started:
     """What was allocated is carried out: the job runs."""
 
@@ -81,6 +103,26 @@ class TaskEnded:
     job: int
     task: int
     ok: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TasksEnded:
+    """Several tasks of a group are gone for good, some of them perhaps because they failed."""
+
+    job: int
+    tasks: tuple[int, ...]
+    failed: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Reseat:
+    """Some tasks of a gang lose their places, and get others now: all of them, or it is refused.
+
+    They keep their numbers.
+    """
+
+    job: int
+    tasks: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,10 +233,14 @@ Event = (
     | Release
     | Cancel
     | Alter
+    | Reshape
+    | Adopt
     | Started
     | Returned
     | Ended
     | TaskEnded
+    | TasksEnded
+    | Reseat
     | Grow
     | NodesLost
     | PartsLost

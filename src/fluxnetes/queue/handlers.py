@@ -13,6 +13,7 @@ from fluxnetes.queue.core import Core
 from fluxnetes.queue.elastic import Elastic
 from fluxnetes.queue.errors import Refused, UnknownQueue
 from fluxnetes.queue.events import (
+    Adopt,
     Alter,
     Cancel,
     Ended,
@@ -30,18 +31,22 @@ from fluxnetes.queue.events import (
     PartsLost,
     Release,
     RemoveWindow,
+    Reseat,
     Reserve,
+    Reshape,
     Returned,
     SetQueue,
     Started,
     Submit,
     TaskEnded,
+    TasksEnded,
 )
 from fluxnetes.queue.gate import Gate
 from fluxnetes.queue.jobs import Job, OnLoss
 from fluxnetes.queue.life import Life
 from fluxnetes.queue.nodes import Nodes
 from fluxnetes.queue.promises import Promises
+from fluxnetes.queue.reseating import Reseating
 from fluxnetes.queue.states import ENDED, HOLDING, WAITING, Cause, State
 from fluxnetes.queue.windows import Windows
 
@@ -64,6 +69,7 @@ class Handlers:
         self._promises = promises
         self._elastic = elastic
         self._windows = windows
+        self._reseating = Reseating(core, elastic)
         self.admission = Admission(core, life, gate, windows)
         alterations = Alterations(core, life, gate, promises, self.admission)
         nodes = Nodes(core, life, self.admission, elastic)
@@ -74,10 +80,14 @@ class Handlers:
             Release: self._release,
             Cancel: self._cancel,
             Alter: alterations.alter,
+            Reshape: alterations.reshape,
+            Adopt: self._adopt,
             Started: self._started,
             Returned: self._returned,
             Ended: self._ended,
             TaskEnded: self._task_ended,
+            TasksEnded: self._tasks_ended,
+            Reseat: self._reseat,
             Grow: self._grow,
             NodesLost: nodes.lost,
             PartsLost: nodes.parts_lost,
@@ -178,15 +188,28 @@ class Handlers:
             self._life.ending_to_outcome(job, now)
 
     def _task_ended(self, event: TaskEnded, now: int) -> None:
+        failed = frozenset() if event.ok else frozenset({event.task})
+        self._tasks_ended(TasksEnded(event.job, (event.task,), failed), now)
+
+    def _tasks_ended(self, event: TasksEnded, now: int) -> None:
         job = self._core.records.find(event.job)
         if job.state not in HOLDING:
             raise Refused(f"job {job.id} is {job.state.value}; none of its tasks is anywhere")
-        known = event.task in self._core.allocations[job.id].ended_tasks
-        last = self._elastic.task_ended(job, event.task, now)
-        job.tasks_failed += not event.ok and not known
+        known = self._core.allocations[job.id].ended_tasks
+        last = self._elastic.tasks_ended(job, event.tasks, now)
+        job.tasks_failed += len(event.failed.intersection(event.tasks) - known)
         if last:
             failed = f"{job.tasks_failed} of its tasks failed" if job.tasks_failed else ""
             self._ended(Ended(job.id, not job.tasks_failed, failed), now)
+
+    def _reseat(self, event: Reseat, now: int) -> None:
+        job = self._core.records.find(event.job)
+        if job.state not in (State.ALLOCATED, State.RUNNING):
+            raise Refused(f"job {job.id} is {job.state.value}; it has no tasks to be moved")
+        self._reseating.reseat(job, event.tasks, now)
+
+    def _adopt(self, event: Adopt, now: int) -> None:
+        self.admission.adopt(event.submission, event.start, event.nodes, now)
 
     def _grow(self, event: Grow, now: int) -> None:
         job = self._core.records.find(event.job)

@@ -52,6 +52,17 @@ class Life:
         self._core.records.jobs[job.id] = job
         self._end(job, State.REJECTED, now, reason, new=True)
 
+    def nowhere_to_running(self, job: Job, ask: Ask, found: Found, start: int, now: int) -> None:
+        """It was found running, and has what it has."""
+        core = self._core
+        core.records.jobs[job.id] = job
+        self._know_owner(job, now)
+        until = core.until(job, start)
+        self._give(job, ask, found, start, until, now)
+        job.running = start
+        self._move(job, State.RUNNING, now, "found running", new=True)
+        self.settled(job, now)
+
     def _arrive(self, job: Job, state: State, now: int, reason: str) -> None:
         self._core.records.jobs[job.id] = job
         if job.submission.array is not None:
@@ -122,19 +133,23 @@ class Life:
         """The job has what was found for it. The matcher may have it already."""
         core = self._core
         self._stop_waiting(job)
-        until = core.until(job, now)
-        placement = self._allocate(job, found, now, until)
+        self._give(job, ask, found, now, core.until(job, now), now)
+        self._move(job, State.ALLOCATED, now, reason)
+        self.settled(job, now)
+
+    def _give(self, job: Job, ask: Ask, found: Found, start: int, until: int, now: int) -> None:
+        """A job holds what was found for it."""
+        core = self._core
+        placement = self._allocate(job, found, start, until)
         amounts = core.planning.amounts(found)
         core.room.enter(job.id, ask, until, amounts)
-        job.start, job.running, job.cause = now, None, None
+        job.start, job.running, job.cause = start, None, None
         job.deadline = job.expected = None if job.walltime is None else until
         job.size = ask.count if ask.elastic is not None else 0
         self._hold(job, amounts, now)
-        allocation = Allocation(job.id, now, job.deadline, placement, found.seats)
+        allocation = Allocation(job.id, start, job.deadline, placement, found.seats)
         core.allocations[job.id] = allocation
         core.records.changes.allocations[job.id] = allocation
-        self._move(job, State.ALLOCATED, now, reason)
-        self.settled(job, now)
 
     def _allocate(self, job: Job, found: Found, now: int, until: int) -> Placement:
         planning = self._core.planning

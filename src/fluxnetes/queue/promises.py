@@ -70,7 +70,7 @@ class Promises:
             self._last = max(self._last, core.rank(job))
             self._plan(job, Plan(spot.start, core.records.step), now)
             return True
-        if ask.window is None and not self.claims(job.queue):
+        if ask.window is None and core.room.has_endless() and not self.claims(job.queue):
             self._last = max(self._last, core.rank(job))
             return core.room.claim(job.id, ask, duration)
         return False

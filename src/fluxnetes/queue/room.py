@@ -193,6 +193,10 @@ class Room(ABC):
         self.prolong(job, until)
         return True
 
+    def has_endless(self) -> bool:
+        """Whether some job is there that never ends; without one there is nothing to claim."""
+        return any(holder.until >= FOREVER for holder in self.holders.values())
+
     def remember(self, job: int, ask: Ask, until: int) -> None:
         """A job is there, in a room that is about to be laid out anew."""
         self.holders[job] = Holder(ask, until, ())

@@ -53,7 +53,8 @@ HOLDING = frozenset({State.ALLOCATED, State.RUNNING, State.ENDING})
 ENDED = frozenset(State) - WAITING - HOLDING
 
 WAYS: dict[State | None, frozenset[State]] = {
-    None: WAITING | {State.REJECTED},
+    # A job that is found running was never in line.
+    None: WAITING | {State.REJECTED, State.RUNNING},
     State.GATHERING: frozenset({State.PENDING, State.HELD, State.CANCELLED, State.REJECTED}),
     State.HELD: frozenset({State.PENDING, State.CANCELLED, State.REJECTED}),
     State.PENDING: frozenset(

@@ -57,7 +57,7 @@ class Kept:
     def of(cls, graph: ResourceGraph, config: Config) -> Kept:
         contents = hashlib.blake2b(graph.size.tobytes())
         contents.update(repr(graph.vertices_with_properties()).encode())
-        down = np.flatnonzero(~graph.up).tobytes()
+        down = _down(graph).tobytes()
         return cls(graph, graph.version, contents.digest(), down, config)
 
     def has_graph_of(self, other: Kept) -> bool:
@@ -77,7 +77,12 @@ def system_row(graph: ResourceGraph, config: Config) -> Row:
 
 def state_row(graph: ResourceGraph, config: Config) -> Row:
     """What of it changes while the graph stays what it is."""
-    return np.flatnonzero(~graph.up).tolist(), encode_config(config)
+    return _down(graph).tolist(), encode_config(config)
+
+
+def _down(graph: ResourceGraph) -> NDArray[np.int64]:
+    """Rows that take nothing new; whether they are down or closed matters to the queue alone."""
+    return np.flatnonzero(~graph.up | graph.closed)
 
 
 async def load_system(connection: Connection) -> System | None:

@@ -7,6 +7,7 @@ API says of the namespace by then.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import TypeVar
 
 from fluxnetes.plane.api import Api, Object
@@ -25,14 +26,16 @@ KINDS = {
 }
 PATIENCE = 30.0
 """Seconds in which everything here should have come, however slow the machine is."""
+_LAST_LINES = 20
 
 
 class Space:
     """What a user sees and does in a namespace."""
 
-    def __init__(self, api: Api, namespace: str) -> None:
+    def __init__(self, api: Api, namespace: str, log: Path) -> None:
         self.api = api
         self.namespace = namespace
+        self._log = log
 
     def path(self, kind: str, name: str = "") -> str:
         path = KINDS[kind].format(self.namespace) if kind in KINDS else kind
@@ -78,9 +81,7 @@ class Space:
 
     # -- waiting -------------------------------------------------------------------------------
 
-    def until(
-        self, kind: str, is_so: Callable[[Things], T | None], seconds: float = PATIENCE
-    ) -> T:
+    def until(self, kind: str, is_so: Callable[[Things], T | None], seconds: float = PATIENCE) -> T:
         """The first answer that is not false, asked of all objects of a kind after each change."""
         try:
             for things in self.api.follow(self.path(kind), seconds):
@@ -179,7 +180,8 @@ class Space:
                 lines.append(f"  {kind}: {error}")
         events = sorted(self.all("Event").values(), key=lambda event: str(event["eventTime"]))
         lines += [f"  Event {e['regarding'].get('name')}: {_tell_event(e)}" for e in events]
-        return "\n".join(lines)
+        log = self._log.read_text().splitlines()[-_LAST_LINES:]
+        return "\n".join([*lines, f"{self._log.name} ends with", *(f"  {line}" for line in log)])
 
     def clean(self) -> None:
         """Leave nothing that holds a node."""

@@ -106,7 +106,7 @@ class Stage:
         """A namespace that is new."""
         metadata = {"generateName": "test-", "labels": labels or {}}
         made = self.api.create("/api/v1/namespaces", {"metadata": metadata})
-        return Space(self.api, made["metadata"]["name"])
+        return Space(self.api, made["metadata"]["name"], self.controller.log)
 
     # -- nodes ---------------------------------------------------------------------------------
 

@@ -169,16 +169,19 @@ async def test_a_forecast_waits_and_a_state_does_not(access: Access, namespace: 
             await asyncio.sleep(0.15)
         assert desk.writes == CREATED
         desk.say("a", replace(waits, state=State.HELD))
-        await until(lambda: len(desk.writes) == 3)
-        assert (await desk.read("a-job")).status.state == "held"
+
+        async def is_held() -> bool:
+            return (await desk.read("a-job")).status.state == "held"
+
+        await until(is_held)
 
 
 async def test_a_forecast_comes_in_the_end(access: Access, namespace: str) -> None:
     async with at_work(access, namespace, pace=replace(PACE, forecast=0.3)) as desk:
         waits = a_view(namespace, "a")
         await desk.want("a", waits)
-        desk.say("a", replace(waits, position=1))
-        await until(lambda: len(desk.writes) == 3)
+        await desk.want("a", replace(waits, position=1))
+        assert len(desk.writes) == 3
         assert (await desk.read("a-job")).status.position == 1
 
 

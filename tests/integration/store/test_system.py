@@ -119,6 +119,18 @@ def test_a_node_that_goes_down_does_not_send_the_graph_again() -> None:
     )
 
 
+async def test_a_closed_node_is_kept_as_one_that_takes_nothing(dsn: str) -> None:
+    graph = cluster("a", "b")
+    async with open_store(dsn) as store:
+        lease = await take(store)
+        await store.keep_system(graph, Config(), lease.fence)
+        graph.set_closed(graph.find_path("/cluster0/b")[0], closed=True)
+        await store.keep_system(graph, Config(), lease.fence)
+        found = await store.system()
+    assert found is not None
+    assert found.graph.names((~found.graph.up).nonzero()[0]) == ["b"]
+
+
 async def test_who_lost_the_lease_keeps_nothing(dsn: str) -> None:
     async with open_store(dsn) as old, open_store(dsn) as new:
         lease = await take(old, "old")

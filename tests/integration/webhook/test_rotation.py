@@ -11,18 +11,28 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 
+import aiohttp
 import pytest
 from cryptography import x509
 
 from fluxnetes.kube.client import Client
 from fluxnetes.kube.config import Access
+from fluxnetes.kube.errors import ServerFailed
 from fluxnetes.kube.objects.pods import PODS
 from fluxnetes.kube.objects.registrations import REGISTRATIONS
 from fluxnetes.kube.objects.secrets import SECRETS
 from fluxnetes.kube.patches import merge
 from fluxnetes.webhook.certificates import Lifetimes
 from fluxnetes.webhook.keeping import SECRET, FolderKeeper, Keeper, SecretKeeper
-from fluxnetes.webhook.registration import NAME, Address
+from fluxnetes.webhook.mutate import Policy
+from fluxnetes.webhook.registration import (
+    NAME,
+    Address,
+    Service,
+    register,
+    registration,
+    unregister,
+)
 from fluxnetes.webhook.serving import listen, serve
 from fluxnetes.webhook.setting import Setting
 from tests.integration.webhook.command import Command
@@ -46,7 +56,10 @@ class Replica:
         self._listener = listen("127.0.0.1")
         self.port: int = self._listener.getsockname()[1]
         self._setting = Setting(
-            Address(f"https://127.0.0.1:{self.port}"), lifetimes=lifetimes, look_every=0.1
+            Address(f"https://127.0.0.1:{self.port}"),
+            lifetimes=lifetimes,
+            look_every=0.1,
+            drain=0.5,
         )
         self._client, self._keeper = client, keeper
         self.stop, self.registered = asyncio.Event(), asyncio.Event()
@@ -118,14 +131,16 @@ async def test_rotation_under_load_loses_no_request(
 ) -> None:
     certificates: set[bytes] = set()
     seen = asyncio.Event()
-    async with Client(access) as client, replica(client, FolderKeeper(tmp_path)) as webhook:
-        async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
-            making = [
-                tasks.create_task(make_pods(client, opted_in, prefix, seen)) for prefix in "abc"
-            ]
-            while len({signer(each) for each in certificates}) < 2:
-                certificates.add(await shown_to(await bundle(client), webhook.port))
-            seen.set()
+    async with (
+        asyncio.timeout(30),
+        Client(access) as client,
+        replica(client, FolderKeeper(tmp_path)) as webhook,
+        asyncio.TaskGroup() as tasks,
+    ):
+        making = [tasks.create_task(make_pods(client, opted_in, each, seen)) for each in "abc"]
+        while len({signer(each) for each in certificates}) < 2:
+            certificates.add(await shown_to(await bundle(client), webhook.port))
+        seen.set()
     assert sum(each.result() for each in making) > 50
     assert len(certificates) >= 4
 
@@ -185,3 +200,33 @@ async def test_a_webhook_that_may_not_keep_its_certificates_says_so_and_can_be_s
             while "no-such-namespace" not in caplog.text:
                 await asyncio.sleep(0.02)
             made.stop.set()
+
+
+async def test_one_that_stops_takes_its_leave_first(access: Access, tmp_path: Path) -> None:
+    async def status(path: str) -> int:
+        async with session.get(f"https://127.0.0.1:{webhook.port}{path}", ssl=False) as answer:
+            return answer.status
+
+    async with (
+        Client(access) as client,
+        aiohttp.ClientSession() as session,
+        replica(client, FolderKeeper(tmp_path)) as webhook,
+    ):
+        assert await status("/readyz") == 200
+        webhook.stop.set()
+        await asyncio.sleep(0)
+        assert await status("/readyz") == 503
+        assert await status("/healthz") == 200
+
+
+async def test_the_api_server_takes_what_a_webhook_behind_a_service_tells_it(
+    access: Access, ordinary: str, opted_in: str
+) -> None:
+    content = registration(Service(ordinary), b"", Policy(ordinary), everything=False)
+    async with Client(access) as client:
+        await register(client, content)
+        with pytest.raises(ServerFailed, match=f"fluxnetes-webhook.{ordinary}.svc"):
+            await client.create(PODS, a_pod(), opted_in)
+        await unregister(client)
+        await unregister(client)
+        assert not (await client.create(PODS, a_pod(), opted_in)).spec.scheduling_gates

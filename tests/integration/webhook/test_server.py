@@ -5,6 +5,9 @@ from __future__ import annotations
 import http.client
 import json
 import ssl
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -63,3 +66,21 @@ def test_health_is_told(connection: http.client.HTTPSConnection) -> None:
         answer = connection.getresponse()
         answer.read()
         assert (path, answer.status) == (path, status)
+
+
+def test_while_another_process_computes_99_of_100_answers_come_within_50_ms(
+    connection: http.client.HTTPSConnection,
+) -> None:
+    """In the best of five rounds: others use the machine too. See also `bench.kube_webhook`."""
+
+    def answer() -> float:
+        began = time.perf_counter()
+        assert send(connection, GOOD)[0] == 200
+        return time.perf_counter() - began
+
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as burning:
+        try:
+            rounds = [sorted(answer() for _ in range(100)) for _ in range(5)]
+        finally:
+            burning.kill()
+    assert min(times[98] for times in rounds) < 0.050

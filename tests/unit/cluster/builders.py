@@ -149,20 +149,27 @@ def a_job(
     return msgspec.convert(content, Job)
 
 
-def pod_of(job: Job, name: str, *, index: int | None = None, **more: Any) -> Pod:
-    """A pod that the Job controller makes for a Job."""
+def pod_of(
+    job: Job,
+    name: str,
+    *,
+    index: int | None = None,
+    cpu: str = "",
+    labels: Content | None = None,
+    **more: Any,
+) -> Pod:
+    """A pod that the Job controller makes for a Job; with another `cpu` if admission changed it."""
     template = msgspec.to_builtins(job.spec.template)
     numbered = {} if index is None else {COMPLETION_INDEX: str(index)}
-    labels = {**template.get("metadata", {}).get("labels", {}), **numbered}
-    asked = {**template["spec"], **more.pop("spec", {})}
-    asked.pop("nodeName", None)
+    written = template.get("metadata", {}).get("labels", {})
+    spec = {**template["spec"], **({"containers": [a_container(cpu=cpu)]} if cpu else {})}
     return one_pod(
         name,
         namespace=job.metadata.namespace,
-        labels={**labels, **more.pop("labels", {})},
+        labels={**written, **numbered, **(labels or {})},
+        annotations=template.get("metadata", {}).get("annotations", {}),
         owner=owner_of(job),
-        **{**asked, "schedulerName": job.spec.template.spec.scheduler_name},
-        **more,
+        **{**spec, **more},
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fluxnetes.queue.config import Policy, QueueConfig
 from fluxnetes.queue.events import GraphChanged, Occupied
 from fluxnetes.queue.states import State
-from tests.unit.queue.build import a_gang, hosts, pods, pools
+from tests.unit.queue.build import a_gang, pods, pools
 from tests.unit.queue.world import World
 
 CONSERVATIVE = QueueConfig(policy=Policy.CONSERVATIVE)

@@ -115,4 +115,6 @@ def folder_of_own() -> Path:
 def folder_of_cluster(server: str) -> Path:
     """The same for a cluster that exists already: one folder for each API server."""
     host = re.sub(r"[^a-zA-Z0-9.-]+", "-", urlsplit(server).hostname or "")[:_LONGEST_HOST]
-    return default_folder() / "clusters" / f"{host}-{hashlib.sha256(server.encode()).hexdigest()[:8]}"
+    return (
+        default_folder() / "clusters" / f"{host}-{hashlib.sha256(server.encode()).hexdigest()[:8]}"
+    )

@@ -9,6 +9,7 @@ it up as it is.
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
@@ -58,7 +59,7 @@ def webhook(
     return _command(folder, WEBHOOK, named, said="ready")
 
 
-def _command(folder: Folder, name: str, named: dict[str, object], said: str) -> Program:
+def _command(folder: Folder, name: str, named: Mapping[str, object], said: str) -> Program:
     line = [sys.executable, "-m", "fluxnetes", name]
     for option, value in named.items():
         if value is not None:

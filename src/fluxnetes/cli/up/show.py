@@ -6,31 +6,57 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
 from fluxnetes.plane.build import Progress
-from fluxnetes.plane.plane import ControlPlane
 
-USE = """\
-Kubernetes is up. In another terminal:
+USE_OWN = """\
+Kubernetes is up, and Fluxnetes schedules in it. In another terminal:
 
   export KUBECONFIG={kubeconfig}
   kubectl get nodes
+  kubectl get fluxjobs --all-namespaces
 
-Fluxnetes itself is not part of this yet: pods that name its scheduler wait, all others are placed
-by kube-scheduler. Ctrl-C stops everything; the data stay in {folder}.
+Pods that name the scheduler fluxnetes wait in its queue; so do all Jobs and Pods of a namespace
+with the label fluxnetes.io/managed=true. All others are placed by kube-scheduler.
+Ctrl-C stops everything; the data stay in {folder}.
 """
+
+USE_CLUSTER = """\
+Fluxnetes schedules in the cluster at {server}.
+Pods that name the scheduler fluxnetes wait in its queue. {opting_in}
+Ctrl-C stops it; what runs there runs on, what waits there waits. The queue stays in {folder}.
+"""
+
+WITH_WEBHOOK = """\
+So do all Jobs and Pods of a namespace
+with the label fluxnetes.io/managed=true: the API server asks us about them at {url}.
+While we are away these labels are without effect."""
+
+WITHOUT_WEBHOOK = """\
+Without a webhook
+the label fluxnetes.io/managed is without effect here: nothing is queued that does not name us. With
+--webhook-url URL it works, if the API server of that cluster can reach this machine at URL."""
 
 
 def say(line: str) -> None:
     sys.stderr.write(f"{line}\n")
 
 
-def tell_how_to_use(plane: ControlPlane) -> None:
-    sys.stdout.write(USE.format(kubeconfig=plane.kubeconfig, folder=plane.places.top))
+def tell_of_own(kubeconfig: Path, folder: Path) -> None:
+    """How to use the control plane that was started."""
+    sys.stdout.write(USE_OWN.format(kubeconfig=kubeconfig, folder=folder))
+    sys.stdout.flush()
+
+
+def tell_of_cluster(server: str, folder: Path, url: str | None) -> None:
+    """What works in a cluster that was there, and what does not."""
+    opting_in = WITH_WEBHOOK.format(url=url) if url else WITHOUT_WEBHOOK
+    sys.stdout.write(USE_CLUSTER.format(server=server, folder=folder, opting_in=opting_in))
     sys.stdout.flush()
 
 

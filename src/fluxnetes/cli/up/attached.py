@@ -1,0 +1,159 @@
+"""Our scheduler for a cluster that exists already, from this machine.
+
+Only what is asked for is touched: the controller makes its namespace, its Lease and the definition
+of FluxJobs, and schedules the pods that name it. A webhook is registered only if we were told where
+the API server reaches it, and is taken away again at the end: it must not hold up anybody's work
+while nobody answers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from fluxnetes.cli.up.folder import Folder, folder_of_cluster, make_folder
+from fluxnetes.cli.up.options import Options
+from fluxnetes.cli.up.services import CONTROLLER, Services, controller, webhook
+from fluxnetes.cli.up.show import say, tell_of_cluster
+from fluxnetes.cli.up.waiting import Ended, complain, wait
+from fluxnetes.controller.leader import NAME as LEASE
+from fluxnetes.kube.client import Client
+from fluxnetes.kube.config import Access, find_access
+from fluxnetes.kube.errors import Forbidden, KubeError, NotFound
+from fluxnetes.kube.objects.leases import LEASES
+from fluxnetes.kube.objects.namespaces import NAMESPACES
+from fluxnetes.kube.objects.registrations import REGISTRATIONS
+from fluxnetes.plane.errors import PlaneFailed
+from fluxnetes.webhook.mutate import Policy
+from fluxnetes.webhook.registration import NAME as REGISTRATION
+from fluxnetes.webhook.registration import Address, unregister
+from fluxnetes.webhook.serving import listen
+
+T = TypeVar("T")
+
+_SOON = 30.0
+"""Seconds in which a controller leads, if nobody else does."""
+_EVERYWHERE = "0.0.0.0"  # noqa: S104 - the API server is somewhere else
+
+
+def attach(options: Options) -> int:
+    """Start, wait, stop. Returns the exit status."""
+    access = find_access(options.kubeconfig, options.context)
+    _ask(access, _is_there)
+    if options.webhook_url:
+        _check_url(options.webhook_url)
+        _ask(access, lambda client: _check_registration(client, options.webhook_url or ""))
+    folder = make_folder(options.folder or folder_of_cluster(access.server))
+    with folder.alone() as lock:
+        folder.claim(access.server)
+        try:
+            with Services(folder, lock) as services:
+                _start(services, folder, access, options)
+                ended: Ended = wait(services.ended)
+                say("stopping")
+        finally:
+            if options.webhook_url:
+                _take_away(access)
+    return complain(ended)
+
+
+def _start(services: Services, folder: Folder, access: Access, options: Options) -> None:
+    assert options.kubeconfig is not None  # noqa: S101 - else nobody calls this
+    kubeconfig = options.kubeconfig.resolve()
+    services.start_store()
+    leading = services.start(controller(folder, kubeconfig, options.context, options.config))
+    try:
+        leading.wait_until_ready(_SOON)
+        say(f"{CONTROLLER} is ready")
+    except PlaneFailed:
+        if leading.status is not None:
+            raise
+        say(f"{_ask(access, _holder)} leads in this cluster; ours waits until it is gone")
+    if url := options.webhook_url:
+        address, port = _where_to_listen(url)
+        named = {"context": options.context, "address": address, "url": url}
+        services.start(webhook(folder, kubeconfig, port, **named)).wait_until_ready()
+    tell_of_cluster(access.server, folder.top, url)
+
+
+# --- what is asked of the cluster ---------------------------------------------------------------
+
+
+def _ask(access: Access, question: Callable[[Client], Awaitable[T]]) -> T:
+    async def ask() -> T:
+        async with Client(access) as client:
+            return await question(client)
+
+    return asyncio.run(ask())
+
+
+async def _is_there(client: Client) -> None:
+    """Raise if there is no API server that knows us; what we may do there will show."""
+    with suppress(Forbidden, NotFound):
+        await client.get(NAMESPACES, "kube-system")
+
+
+async def _holder(client: Client) -> str:
+    with suppress(Forbidden, NotFound):
+        lease = await client.get(LEASES, LEASE, Policy().namespace)
+        return lease.spec.holder_identity or "nobody"
+    return "somebody"
+
+
+async def _check_registration(client: Client, url: str) -> None:
+    """Refuse to take the place of a webhook that others rely on."""
+    try:
+        found = await client.get(REGISTRATIONS, REGISTRATION)
+    except NotFound:
+        return
+    ours = Address(url).client_config()["url"]
+    others = {each.client_config.url or "a service of the cluster" for each in found.webhooks}
+    if others - {ours}:
+        raise PlaneFailed(
+            f"the cluster has a webhook of Fluxnetes already, at {', '.join(sorted(others))}; "
+            "leave --webhook-url out and use that one, or delete "
+            f"mutatingwebhookconfiguration {REGISTRATION}"
+        )
+
+
+# --- the webhook -------------------------------------------------------------------------------
+
+
+def _where_to_listen(url: str) -> tuple[str, int]:
+    """At the port that the URL has; everywhere, unless it names this machine for itself alone."""
+    parts = urlsplit(url)
+    host, address = parts.hostname or "", _EVERYWHERE
+    with suppress(ValueError):
+        if ipaddress.ip_address(host).is_loopback:
+            address = host
+    return address, parts.port or 443
+
+
+def _check_url(url: str) -> None:
+    parts = urlsplit(url)
+    if parts.scheme != "https" or not parts.hostname or parts.path.strip("/"):
+        raise PlaneFailed(
+            f"--webhook-url is {url!r}; expected https://HOST:PORT, as the API server reaches us"
+        )
+    address, port = _where_to_listen(url)
+    try:
+        listen(address, port).close()
+    except OSError as error:
+        raise PlaneFailed(
+            f"the webhook cannot listen at {address}, port {port}: {error.strerror}; end what "
+            "listens there, or choose another port in --webhook-url"
+        ) from None
+
+
+def _take_away(access: Access) -> None:
+    try:
+        _ask(access, unregister)
+    except KubeError as error:
+        say(
+            f"the webhook is still registered ({error}), and what opted in cannot be made: "
+            f"kubectl delete mutatingwebhookconfiguration {REGISTRATION}"
+        )

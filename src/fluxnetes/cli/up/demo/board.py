@@ -1,0 +1,79 @@
+"""What each entry of the demo does, from its FluxJob and its pods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from fluxnetes.cli.up.demo.workload import Entry
+from fluxnetes.cluster.names import GROUP
+from fluxnetes.kube.objects.fluxjobs import FluxJob, Wrapped
+from fluxnetes.kube.objects.pods import Pod
+from fluxnetes.queue.states import ENDED, State
+
+JOB_NAME = "batch.kubernetes.io/job-name"
+
+_ENDED = {state.value for state in ENDED}
+_RUNNING = State.RUNNING.value
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What is to be said of one entry."""
+
+    name: str
+    state: str = "submitted"
+    pods: str = ""
+    """While it runs: how many of its pods do, of how many."""
+    nodes: str = ""
+    eta: datetime | None = None
+    why: str = ""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the queue has seen it."""
+        return self.state != "submitted"
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in _ENDED
+
+
+def rows(entries: Iterable[Entry], jobs: Iterable[FluxJob], pods: Iterable[Pod]) -> list[Row]:
+    """A row for each entry, in their order."""
+    records = {(job.spec.type, job.spec.name): job for job in jobs}
+    running = _running(pods)
+    return [
+        _row(entry, records.get((int(entry.kind), entry.name)), running.get(_key(entry), 0))
+        for entry in entries
+    ]
+
+
+def _row(entry: Entry, record: FluxJob | None, running: int) -> Row:
+    if record is None or not record.status.state:
+        return Row(entry.name)
+    status = record.status
+    return Row(
+        entry.name,
+        status.state,
+        pods=f"{running}/{status.size}" if status.state == _RUNNING else "",
+        nodes=status.columns.nodes,
+        eta=status.eta,
+        why=status.reason,
+    )
+
+
+def _running(pods: Iterable[Pod]) -> dict[tuple[str, str], int]:
+    counts: dict[tuple[str, str], int] = {}
+    for pod in pods:
+        labels = pod.metadata.labels
+        for label in (GROUP, JOB_NAME):
+            if label in labels and pod.status.phase == "Running":
+                key = (label, labels[label])
+                counts[key] = counts.get(key, 0) + 1
+    return counts
+
+
+def _key(entry: Entry) -> tuple[str, str]:
+    return (GROUP if entry.kind is Wrapped.GROUP else JOB_NAME, entry.name)

@@ -1,0 +1,113 @@
+"""The demo from its first job to its last."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import chain
+from pathlib import Path
+from typing import TypeVar
+
+from fluxnetes.cli.up.demo.board import Row, rows
+from fluxnetes.cli.up.demo.screens import Screen, choose_screen
+from fluxnetes.cli.up.demo.submit import prepare, submit
+from fluxnetes.cli.up.demo.words import afterwards, before
+from fluxnetes.cli.up.demo.workload import NAMESPACE, Entry, waves
+from fluxnetes.cli.up.show import say
+from fluxnetes.kube.client import Client, Scope
+from fluxnetes.kube.config import find_access
+from fluxnetes.kube.informer import Informer
+from fluxnetes.kube.objects.base import Object
+from fluxnetes.kube.objects.fluxjobs import FLUX_JOBS
+from fluxnetes.kube.objects.pods import PODS
+
+T = TypeVar("T", bound=Object)
+
+_LONGEST = 300.0
+"""Seconds. On an idle machine it takes half a minute."""
+_LOOK_EVERY = 0.5
+
+
+def run_demo(kubeconfig: Path, nodes: int, has_failed: Callable[[], bool]) -> int:
+    """Run it to its end; 0 if all went as it should. It ends early if `has_failed`."""
+    screen = choose_screen()
+    screen.say(before(nodes))
+    is_good = asyncio.run(_run(kubeconfig, nodes, screen, has_failed))
+    if is_good:
+        screen.say(afterwards(kubeconfig))
+    return 0 if is_good else 1
+
+
+async def _run(
+    kubeconfig: Path, nodes: int, screen: Screen, has_failed: Callable[[], bool]
+) -> bool:
+    async with Client(find_access(kubeconfig)) as client:
+        await prepare(client)
+        demo = _Demo(client, waves(nodes), screen)
+        async with asyncio.TaskGroup() as tasks:
+            following = [
+                tasks.create_task(demo.follow(demo.jobs)),
+                tasks.create_task(demo.follow(demo.pods)),
+            ]
+            with screen:
+                is_good = await demo.run(has_failed)
+            for task in following:
+                task.cancel()
+        return is_good
+
+
+class _Demo:
+    def __init__(
+        self, client: Client, waves: tuple[tuple[Entry, ...], ...], screen: Screen
+    ) -> None:
+        self._client, self._screen = client, screen
+        self._waves = waves
+        self._submitted: list[Entry] = []
+        self._news = asyncio.Event()
+        self._began = time.monotonic()
+        self.jobs = Informer(client, FLUX_JOBS, Scope(NAMESPACE))
+        self.pods = Informer(client, PODS, Scope(NAMESPACE))
+
+    async def follow(self, informer: Informer[T]) -> None:
+        async for _ in informer.changes():
+            self._news.set()
+
+    async def run(self, has_failed: Callable[[], bool]) -> bool:
+        """Whether every entry ended as it should."""
+        waiting = list(self._waves)
+        while not has_failed():
+            board = self._look()
+            if waiting and all(row.is_known for row in board):
+                await self._submit(waiting.pop(0))
+            elif not waiting and all(row.is_over for row in board):
+                return self._judge(board)
+            elif time.monotonic() - self._began > _LONGEST:
+                late = ", ".join(row.name for row in board if not row.is_over)
+                say(f"the demo is not over after {_LONGEST:.0f} s; these are not done: {late}")
+                return False
+            await self._until_news()
+        return False
+
+    def _look(self) -> list[Row]:
+        board = rows(self._submitted, self.jobs.objects.values(), self.pods.objects.values())
+        self._screen.show(board, time.monotonic() - self._began)
+        return board
+
+    async def _submit(self, wave: tuple[Entry, ...]) -> None:
+        for entry in wave:
+            await submit(self._client, entry)
+            self._submitted.append(entry)
+
+    def _judge(self, board: list[Row]) -> bool:
+        expected = {entry.name: entry.ends for entry in chain.from_iterable(self._waves)}
+        odd = [row for row in board if row.state != expected[row.name]]
+        for row in odd:
+            say(f"{row.name} is {row.state}, and should be {expected[row.name]}: {row.why}")
+        return not odd
+
+    async def _until_news(self) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._news.wait(), _LOOK_EVERY)
+        self._news.clear()

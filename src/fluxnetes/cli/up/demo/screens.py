@@ -1,0 +1,119 @@
+"""Where the demo is shown: a table that changes on a terminal, a line for each change elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Protocol, Self
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from fluxnetes.cli.up.demo.board import Row
+
+_COLOURS = {
+    "completed": "green",
+    "running": "bright_cyan",
+    "allocated": "bright_cyan",
+    "rejected": "red",
+    "failed": "red",
+    "timed out": "red",
+}
+
+
+class Screen(Protocol):
+    """Where rows are shown, for as long as it is open."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def say(self, text: str) -> None:
+        """Before or after."""
+        ...
+
+    def show(self, rows: Sequence[Row], seconds: float) -> None:
+        """This is how it is now."""
+        ...
+
+
+def choose_screen() -> Screen:
+    """The one that standard output can show."""
+    console = Console(file=sys.stdout, highlight=False)
+    return Board(console) if console.is_terminal else Lines()
+
+
+class Board:
+    """A table."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._live = Live(console=console, auto_refresh=False, vertical_overflow="visible")
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def say(self, text: str) -> None:
+        self._console.print(text, markup=False, soft_wrap=True)
+
+    def show(self, rows: Sequence[Row], seconds: float) -> None:
+        self._live.update(_table(rows, seconds), refresh=True)
+
+
+def _table(rows: Sequence[Row], seconds: float) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), title=f"{seconds:.0f} s")
+    table.title_justify = "left"
+    for title in ("job", "state", "pods", "nodes", "starts by"):
+        table.add_column(title, no_wrap=True)
+    table.add_column("why", overflow="ellipsis", no_wrap=True, ratio=1)
+    now = datetime.now(UTC)
+    for row in rows:
+        state = Text(row.state, style=_COLOURS.get(row.state, ""))
+        table.add_row(row.name, state, row.pods, row.nodes, starts_by(row, now), row.why)
+    return table
+
+
+class Lines:
+    """A line for each change."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, str] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def say(self, text: str) -> None:
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
+
+    def show(self, rows: Sequence[Row], seconds: float) -> None:
+        for row in rows:
+            words = in_words(row)
+            if row.is_known and self._said.get(row.name) != words:
+                self._said[row.name] = words
+                self.say(f"{seconds:5.1f} s  {row.name:<10} {words}")
+
+
+def in_words(row: Row) -> str:
+    """One line about an entry, which is the same as long as nothing happens to it."""
+    where = f" on {row.nodes}" if row.nodes else ""
+    when = f", starts by {row.eta:%H:%M:%S}" if row.eta is not None else ""
+    why = f": {row.why}" if row.why else ""
+    return f"{row.state}{where}{when}{why}"
+
+
+def starts_by(row: Row, now: datetime) -> str:
+    """The promised start, as seconds from now."""
+    if row.eta is None:
+        return ""
+    return f"{max(0, (row.eta - now).total_seconds()):.0f} s"

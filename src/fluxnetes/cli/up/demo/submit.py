@@ -1,0 +1,55 @@
+"""Into the cluster: a clean namespace, then what is to be submitted."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import Any
+
+from fluxnetes.cli.up.demo.workload import LABELS, NAMESPACE, Entry
+from fluxnetes.kube.client import Client, Scope
+from fluxnetes.kube.errors import NotFound
+from fluxnetes.kube.objects.base import Object, Resource
+from fluxnetes.kube.objects.fluxjobs import FLUX_JOBS
+from fluxnetes.kube.objects.jobs import JOBS
+from fluxnetes.kube.objects.namespaces import NAMESPACES
+from fluxnetes.kube.objects.pods import PODS
+from fluxnetes.kube.patches import apply
+
+ACCOUNTS = Resource("", "v1", "serviceaccounts", "ServiceAccount", Object)
+
+_KINDS: tuple[Resource[Any], ...] = (JOBS, PODS, FLUX_JOBS)
+"""In this order: a Job whose pods are gone would make others."""
+_PAUSE = 0.1
+
+
+async def prepare(client: Client) -> None:
+    """The namespace, without what an earlier demo left in it."""
+    await client.patch(NAMESPACES, NAMESPACE, apply({"metadata": {"labels": LABELS}}))
+    while await _clear(client) or not await _has_account(client):
+        await asyncio.sleep(_PAUSE)
+
+
+async def _clear(client: Client) -> bool:
+    """Delete what is there; whether there was anything."""
+    found = False
+    for resource in _KINDS:
+        listed = await client.list(resource, Scope(NAMESPACE))
+        found = found or bool(listed.items)
+        for each in listed.items:
+            if each.metadata.deletion_timestamp is None:
+                with suppress(NotFound):
+                    await client.delete(resource, each.metadata.name, NAMESPACE, grace=0)
+    return found
+
+
+async def _has_account(client: Client) -> bool:
+    """No pod can be made in a namespace before its service account is there."""
+    listed = await client.list(ACCOUNTS, Scope(NAMESPACE, fields="metadata.name=default"))
+    return bool(listed.items)
+
+
+async def submit(client: Client, entry: Entry) -> None:
+    """Make all objects of an entry."""
+    for content in entry.objects:
+        await client.create(entry.resource, content, NAMESPACE)

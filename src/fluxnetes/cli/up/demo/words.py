@@ -1,0 +1,40 @@
+"""What the demo is about, and what to look at when it is over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fluxnetes.cli.up.demo.workload import NAMESPACE, most_nodes
+
+_BEFORE = """\
+
+The demo is in the namespace {namespace}. ocean takes {most} of {nodes} nodes, climate needs
+all {nodes} at once.
+Sweeps are short, a marathon is long, and no node has the 64 cpu that colossus asks for.
+"""
+
+_AFTERWARDS = """\
+
+What happened:
+  climate did not fit beside ocean. It waited as a whole, with a promised start, and held nothing.
+  The sweeps came later and ran first: they were sure to be gone by the promised time (backfill).
+  marathon was small enough but too long, and had to wait for climate.
+  colossus can never run here. It was rejected at once, not left pending.
+
+Look at it, with KUBECONFIG={kubeconfig}:
+  kubectl -n {namespace} get fluxjobs
+  kubectl -n {namespace} describe fluxjob climate-group
+  kubectl -n {namespace} get fluxjob colossus-job -o jsonpath='{{.status.reason}}'
+  kubectl -n {namespace} get pods -o wide
+  kubectl -n {namespace} events
+
+Everything runs on; Ctrl-C stops it.
+"""
+
+
+def before(nodes: int) -> str:
+    return _BEFORE.format(namespace=NAMESPACE, most=most_nodes(nodes), nodes=nodes)
+
+
+def afterwards(kubeconfig: Path) -> str:
+    return _AFTERWARDS.format(namespace=NAMESPACE, kubeconfig=kubeconfig)

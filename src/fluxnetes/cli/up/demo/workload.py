@@ -1,0 +1,111 @@
+"""What the demo submits.
+
+On eight nodes of 16 cpu:
+
+    ocean      a Job of 6 pods, 12 cpu each: takes six nodes for 15 s, and may have them for 30
+    climate    a group of 8 pods by label, 12 cpu each: needs all nodes, and is promised ocean's end
+    marathon   a pod of 8 cpu for an hour: there is room now, but it would delay climate
+    sweep-1..6 pods of 8 cpu for 10 s: fit in beside ocean, and are gone before climate can start
+    colossus   a pod of 64 cpu: larger than any node, refused at once
+
+The namespace has opted in, so Jobs are ours as they are; climate's pods name our scheduler.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fluxnetes.cluster.names import GROUP, GROUP_SIZE, MANAGED, SCHEDULER_NAMES, WALLTIME
+from fluxnetes.kube.objects.base import Resource
+from fluxnetes.kube.objects.fluxjobs import Wrapped
+from fluxnetes.kube.objects.jobs import JOBS
+from fluxnetes.kube.objects.pods import PODS
+
+NAMESPACE = "fluxnetes-demo"
+LABELS = {MANAGED: "true"}
+"""Of the namespace."""
+
+RUN_TIME = "fluxnetes.io/run-time"
+"""An annotation of a pod by which its kubelet, which is played, knows how long to run it."""
+
+Content = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One job of the demo."""
+
+    name: str
+    kind: Wrapped
+    resource: Resource[Any]
+    objects: tuple[Content, ...]
+    ends: str = "completed"
+    """The state in which it is to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What each pod of an entry asks for."""
+
+    cpu: int
+    walltime: str
+    runs: str
+    """How long it does run."""
+
+
+def waves(nodes: int) -> tuple[tuple[Entry, ...], ...]:
+    """What is submitted; the next wave comes when the queue knows the one before."""
+    sweeps = (job(f"sweep-{number}", 1, Ask(8, "10s", "4s")) for number in range(1, 7))
+    return (
+        (job("ocean", most_nodes(nodes), Ask(12, "30s", "15s")),),
+        (group("climate", nodes, Ask(12, "30s", "8s")),),
+        (
+            job("marathon", 1, Ask(8, "1h", "5s")),
+            *sweeps,
+            job("colossus", 1, Ask(64, "1m", "5s"), ends="rejected"),
+        ),
+    )
+
+
+def most_nodes(nodes: int) -> int:
+    """Some are left, on which others can run meanwhile."""
+    return max(1, nodes * 3 // 4)
+
+
+def job(name: str, pods: int, ask: Ask, ends: str = "completed") -> Entry:
+    """A plain Job, as anybody would write it, with a walltime."""
+    content = {
+        "metadata": {"name": name, "annotations": {WALLTIME: ask.walltime}},
+        "spec": {
+            "parallelism": pods,
+            "completions": pods,
+            "completionMode": "Indexed",
+            "template": {"metadata": {"annotations": {RUN_TIME: ask.runs}}, "spec": _spec(ask.cpu)},
+        },
+    }
+    return Entry(name, Wrapped.JOB, JOBS, (content,), ends)
+
+
+def group(name: str, pods: int, ask: Ask) -> Entry:
+    """Pods that nothing but their labels makes a group."""
+    metadata = {
+        "labels": {GROUP: name, GROUP_SIZE: str(pods)},
+        "annotations": {WALLTIME: ask.walltime, RUN_TIME: ask.runs},
+    }
+    spec = {**_spec(ask.cpu), "schedulerName": SCHEDULER_NAMES[0]}
+    members = (
+        {"metadata": {"name": f"{name}-{number}", **metadata}, "spec": spec}
+        for number in range(pods)
+    )
+    return Entry(name, Wrapped.GROUP, PODS, tuple(members))
+
+
+def _spec(cpu: int) -> Content:
+    # Nothing is pulled or run: the kubelets are played.
+    container = {
+        "name": "main",
+        "image": "example.com/demo",
+        "resources": {"requests": {"cpu": str(cpu), "memory": "1Gi"}},
+    }
+    return {"restartPolicy": "Never", "containers": [container]}

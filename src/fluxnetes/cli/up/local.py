@@ -1,0 +1,52 @@
+"""A control plane on this machine, and our scheduler in it."""
+
+from __future__ import annotations
+
+from fluxnetes.cli.up.folder import OWN, Folder, folder_of_own, make_folder
+from fluxnetes.cli.up.options import Options
+from fluxnetes.cli.up.services import Services, controller, webhook
+from fluxnetes.cli.up.show import building, say, tell_of_own
+from fluxnetes.cli.up.waiting import Ended, complain, wait
+from fluxnetes.plane.binaries import find_binaries
+from fluxnetes.plane.plane import ControlPlane
+
+
+def run_local(options: Options) -> int:
+    """Start all of it, wait, stop. Returns the exit status."""
+    folder = make_folder(options.folder or folder_of_own())
+    with folder.alone() as lock:
+        folder.claim(OWN)
+        services = Services(folder, lock)  # before minutes are spent on a build in vain
+        with building() as progress:
+            binaries = find_binaries(progress)
+        plane = ControlPlane(folder.plane, options.nodes, binaries=binaries, say=say)
+        with plane, services:
+            _start(services, folder, plane, options)
+            status, ended = _use(services, plane, options)
+            say("stopping")
+        return complain(ended) or status
+
+
+def _start(services: Services, folder: Folder, plane: ControlPlane, options: Options) -> None:
+    services.start(webhook(folder, plane.kubeconfig, folder.webhook_port()))
+    services.start_store()
+    services.start(controller(folder, plane.kubeconfig, config=options.config))
+    services.wait()
+    tell_of_own(plane.kubeconfig, folder.top)
+
+
+def _use(services: Services, plane: ControlPlane, options: Options) -> tuple[int, Ended]:
+    """Until it is over; the demo's exit status, and what ended by itself."""
+
+    def ended() -> Ended:
+        parts = {plane.places.log(name): status for name, status in plane.ended().items()}
+        return parts | services.ended()
+
+    status = 0
+    if options.demo:
+        from fluxnetes.cli.up.demo.run import run_demo
+
+        status = run_demo(plane.kubeconfig, options.nodes, lambda: bool(ended()))
+    if options.once:
+        return status, ended()
+    return 0, wait(ended)

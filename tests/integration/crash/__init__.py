@@ -1,0 +1,15 @@
+"""Kill -9 under load: the controller, Postgres, the API server, at random moments.
+
+    works       what users ask for, drawn from a seed, and how each piece is to end
+    manifests   the same as Kubernetes objects
+    site        a real cluster with all that is to be killed
+    recorder    a process that writes down all that happens to pods, Jobs and nodes, from etcd
+    record      what it wrote
+    storm       the run: work comes, things are killed, everything ends
+    checks      what must be so, as pure functions over the record, the tables and the last look
+    verdict     all checks of one run, and what to tell about it
+    command     `bench/crash`
+
+The record is taken from etcd itself, which nobody kills here: a watch of the API server would break
+with every kill of it, and lose in just those moments what it is there to show.
+"""

@@ -1,0 +1,10 @@
+"""What must be so after a run, whoever was killed.
+
+    evidence    what a run leaves behind to be judged
+    rooms       no node was over-committed by us; where others and we collided
+    gangs       no group was half-placed for long
+    ends        nothing lost, nothing doubled: every piece of work ended as designed, once
+    books       nothing leaked: the tables are empty of what lives, and say the same
+
+Each check is a pure function that returns complaints in words; none means that all is well.
+"""

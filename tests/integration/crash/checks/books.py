@@ -1,0 +1,70 @@
+"""Nothing leaked, nothing queued twice: what the tables and the FluxJobs say when all is over."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from fluxnetes.queue.states import ENDED
+from tests.integration.crash.checks.evidence import Evidence, Row
+from tests.integration.crash.checks.rooms import hit_by_others
+from tests.integration.crash.works import Fate, Kind
+
+_STATES = {
+    Fate.SUCCEEDS: "completed",
+    Fate.FAILS: "failed",
+    Fate.OVERRUNS: "timed out",
+    Fate.IMPOSSIBLE: "rejected",
+}
+_ENDED = {state.value for state in ENDED}
+
+
+def leaks(evidence: Evidence) -> list[str]:
+    """What is left of jobs that are over."""
+    tables = [f"{count} rows are left in {name}" for name, count in evidence.left.items() if count]
+    alive = [row for row in evidence.rows if row.state not in _ENDED]
+    return tables + [f"job {row.id} of {row.workload} is {row.state}" for row in alive]
+
+
+def wrong_jobs(evidence: Evidence) -> list[str]:
+    """Work that was queued twice or never, or of which the queue says something else."""
+    by_name: dict[str, list[Row]] = {}
+    for row in evidence.rows:
+        by_name.setdefault(row.name, []).append(row)
+    hit = hit_by_others(evidence)
+    found = []
+    for work in evidence.works:
+        rows = by_name.pop(work.name if not _is_lone_pod(work.kind) else f"{work.name}-0", [])
+        if not work.is_ours:
+            found += [f"{work.name} is not ours, and was queued" for _ in rows]
+            continue
+        expected = _STATES.get(work.fate) if work.name not in hit else None
+        if len(rows) > 1 or (not rows and work.fate is not Fate.DELETED):
+            found.append(f"{work.name} was queued {len(rows)} times{_listed(rows)}")
+        found += [
+            f"{work.name} ({work.fate.value}): the queue says {row.state}, {row.reason!r}"
+            for row in rows
+            if expected is not None and row.state != expected
+        ]
+    return found + [f"{name} was queued, and nobody asked" for name in by_name]
+
+
+def wrong_fluxjobs(evidence: Evidence) -> list[str]:
+    """Workloads with more than one FluxJob, and groups that are there and have none."""
+    counts = Counter(evidence.fluxjobs)
+    found = [f"{workload} has {n} FluxJobs" for workload, n in counts.items() if n > 1]
+    told = {workload.split("/")[2] for workload in counts}
+    for work in evidence.works:
+        needed = work.is_ours and not _is_lone_pod(work.kind) and work.fate is not Fate.DELETED
+        if needed and work.name not in told:
+            found.append(f"{work.name} has no FluxJob")
+    return found
+
+
+def _is_lone_pod(kind: Kind) -> bool:
+    return kind is Kind.SINGLE
+
+
+def _listed(rows: Iterable[Row]) -> str:
+    words = "; ".join(f"{row.id}: {row.state}, {row.reason!r}" for row in rows)
+    return f" ({words})" if words else ""

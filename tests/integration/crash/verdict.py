@@ -1,0 +1,169 @@
+"""All checks of one run, and what to tell about it."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from fluxnetes.controller.filing import WORKLOAD
+from fluxnetes.plane.binaries import Binaries
+from tests.integration.crash import record
+from tests.integration.crash.checks import books, ends, gangs, rooms
+from tests.integration.crash.checks.evidence import Away, Evidence, Row
+from tests.integration.crash.manifests import JOBS, NAMESPACE, PODS
+from tests.integration.crash.site import Kill, Site, Victim
+from tests.integration.crash.storm import Plan, calm, fill, rage
+from tests.integration.crash.works import Work
+from tests.integration.store.servers import fetch
+
+CALM = 120.0
+"""Seconds that all work has to end after the last kill."""
+_FLUXJOBS = f"/apis/jobs.converged-computing.org/v1alpha1/namespaces/{NAMESPACE}/fluxjobs"
+_LIVING = {
+    "allocations": "SELECT count(*) FROM allocations",
+    "tasks": "SELECT count(*) FROM tasks",
+    "plans": "SELECT count(*) FROM plans",
+    "commitments": "SELECT count(*) FROM commitments",
+}
+_ROWS = (
+    "SELECT jobs.id, workload, state, coalesce(reason, '') AS reason, restarts "
+    "FROM jobs JOIN submissions USING (id) ORDER BY jobs.id"
+)
+_SETTLE = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was found."""
+
+    plan: Plan
+    complaints: tuple[str, ...]
+    kills: tuple[Kill, ...]
+    ended_alone: tuple[str, ...]
+    pods: int
+    changes: int
+    collisions: int
+    hit: frozenset[str]
+    seconds: float
+
+    def told(self) -> str:
+        """As a table, with the seed that leads here again."""
+        lines = [
+            f"seed {self.plan.seed}: {len(self.plan.works)} pieces of work, {self.pods} pods, "
+            f"{self.changes} changes, {self.seconds:.0f} s"
+        ]
+        lines += [_told_of(victim, self.kills) for victim in Victim]
+        lines.append(
+            f"collisions with others: {self.collisions}, hit: {', '.join(sorted(self.hit)) or '-'}"
+        )
+        lines += [f"the controller ended by itself: {words}" for words in self.ended_alone]
+        lines += [f"WRONG: {complaint}" for complaint in self.complaints] or ["all is well"]
+        return "\n".join(lines)
+
+
+def _told_of(victim: Victim, kills: tuple[Kill, ...]) -> str:
+    away = [kill.back - kill.at for kill in kills if kill.victim is victim]
+    if not away:
+        return f"{victim.value:12} not killed"
+    return (
+        f"{victim.value:12} killed {len(away):2} times, started again after "
+        f"{statistics.median(away):.1f} s (median), {max(away):.1f} s (longest)"
+    )
+
+
+def run(folder: Path, plan: Plan, nodes: int, binaries: Binaries | None = None) -> Verdict:
+    """One run, from an empty folder to a verdict."""
+    began = time.monotonic()
+    with Site(folder, nodes, binaries) as site:
+        rage(site, plan)
+        late = calm(site, plan.works, CALM)
+        last, not_filled = fill(site, CALM / 2)
+        evidence, missing = gather(site, (*plan.works, last))
+    complaints = [*late, *not_filled, *missing, *judge(evidence)]
+    seen = record.last(evidence.record).values()
+    return Verdict(
+        plan,
+        tuple(complaints),
+        tuple(site.kills),
+        tuple(site.ended_alone),
+        pods=sum(isinstance(each.thing, record.Pod) for each in seen),
+        changes=len(evidence.record),
+        collisions=len(rooms.collisions(evidence)),
+        hit=rooms.hit_by_others(evidence),
+        seconds=time.monotonic() - began,
+    )
+
+
+def judge(evidence: Evidence) -> list[str]:
+    """All that is wrong."""
+    checks = (
+        ends.wrong_ends,
+        ends.long_overruns,
+        rooms.overcommitments,
+        rooms.strangers,
+        rooms.lasting_collisions,
+        gangs.partial_groups,
+        gangs.half_run_groups,
+        books.wrong_jobs,
+        books.leaks,
+        books.wrong_fluxjobs,
+    )
+    return [complaint for check in checks for complaint in check(evidence)]
+
+
+# --- what a run leaves -------------------------------------------------------------------------
+
+
+def gather(site: Site, works: tuple[Work, ...]) -> tuple[Evidence, list[str]]:
+    """Everything that is asked, once the controller has had time to write it down."""
+    _wait_for_books(site)
+    site.stop_controller()
+    fluxjobs = site.api.get(_FLUXJOBS)["items"]
+    seen, missing = _whole_record(site)
+    evidence = Evidence(
+        works,
+        seen,
+        rows=_rows(site),
+        left={name: _count(site, query) for name, query in _LIVING.items()},
+        fluxjobs=tuple(each["metadata"]["annotations"].get(WORKLOAD, "") for each in fluxjobs),
+        server_away=tuple(
+            Away(kill.at, kill.back) for kill in site.kills if kill.victim is Victim.API_SERVER
+        ),
+    )
+    return evidence, missing
+
+
+def _wait_for_books(site: Site) -> None:
+    """Until no job lives; if some do for long, the checks will say so."""
+    deadline = time.monotonic() + _SETTLE
+    query = "SELECT count(*) FROM jobs WHERE NOT ended"
+    while _count(site, query) and time.monotonic() < deadline:
+        time.sleep(0.2)
+
+
+def _whole_record(site: Site) -> tuple[tuple[record.Seen, ...], list[str]]:
+    """The record, as soon as it has all that the API server shows."""
+    listed = [*site.api.get(PODS)["items"], *site.api.get(JOBS)["items"]]
+    versions = {
+        each["metadata"]["uid"]: int(each["metadata"]["resourceVersion"]) for each in listed
+    }
+    deadline = time.monotonic() + _SETTLE
+    while True:
+        seen = tuple(record.read(site.record))
+        missing = ends.missed_changes(seen, versions)
+        if not missing or time.monotonic() > deadline:
+            return seen, missing
+        time.sleep(0.2)
+
+
+def _rows(site: Site) -> tuple[Row, ...]:
+    found = asyncio.run(fetch(site.dsn, _ROWS))
+    return tuple(Row(r["id"], r["workload"], r["state"], r["reason"], r["restarts"]) for r in found)
+
+
+def _count(site: Site, query: str) -> int:
+    [row] = asyncio.run(fetch(site.dsn, query))
+    return int(row["count"])

@@ -1,0 +1,209 @@
+"""Seats: each has one pod at most, and a pod sits on one."""
+
+from __future__ import annotations
+
+import pytest
+
+from fluxnetes.cluster.footprints import Footprint
+from fluxnetes.cluster.groups import LABELLED, POD, Closed, Group, GroupKey, Kept, Member, Part
+from fluxnetes.cluster.groups import is_live
+from fluxnetes.jobspec.constraint import Properties
+from fluxnetes.match.gang import Shape
+from tests.unit.cluster.builders import a_job, one_pod
+
+SMALL = Footprint((("cpu", 1000), ("pods", 1)), "rule-a")
+LARGE = Footprint((("cpu", 4000), ("pods", 1)), "rule-a")
+KEY = GroupKey("Job", "default", "train")
+
+
+def placed(*nodes: str, footprints: tuple[Footprint, ...] = ()) -> Part:
+    part = Part(1, footprints or (SMALL,) * len(nodes))
+    part.place(list(nodes), ())
+    return part
+
+
+# -- footprints ------------------------------------------------------------------------------------
+
+
+def test_a_footprint_is_a_shape_of_the_queue_and_back() -> None:
+    shape = SMALL.shape(3)
+    assert shape == Shape(3, SMALL.amounts, Properties(("rule-a",)))
+    assert Footprint.of(shape) == SMALL
+
+
+# -- seats -----------------------------------------------------------------------------------------
+
+
+def test_a_part_that_waits_has_no_seats() -> None:
+    part = Part(1, (SMALL,))
+    assert not part.holds
+    assert part.seats == 0
+    assert not part.is_filled
+    assert part.first_free(SMALL) is None
+    assert not part.is_free(0, SMALL)
+
+
+def test_seats_are_offered_in_order_and_by_footprint() -> None:
+    part = placed("n1", "n1", "n2", footprints=(SMALL, SMALL, LARGE))
+    assert part.first_free(SMALL) == 0
+    part.sit(0, "a")
+    assert part.first_free(SMALL) == 1
+    assert part.first_free(LARGE) == 2
+    assert part.first_free(Footprint((), "rule-b")) is None
+    part.sit(1, "b")
+    assert part.first_free(SMALL) is None
+
+
+def test_a_seat_that_somebody_takes_by_its_number_is_not_offered_to_others() -> None:
+    part = placed("n1", "n2")
+    assert part.is_free(0, SMALL)
+    part.sit(0, "a")
+    assert not part.is_free(0, SMALL)
+    assert part.first_free(SMALL) == 1
+
+
+def test_a_seat_that_somebody_leaves_is_the_first_to_be_taken_again() -> None:
+    part = placed("n1", "n2", "n3")
+    for task, uid in enumerate("abc"):
+        part.sit(task, uid)
+        part.bound.add(task)
+    assert part.is_filled
+    part.leave(1)
+    assert part.first_free(SMALL) == 1
+    assert not part.is_filled
+
+
+def test_a_seat_that_is_over_is_nobodys() -> None:
+    part = Part(1, (SMALL,) * 3)
+    part.place(["n1", "n2", "n3"], {0})
+    assert part.seats == 2
+    assert part.first_free(SMALL) == 1
+    assert not part.is_free(0, SMALL)
+
+
+def test_a_part_is_filled_when_a_pod_is_bound_to_every_seat_that_is_not_over() -> None:
+    part = placed("n1", "n2")
+    part.sit(0, "a")
+    part.bound.add(0)
+    assert not part.is_filled
+    part.ended.add(1)
+    assert part.is_filled
+
+
+def test_who_takes_a_kept_seat_ends_the_waiting_for_it() -> None:
+    part = placed("n1")
+    part.kept[0] = Kept(60.0, ok=True)
+    part.sit(0, "a")
+    assert not part.kept
+
+
+def test_a_part_that_grew_offers_the_seats_that_are_new() -> None:
+    part = placed("n1")
+    part.sit(0, "a")
+    part.place(["n1", "n2", "n3"], ())
+    assert part.first_free(SMALL) == 1
+    assert part.footprints == (SMALL,) * 3
+
+
+def test_a_part_that_was_seated_anew_keeps_its_pods_on_their_seats() -> None:
+    part = placed("n1", "n2")
+    part.sit(0, "a")
+    part.place(["n3", "n2"], ())
+    assert part.pods == {0: "a"}
+    assert part.nodes[0] == "n3"
+    assert part.first_free(SMALL) == 1
+
+
+def test_a_part_that_went_back_offers_nothing_and_can_be_placed_again() -> None:
+    group, part = Group(KEY), placed("n1", "n2")
+    group.parts.append(part)
+    group.sit("a", part, 0)
+    part.returning = "why not"
+    group.wait_again(part)
+    assert not part.holds and not part.pods and not part.returning
+    assert not group.seats
+    assert group.waiting is part
+    part.place(["n3"], ())
+    assert part.first_free(SMALL) == 0
+
+
+# -- groups ----------------------------------------------------------------------------------------
+
+
+def test_who_sits_and_who_leaves_is_told_to_group_and_part() -> None:
+    group, part = Group(KEY), placed("n1")
+    group.parts.append(part)
+    group.sit("a", part, 0)
+    assert group.seats == {"a": (part, 0)}
+    group.leave("a")
+    assert not group.seats and not part.pods
+
+
+def test_a_part_that_ends_takes_its_own_seats_alone_with_it() -> None:
+    group, one, other = Group(KEY), placed("n1"), placed("n2")
+    group.parts += [one, other]
+    group.sit("a", one, 0)
+    group.sit("b", other, 0)
+    group.end(one)
+    assert group.parts == [other]
+    assert list(group.seats) == ["b"]
+
+
+def test_the_part_that_waits_is_found_beside_those_that_hold_something() -> None:
+    group, waiting = Group(KEY), Part(2, (SMALL,))
+    group.parts += [placed("n1"), waiting]
+    assert group.waiting is waiting
+
+
+def test_a_group_is_gone_when_nothing_of_it_is_left_and_no_job_stands_for_it() -> None:
+    group, part = Group(KEY), Part(1, (SMALL,))
+    assert group.is_gone
+    group.parts.append(part)
+    assert not group.is_gone
+    group.end(part)
+    group.pods["a"] = Member(one_pod())
+    assert not group.is_gone
+
+
+def test_workloads_and_pods_are_known_by_uid_too_and_label_groups_by_name() -> None:
+    """Else a Job that is made anew would be taken for the one before it."""
+    job = a_job("train")
+    assert Group(KEY, workloads={"u1": job}).reference == "Job/default/train/u1"
+    pod = Group(GroupKey(POD, "default", "solo"), pods={"u2": Member(one_pod("solo"))})
+    assert pod.reference == "Pod/default/solo/u2"
+    ring = Group(GroupKey(LABELLED, "default", "ring"), pods={"u3": Member(one_pod())})
+    assert ring.reference == "Group/default/ring"
+
+
+def test_keys_are_told_as_kubectl_would() -> None:
+    assert str(KEY) == "job default/train"
+
+
+@pytest.mark.parametrize(
+    ("closed", "expected"),
+    [
+        (None, {"old": False, "new": False, "": False}),
+        (Closed(frozenset({"old"}), for_good=False), {"old": True, "new": False, "": True}),
+        (Closed(frozenset({"old"}), for_good=True), {"old": True, "new": True, "": True}),
+    ],
+)
+def test_what_was_there_when_a_group_was_closed_is_not_queued_again(
+    closed: Closed | None, expected: dict[str, bool]
+) -> None:
+    group = Group(KEY, closed=closed)
+    assert {uid: group.is_closed_to(uid) for uid in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("phase", "going", "live"),
+    [
+        ("Pending", False, True),
+        ("Running", False, True),
+        ("Unknown", False, True),
+        ("Running", True, False),
+        ("Succeeded", False, False),
+        ("Failed", False, False),
+    ],
+)
+def test_a_pod_lives_until_it_ends_or_is_told_to_go(phase: str, going: bool, live: bool) -> None:
+    assert is_live(one_pod(phase=phase, going=going)) == live

@@ -1,0 +1,424 @@
+"""Every object finds its group, whatever comes first, and nobody is believed without a check."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fluxnetes.cluster.demand import least_size
+from fluxnetes.cluster.footprints import Footprint
+from fluxnetes.cluster.groups import Closed, GroupKey, Part
+from fluxnetes.cluster.machines import Machines
+from fluxnetes.cluster.names import GROUP, GROUP_SIZE, HOLD
+from fluxnetes.cluster.requests import TENANCY
+from fluxnetes.cluster.world import World
+from tests.unit.cluster.builders import (
+    OTHERS,
+    a_job,
+    a_pod_group,
+    changed,
+    machine,
+    one_pod,
+    owner_of,
+    pod_of,
+)
+from tests.unit.cluster.test_separations import away_from
+
+SMALL = Footprint((("cpu", 1000), ("pods", 1), ("tenancy", 1)), "rule-a")
+
+
+@pytest.fixture
+def world() -> World:
+    machines = Machines()
+    machines.put([machine("n1"), machine("n2")])
+    return World(machines)
+
+
+def keys(world: World) -> set[str]:
+    return {str(key) for key in world.groups}
+
+
+def members(world: World, name: str, kind: str = "Job", namespace: str = "default") -> set[str]:
+    group = world.groups[GroupKey(kind, namespace, name)]
+    return {member.pod.metadata.name for member in group.pods.values()}
+
+
+def seated(world: World, uid: str, node: str) -> None:
+    """The queue gave the pod's group a seat for it."""
+    group = world.group_of(uid)
+    assert group is not None
+    part = Part(1, (SMALL,))
+    part.place([node], ())
+    group.parts.append(part)
+    group.sit(uid, part, 0)
+
+
+# -- whose pods ------------------------------------------------------------------------------------
+
+
+def test_pods_that_name_one_of_our_schedulers_are_ours_and_no_others(world: World) -> None:
+    for number, name in enumerate(("fluxnetes", "fluence", "fluxqueue", OTHERS, "")):
+        world.put_pod(one_pod(f"p{number}", scheduler=name))
+    assert keys(world) == {"pod default/p0", "pod default/p1", "pod default/p2"}
+
+
+def test_the_list_of_our_names_can_be_another(world: World) -> None:
+    mine = World(world.machines, names=["mine"])
+    mine.put_pod(one_pod("a", scheduler="mine"))
+    mine.put_pod(one_pod("b", scheduler="fluxnetes"))
+    assert keys(mine) == {"pod default/a"}
+
+
+def test_a_job_of_another_scheduler_is_not_ours(world: World) -> None:
+    world.put_workload("Job", a_job(scheduler=OTHERS))
+    assert not world.groups
+
+
+# -- which group -----------------------------------------------------------------------------------
+
+
+def test_a_job_and_a_label_group_of_one_name_are_two(world: World) -> None:
+    world.put_workload("Job", a_job("train"))
+    world.put_pod(one_pod("a", group="train"))
+    world.put_pod(one_pod("train"))
+    assert keys(world) == {"job default/train", "group default/train", "pod default/train"}
+
+
+def test_two_groups_of_one_name_in_two_namespaces_are_two(world: World) -> None:
+    for namespace in ("blue", "red"):
+        world.put_pod(one_pod("a", group="ring", size=2, namespace=namespace))
+        world.put_workload("Job", a_job("train", namespace=namespace))
+    assert len(world.groups) == 4
+    assert members(world, "ring", "Group", "blue") == {"a"}
+
+
+def test_a_pod_of_a_job_is_of_its_group_whatever_its_labels_say(world: World) -> None:
+    """Only the top owner is taken."""
+    job = a_job("train", pods=2)
+    world.put_workload("Job", job)
+    world.put_pod(pod_of(job, "p0", labels={GROUP: "other", GROUP_SIZE: "7"}))
+    assert keys(world) == {"job default/train"}
+    assert members(world, "train") == {"p0"}
+
+
+def test_a_job_that_is_part_of_a_larger_group_joins_that_with_its_pods(world: World) -> None:
+    job = a_job("one", pods=2, labels={GROUP: "ring", GROUP_SIZE: "4"})
+    world.put_workload("Job", job)
+    world.put_pod(pod_of(job, "p0"))
+    world.put_pod(one_pod("p1", group="ring"))
+    assert keys(world) == {"group default/ring"}
+    assert members(world, "ring", "Group") == {"p0", "p1"}
+
+
+def test_a_job_that_names_a_group_no_larger_than_itself_stays_alone(world: World) -> None:
+    """Its template carries the labels of an earlier system, for its own pods."""
+    world.put_workload("Job", a_job("one", pods=2, template={"labels": {GROUP: "g", GROUP_SIZE: "2"}}))
+    assert keys(world) == {"job default/one"}
+
+
+def test_marks_of_a_workload_go_before_those_of_its_template(world: World) -> None:
+    template = {"annotations": {"fluxnetes.io/queue": "day", "fluxnetes.io/walltime": "60s"}}
+    job = a_job("one", labels={"fluxnetes.io/queue": "night"}, template=template)
+    world.put_workload("Job", job)
+    (group,) = world.groups.values()
+    assert (group.marks.queue, group.marks.walltime) == ("night", 60)
+
+
+# -- owners ----------------------------------------------------------------------------------------
+
+
+def test_a_pod_that_comes_before_its_job_waits_for_it(world: World) -> None:
+    job = a_job("train", pods=2)
+    world.put_pod(pod_of(job, "p0"))
+    assert not world.groups
+    world.put_workload("Job", job)
+    assert not world.homeless
+    assert members(world, "train") == {"p0"}
+
+
+def test_a_pod_whose_job_never_comes_stands_for_itself(world: World) -> None:
+    pod = pod_of(a_job("train"), "p0")
+    world.put_pod(pod)
+    world.settle_homeless(list(world.homeless))
+    assert keys(world) == {"pod default/p0"}
+    world.put_pod(changed(pod, status={"phase": "Running"}))
+    assert keys(world) == {"pod default/p0"}
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [{"uid": "uid-of-nobody"}, {"controller": False}, {"kind": "Deployment"}],
+)
+def test_a_forged_owner_is_not_believed(world: World, forged: dict[str, Any]) -> None:
+    job = a_job("train", pods=2)
+    world.put_workload("Job", job)
+    world.put_pod(one_pod("p0", owner=owner_of(job, **forged)))
+    world.settle_homeless(list(world.homeless))
+    assert members(world, "train") == set()
+    assert "pod default/p0" in keys(world)
+
+
+def test_an_owner_in_another_namespace_is_not_believed(world: World) -> None:
+    job = a_job("train", pods=2, namespace="blue")
+    world.put_workload("Job", job)
+    world.put_pod(one_pod("p0", namespace="red", owner=owner_of(job)))
+    world.settle_homeless(list(world.homeless))
+    assert members(world, "train", namespace="blue") == set()
+
+
+def test_a_job_that_is_not_ours_owns_no_pod_of_ours(world: World) -> None:
+    """A pod names our scheduler and a Job that does not."""
+    job = a_job("train", scheduler=OTHERS)
+    world.put_workload("Job", job)
+    world.put_pod(one_pod("p0", owner=owner_of(job)))
+    assert list(world.homeless) == ["uid-default-p0"]
+
+
+def test_a_homeless_pod_that_is_gone_is_forgotten(world: World) -> None:
+    pod = pod_of(a_job("train"), "p0")
+    world.put_pod(pod)
+    world.drop_pod(pod)
+    assert not world.homeless
+    world.settle_homeless(["uid-default-p0"])
+    assert not world.groups
+
+
+def test_a_homeless_pod_is_as_it_was_last_seen(world: World) -> None:
+    job = a_job("train")
+    pod = pod_of(job, "p0")
+    world.put_pod(pod)
+    world.put_pod(changed(pod, status={"phase": "Failed"}))
+    world.put_workload("Job", job)
+    (group,) = world.groups.values()
+    assert group.pods["uid-default-p0"].pod.is_over
+
+
+def test_pods_that_their_job_leaves_behind_stay_of_its_group(world: World) -> None:
+    job = a_job("train")
+    world.put_workload("Job", job)
+    world.put_pod(pod_of(job, "p0"))
+    world.drop_workload(job)
+    (group,) = world.groups.values()
+    assert not group.workloads
+    assert members(world, "train") == {"p0"}
+
+
+# -- what comes and goes ---------------------------------------------------------------------------
+
+
+def test_groups_to_which_something_happened_are_told_once_in_order(world: World) -> None:
+    for name in ("b", "a", "b"):
+        world.put_pod(one_pod(name))
+    assert [group.key.name for group in world.take_dirty()] == ["b", "a"]
+    assert world.take_dirty() == []
+
+
+def test_a_pod_that_is_gone_is_told_to_its_group(world: World) -> None:
+    pod = one_pod("a")
+    world.put_pod(pod)
+    world.take_dirty()
+    world.drop_pod(pod)
+    (group,) = world.take_dirty()
+    assert group.is_gone
+    assert group.changed == {"uid-default-a"}
+    world.forget(group)
+    assert not world.groups
+
+
+def test_dropping_what_nobody_saw_is_nothing(world: World) -> None:
+    world.drop_pod(one_pod("a"))
+    world.drop_workload(a_job("b"))
+    world.drop_pod_group(a_pod_group("c", 2))
+    assert not world.groups
+
+
+def test_a_job_that_is_made_anew_is_not_closed_by_the_one_before_it(world: World) -> None:
+    """Deleted and applied again at once, before anybody looked."""
+    old, new = a_job("train", uid="u1"), a_job("train", uid="u2")
+    world.put_workload("Job", old)
+    (group,) = world.take_dirty()
+    group.closed = Closed(frozenset(), for_good=True, reason="rejected")
+    world.drop_workload(old)
+    world.put_workload("Job", new)
+    (group,) = world.take_dirty()
+    assert group.closed is None
+    assert group.reference.endswith("u2")
+
+
+def test_a_pod_group_is_found_whichever_comes_first(world: World) -> None:
+    marks = {"scheduling.x-k8s.io/pod-group": "ring"}
+    world.put_pod_group(a_pod_group("ring", 3))
+    world.put_pod(one_pod("a", labels=marks))
+    (group,) = world.groups.values()
+    assert least_size(group) == 3
+    world.put_pod_group(a_pod_group("ring", 5))
+    assert least_size(group) == 5
+    world.drop_pod_group(a_pod_group("ring", 5))
+    assert least_size(group) == 1
+
+
+# -- marks -----------------------------------------------------------------------------------------
+
+
+def test_of_the_sizes_that_pods_name_the_largest_counts(world: World) -> None:
+    for name, size in (("a", 2), ("b", 5), ("c", 3)):
+        world.put_pod(one_pod(name, group="ring", size=size))
+    (group,) = world.groups.values()
+    assert group.marks.size == 5
+
+
+def test_a_group_is_held_while_one_of_its_pods_is(world: World) -> None:
+    world.put_pod(one_pod("a", group="ring"))
+    held = one_pod("b", group="ring", annotations={HOLD: "true"})
+    world.put_pod(held)
+    (group,) = world.groups.values()
+    assert group.marks.hold
+    world.put_pod(changed(held, metadata={"annotations": {}}))
+    assert not group.marks.hold
+
+
+def test_a_group_asks_for_what_its_job_says_now(world: World) -> None:
+    job = a_job("train", annotations={HOLD: "true"})
+    world.put_workload("Job", job)
+    (group,) = world.groups.values()
+    assert group.marks.hold
+    world.put_workload("Job", a_job("train"))
+    assert not group.marks.hold
+
+
+@pytest.mark.parametrize("size", ["two", "-1", "1000000000"])
+def test_a_value_that_makes_no_sense_refuses_its_group_and_nobody_else(
+    world: World, size: str
+) -> None:
+    world.put_pod(one_pod("bad", group="ring", annotations={GROUP_SIZE: size}))
+    world.put_pod(one_pod("good"))
+    refused = {key.name: group.refusal for key, group in world.groups.items()}
+    assert GROUP_SIZE in refused.pop("bad")
+    assert refused == {"good": ""}
+
+
+def test_a_refusal_lasts_while_the_bad_value_is_there_and_no_longer(world: World) -> None:
+    bad = one_pod("bad", group="ring", annotations={"fluxnetes.io/walltime": "soon"})
+    good = one_pod("good", group="ring")
+    world.put_pod(bad)
+    world.put_pod(good)
+    world.put_pod(changed(good, metadata={"labels": {GROUP: "ring", "more": "1"}}))
+    refused = [group.refusal for group in world.groups.values()]
+    assert any("walltime" in words for words in refused)
+    world.drop_pod(bad)
+    assert not any(group.refusal for group in world.groups.values() if group.pods)
+
+
+def test_a_job_whose_value_is_put_right_is_not_refused_any_more(world: World) -> None:
+    world.put_workload("Job", a_job("train", annotations={GROUP_SIZE: "two"}))
+    (group,) = world.groups.values()
+    assert GROUP_SIZE in group.refusal
+    world.put_workload("Job", a_job("train"))
+    assert not group.refusal
+
+
+# -- what counts as others' ------------------------------------------------------------------------
+
+
+def held(world: World, node: str = "n1") -> dict[str, int]:
+    return {type: n for type, n in world.others.sums.get(node, {}).items() if n}
+
+
+def test_pods_of_others_count_from_the_bind_until_the_end(world: World) -> None:
+    pod = one_pod("a", scheduler=OTHERS)
+    world.put_pod(pod)
+    assert held(world) == {}
+    world.put_pod(one_pod("a", scheduler=OTHERS, node="n1"))
+    assert held(world) == {"cpu": 1000, "pods": 1, "tenancy": 1}
+    world.put_pod(one_pod("a", scheduler=OTHERS, node="n1", going=True))
+    assert held(world)["cpu"] == 1000
+    world.put_pod(one_pod("a", scheduler=OTHERS, node="n1", phase="Succeeded"))
+    assert held(world) == {}
+    world.drop_pod(pod)
+    assert held(world) == {}
+
+
+def test_a_daemon_takes_room_but_no_tenancy(world: World) -> None:
+    owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "uid": "u"}
+    daemon = one_pod("d", scheduler=OTHERS, node="n1", owner={**owner, "controller": True})
+    world.put_pod(daemon)
+    assert held(world) == {"cpu": 1000, "pods": 1}
+
+
+def test_a_pod_of_ours_that_sits_is_counted_by_the_queue_alone(world: World) -> None:
+    world.put_pod(one_pod("a"))
+    seated(world, "uid-default-a", "n1")
+    world.put_pod(one_pod("a", node="n1"))
+    assert held(world) == {}
+
+
+def test_a_pod_of_ours_that_is_bound_and_does_not_sit_counts_as_others(world: World) -> None:
+    world.put_pod(one_pod("a", node="n1"))
+    assert held(world)["cpu"] == 1000
+
+
+def test_a_whole_node_that_no_job_stands_for_any_more_is_still_whole(world: World) -> None:
+    world.put_pod(one_pod("a", node="n1", annotations={"fluxnetes.io/exclusive": "true"}))
+    assert held(world)["tenancy"] == TENANCY
+
+
+def test_a_homeless_pod_that_is_bound_counts(world: World) -> None:
+    world.put_pod(pod_of(a_job("train"), "p0", node="n1"))
+    assert held(world)["cpu"] == 1000
+
+
+def test_a_pool_that_is_new_counts_those_who_were_bound_before(world: World) -> None:
+    port = [{"name": "a", "ports": [{"containerPort": 80, "hostPort": 80}]}]
+    world.put_pod(one_pod("a", scheduler=OTHERS, node="n1", containers=port))
+    world.others.take()
+    assert world.need({"port:TCP/80": 1}).reshaped
+    assert world.others.take()["n1"]["port:TCP/80"] == 1
+    assert not world.need({"port:TCP/80": 1})
+    assert world.others.take() == {}
+
+
+# -- footprints that do not hold any more ----------------------------------------------------------
+
+
+def read(world: World, name: str) -> Footprint | None:
+    """What was read of a pod, which is read again if it is not there."""
+    group = world.group_of(f"uid-default-{name}")
+    assert group is not None
+    return group.pods[f"uid-default-{name}"].footprint
+
+
+def mark_as_read(world: World) -> None:
+    for group in world.take_dirty():
+        for member in group.pods.values():
+            member.footprint = SMALL
+
+
+def test_a_pod_whose_spec_changed_is_read_again(world: World) -> None:
+    world.put_pod(one_pod("a"))
+    mark_as_read(world)
+    world.put_pod(one_pod("a", phase="Running"))
+    assert read(world, "a") is SMALL
+    world.put_pod(one_pod("a", cpu="2"))
+    assert read(world, "a") is None
+
+
+def test_who_is_kept_away_from_by_somebody_new_is_read_again(world: World) -> None:
+    world.put_pod(one_pod("a", labels={"app": "db"}))
+    world.put_pod(one_pod("b"))
+    mark_as_read(world)
+    world.put_pod(one_pod("guard", scheduler=OTHERS, affinity=away_from(app="db")))
+    assert read(world, "a") is None
+    assert read(world, "b") is SMALL
+    assert [group.key.name for group in world.take_dirty()] == ["a"]
+
+
+def test_who_waits_is_read_again_when_storage_changes_and_who_holds_is_not(world: World) -> None:
+    world.put_pod(one_pod("a"))
+    world.put_pod(one_pod("b"))
+    mark_as_read(world)
+    seated(world, "uid-default-b", "n1")
+    world.touch_waiting()
+    assert read(world, "a") is None
+    assert read(world, "b") is SMALL
+    assert [group.key.name for group in world.take_dirty()] == ["a"]
