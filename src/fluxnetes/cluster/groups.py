@@ -31,14 +31,24 @@ POD, LABELLED = "Pod", "Group"
 
 
 class GroupKey(NamedTuple):
-    """Which group: a Job and a label group of the same name are two."""
+    """Which group: a Job and a label group of the same name are two.
+
+    So are a Job and the one that is made anew under its name, while pods of the first still go.
+    """
 
     kind: str
     namespace: str
     name: str
+    uid: str = ""
+    """Of the workload or the single pod; label groups have none."""
 
     def __str__(self) -> str:
         return f"{self.kind.lower()} {self.namespace}/{self.name}"
+
+    @classmethod
+    def of(cls, reference: str) -> GroupKey:
+        """The group that a job of the queue says it stands for."""
+        return cls(*(*reference.split("/"), "", "", "")[:4])
 
 
 @dataclass(slots=True)
@@ -210,12 +220,8 @@ class Group:
 
     @property
     def reference(self) -> str:
-        """How the queue and the store know the group; workloads and pods by their uid too."""
-        kind, namespace, name = self.key
-        if kind == LABELLED:
-            return f"{kind}/{namespace}/{name}"
-        uids = self.workloads if kind != POD else self.pods
-        return f"{kind}/{namespace}/{name}/{next(iter(uids), '')}"
+        """How the queue and the store know the group; `GroupKey.of` is the reverse."""
+        return "/".join(self.key).rstrip("/")
 
 
 @dataclass(frozen=True, slots=True)

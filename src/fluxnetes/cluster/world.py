@@ -193,7 +193,7 @@ class World:
         name = marks.group or (native.pod_group_name if native is not None else "")
         if name:
             return GroupKey(LABELLED, metadata.namespace, name)
-        return GroupKey(POD, metadata.namespace, metadata.name)
+        return GroupKey(POD, metadata.namespace, metadata.name, metadata.uid)
 
     # -- workloads -----------------------------------------------------------------------------
 
@@ -334,4 +334,4 @@ def _key_of_workload(kind: str, workload: Object, marks: Marks, size: int) -> Gr
     namespace, name = workload.key
     if marks.group and (marks.size or 0) > size:
         return GroupKey(LABELLED, namespace, marks.group)
-    return GroupKey(kind, namespace, name)
+    return GroupKey(kind, namespace, name, workload.metadata.uid)

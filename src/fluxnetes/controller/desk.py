@@ -53,8 +53,9 @@ class Desk:
     next_id: int = 1
     parts: dict[int, tuple[Group, Part]] = field(default_factory=dict)
     """The part that stands for a job of the queue, by the job's id."""
-    last_job: dict[GroupKey, int] = field(default_factory=dict)
-    """The job that a group was queued as the last time; others may depend on it."""
+    last_job: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    """The job that a group of this kind, namespace and name was queued as the last time; others may
+    depend on it."""
     seats_on: dict[str, set[tuple[int, int]]] = field(default_factory=dict)
     """Job and task of every seat, by node."""
     told: int = 0
@@ -83,8 +84,7 @@ class Desk:
         known = self.parts.get(job.id)
         if known is not None:
             return known[0]
-        kind, namespace, name, *_ = (*job.submission.workload.split("/"), "", "")
-        return self.world.groups.get(GroupKey(kind, namespace, name))
+        return self.world.groups.get(GroupKey.of(job.submission.workload))
 
     def state(self, part: Part) -> State:
         return self.job(part).state
@@ -93,7 +93,7 @@ class Desk:
         """A part is queued."""
         group.parts.append(part)
         self.parts[part.job] = (group, part)
-        self.last_job[group.key] = part.job
+        self.last_job[group.key[:3]] = part.job
 
     def remove(self, group: Group, part: Part) -> None:
         """A part is over for the queue; its pods that are still bound count as others'."""

@@ -139,8 +139,8 @@ class Queueing:
         self.demands.pop(job, None)
 
 
-def _keys(namespace: str, reference: str) -> list[GroupKey]:
+def _keys(namespace: str, reference: str) -> list[tuple[str, str, str]]:
     """The groups that `kind/name`, or a name alone, may mean."""
     kind, _, name = reference.rpartition("/")
     kinds = [kind.capitalize()] if kind else ["Job", "Group", "Pod"]
-    return [GroupKey(each, namespace, name) for each in kinds]
+    return [(each, namespace, name) for each in kinds]

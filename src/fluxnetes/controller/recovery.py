@@ -160,8 +160,7 @@ class _Resumption:
 
     def _gone(self, reference: str) -> Group:
         """A group of which nothing is left; the first round will see that."""
-        kind, namespace, name, *_ = reference.split("/")
-        return self.desk.world.empty_group(GroupKey(kind, namespace, name))
+        return self.desk.world.empty_group(GroupKey.of(reference))
 
 
 def _footprints(job: Job) -> tuple[Footprint, ...]:
@@ -189,7 +188,7 @@ async def _close_ended(store: Store, desk: Desk) -> None:
     groups = {group.reference: group for group in desk.world.groups.values() if not group.parts}
     for reference, job in (await store.ended(groups)).items():
         group = groups[reference]
-        desk.last_job[group.key] = job.id
+        desk.last_job[group.key[:3]] = job.id
         if job.reason.startswith(WITHDRAWN) or job.end is None:
             continue
         closed = close(group, job)

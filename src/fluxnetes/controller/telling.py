@@ -65,8 +65,8 @@ class Telling:
         """A group was settled; it may wait for something that the queue knows nothing of."""
         if group.is_gone:
             self._waiting.pop(group.key, None)
-            self.reports.conditions.forget(str(group.key))
-            self.reports.records.forget(_record_key(group.key))
+            self.reports.conditions.forget(group.reference)
+            self.reports.records.forget(group.reference)
         elif group.told.startswith("refused: "):
             self._warn(group, "FailedScheduling", group.told)
             self._condition(group, "Unschedulable", group.told)
@@ -97,7 +97,7 @@ class Telling:
                 self._waiting.setdefault(group.key, self.desk.clock)
             else:
                 self._waiting.pop(group.key, None)
-                self.reports.conditions.forget(str(group.key))
+                self.reports.conditions.forget(group.reference)
             known = self.desk.parts.get(id)
             self._record(group, job, known[1] if known is not None else None)
             if job.state in _BAD_ENDS:
@@ -150,7 +150,7 @@ class Telling:
             if is_live(member.pod) and not member.pod.spec.node_name and not _is_gated(member)
         ]
         if pods:
-            self.reports.conditions.want(str(group.key), pods, reason, message)
+            self.reports.conditions.want(group.reference, pods, reason, message)
 
     def _warn(self, group: Group, reason: str, note: str) -> None:
         """Tell it of the workloads, and of pods that nobody made."""
@@ -201,11 +201,7 @@ class Telling:
             owner=_owner(group),
             jobspec=jobspec_text(job),
         )
-        self.reports.records.want(_record_key(group.key), view)
-
-
-def _record_key(key: GroupKey) -> str:
-    return "/".join(key)
+        self.reports.records.want(group.reference, view)
 
 
 def _owner(group: Group) -> Owner | None:

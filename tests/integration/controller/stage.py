@@ -18,11 +18,12 @@ from pathlib import Path
 
 import yaml
 
-from fluxnetes.plane.api import Api, Object
+from fluxnetes.plane.api import Object
 from fluxnetes.plane.binaries import Binaries
 from fluxnetes.plane.nodes import NODES, NodeShape, a_node, is_usable
 from fluxnetes.plane.parts import API_SERVER
 from fluxnetes.plane.plane import ControlPlane
+from tests.integration.controller.pod_groups import install_definition
 from tests.integration.controller.space import Space
 from tests.integration.webhook.command import Command
 
@@ -169,6 +170,7 @@ def a_stage(binaries: Binaries, nodes: int = 8) -> Iterator[Stage]:
         with plane:
             stage = Stage(plane, folder)
             try:
+                install_definition(stage.api)
                 stage.controller.start()
                 yield stage
             finally:
@@ -182,8 +184,3 @@ def _make_folder() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="fluxnetes-stage-"))
     folder.chmod(0o711)
     return folder
-
-
-def api_of(stage: Stage) -> Api:
-    """A connection for another thread."""
-    return stage.plane.api()

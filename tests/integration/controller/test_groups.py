@@ -5,11 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.integration.controller.objects import a_gang, a_job, a_pod
-from tests.integration.controller.pod_groups import (
-    install_definition,
-    make_native_pod_group,
-    make_pod_group,
-)
+from tests.integration.controller.pod_groups import make_native_pod_group, make_pod_group
 from tests.integration.controller.space import Space
 from tests.integration.controller.stage import Stage
 
@@ -53,8 +49,7 @@ def test_a_group_waits_until_it_is_complete_in_every_dialect(
     assert space.until_state("g-group", "running")["size"] == 3
 
 
-def test_a_pod_group_of_scheduler_plugins_says_the_size(stage: Stage, space: Space) -> None:
-    install_definition(stage.api)
+def test_a_pod_group_of_scheduler_plugins_says_the_size(space: Space) -> None:
     make_pod_group(space, "g", 3)
     pods = a_pod("a").labelled({"scheduling.x-k8s.io/pod-group": "g"}).times(3)
     space.create(pods[:2])
