@@ -17,7 +17,7 @@ from itertools import groupby
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.footprints import Footprint
 from fluxnetes.cluster.groups import Group, Member, is_live
-from fluxnetes.cluster.marks import Marks, read_marks
+from fluxnetes.cluster.marks import Marks
 from fluxnetes.kube.objects.base import Metadata
 from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup
 from fluxnetes.kube.objects.pods import PodSpec
@@ -73,6 +73,8 @@ class Seatless:
 def ask(group: Group, read: ReadFootprint) -> Demand | None:
     """What a group asks for now; None: nothing, or it is not complete (`missing` says so)."""
     started = any(part.holds for part in group.parts)
+    if not started and group.waits_for_pod_group:
+        raise NotYet(f"there is no PodGroup {group.key.name} yet")
     least = 1 if started else least_size(group)
     if not started and _most_members(group) < least:
         return None
@@ -84,7 +86,7 @@ def ask(group: Group, read: ReadFootprint) -> Demand | None:
         return None
     footprints = _side_by_side(seatless[: max(least, most)])
     size = None
-    if not started and least < len(footprints):
+    if least < len(footprints):
         if footprints[0] == footprints[-1]:
             size = Size(least, len(footprints))
         else:
@@ -145,7 +147,7 @@ def seatless_members(group: Group, read: ReadFootprint) -> list[Seatless]:
         if group.is_closed_to(uid):
             continue
         index = number if member.index is None else member.index
-        found.append(Seatless(footprint_of(member, read), index, uid))
+        found.append(Seatless(footprint_of(group, member, read), index, uid))
     free = sum(part.seats - len(part.pods) for part in group.parts if part.holds)
     for uid in group.workloads:
         to_come = pods_to_come(group, uid)
@@ -174,17 +176,16 @@ def _yet_to_make(
         return []
     workload = group.workloads[uid]
     template = ADAPTERS[group.kinds[uid]].template(workload)
-    footprint = read(template.spec, template.metadata, group.marks, group.key.namespace)
+    footprint = read(template.spec, template.metadata, group.said[uid], group.key.namespace)
     used = {each.index for each in there}
     numbers = [n for n in range(count + len(used)) if n not in used]
     return [Seatless(footprint, number) for number in numbers[:count]]
 
 
-def footprint_of(member: Member, read: ReadFootprint) -> Footprint:
+def footprint_of(group: Group, member: Member, read: ReadFootprint) -> Footprint:
     """A pod's footprint, read once."""
     if member.footprint is None:
-        marks = member.marks if member.marks is not None else read_marks(member.pod.metadata)
-        metadata = member.pod.metadata
+        metadata, marks = member.pod.metadata, group.marks_of(member)
         member.footprint = read(member.pod.spec, metadata, marks, metadata.namespace)
     return member.footprint
 

@@ -170,7 +170,11 @@ class Group:
     """By uid."""
     kinds: dict[str, str] = field(default_factory=dict)
     """The kind of each workload."""
+    said: dict[str, Marks] = field(default_factory=dict)
+    """What each workload says, on itself or on its template."""
     pod_group: PodGroup | NativePodGroup | None = None
+    wants_pod_group: bool = False
+    """Whether its size is only in a PodGroup that it names; see `waits_for_pod_group`."""
     pods: dict[str, Member] = field(default_factory=dict)
     """By uid."""
     marks: Marks = NO_MARKS
@@ -182,15 +186,24 @@ class Group:
     changed: set[str] = field(default_factory=set)
     """Uids of pods that changed since the group was last settled."""
     closed: Closed | None = None
-    refusal: str = ""
-    """Why it cannot be queued as it is; empty: nothing is wrong with it."""
+    refusals: dict[str, str] = field(default_factory=dict)
+    """What is wrong with some of its objects, by uid; while there is any it cannot be queued."""
     told: str = ""
     """What its user was last told about why it waits or is refused."""
+
+    @property
+    def waits_for_pod_group(self) -> bool:
+        """Whether nobody can say how large it is before its PodGroup is seen."""
+        return self.wants_pod_group and self.pod_group is None and self.marks.size is None
 
     def is_closed_to(self, uid: str) -> bool:
         """Whether a pod (without a uid: one that is yet to come) is not to be queued again."""
         closed = self.closed
         return closed is not None and (closed.for_good or not uid or uid in closed.pods)
+
+    def marks_of(self, member: Member) -> Marks:
+        """What counts for a pod: what its workload says or, if none made it, the pod itself."""
+        return self.said.get(member.owner) or member.marks or NO_MARKS
 
     @property
     def waiting(self) -> Part | None:

@@ -12,7 +12,7 @@ themselves.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -87,10 +87,14 @@ class World:
             says.labels,
             says.annotations,
         ):
-            member.marks, group.refusal = _marks(says)
             member.footprint = None
-            if not group.workloads:
-                group.marks = _combined_all(group)
+            self._hear(group, member)
+
+    def _hear(self, group: Group, member: Member) -> None:
+        """Read the marks of a pod, which count for its group unless workloads speak for it."""
+        member.marks = _note(group, member.pod.metadata.uid, member.pod.metadata)
+        if not group.workloads:
+            group.marks = _combined_all(group)
 
     def drop_pod(self, pod: Pod) -> None:
         """A pod is gone."""
@@ -104,6 +108,7 @@ class World:
         if group is not None:
             del self._group_of[uid]
             del group.pods[uid]
+            group.refusals.pop(uid, None)
             self._touch(group, uid)
 
     def account(self, pod: Pod) -> None:
@@ -118,7 +123,7 @@ class World:
         seat = group.seats.get(uid) if group is not None else None
         counted: Amounts = ()
         if seat is None:
-            counted = held_amounts(pod)
+            counted = held_amounts(pod, exclusive=group is not None and _is_alone(group, uid))
         if self.separations.pooled:
             known = {} if seat is None else dict(seat[0].footprints[seat[1]].amounts)
             apart = self.separations.held_by(pod)
@@ -157,6 +162,16 @@ class World:
             if pod is not None:
                 self._join(pod, self._key_of_pod(pod, None), "")
 
+    def unsized(self) -> list[Group]:
+        """Groups whose PodGroup nobody has seen, and who could do without."""
+        return [g for g in self.groups.values() if g.waits_for_pod_group and not _is_native(g)]
+
+    def do_without_pod_group(self, groups: Iterable[Group]) -> None:
+        """They have waited long enough: a group of Fluence's that says no size is of one pod."""
+        for group in groups:
+            group.wants_pod_group = False
+            self._touch(group)
+
     def _take_in(self, pod: Pod) -> Group | None:
         """Sort a pod that is new; None: its workload must be seen first."""
         owner = pod.metadata.controller
@@ -169,15 +184,15 @@ class World:
         return self._join(pod, self._key_of_pod(pod, owner.uid), owner.uid)
 
     def _join(self, pod: Pod, key: GroupKey, owner: str) -> Group:
-        marks, refused = _marks(pod.metadata)
         group = self._group(key)
+        marks = _note(group, pod.metadata.uid, pod.metadata)
         index = ADAPTERS[group.kinds[owner]].index(pod) if owner in group.kinds else None
         uid = pod.metadata.uid
         group.pods[uid] = Member(pod, owner if owner in group.kinds else "", index, marks)
         self._group_of[uid] = key
-        if refused:
-            group.refusal = refused
-        elif not group.workloads:
+        if key.kind == LABELLED:
+            group.wants_pod_group |= bool(marks.pod_group) or pod.spec.scheduling_group is not None
+        if not group.workloads:
             # Once a group is over, pods that come are another one of the same name.
             known = group.marks if group.closed is None and len(group.pods) > 1 else NO_MARKS
             group.marks = _combined(known, marks)
@@ -205,7 +220,7 @@ class World:
         if template.spec.scheduler_name not in self.names:
             return
         merged = _merged(template.metadata, workload.metadata)
-        marks, refused = _marks(merged)
+        marks, _ = _marks(merged)
         is_new = uid not in self._workloads
         self._workloads[uid] = (kind, workload)
         if is_new:
@@ -213,12 +228,17 @@ class World:
         group = self._group(self._group_of[uid])
         group.workloads[uid] = workload
         group.kinds[uid] = kind
-        group.refusal = refused
-        if not refused:
-            group.marks = marks
+        self._hear_workload(group, uid, merged)
         self._touch(group)
         if is_new:
             self._bring_home(uid)
+
+    def _hear_workload(self, group: Group, uid: str, merged: Metadata) -> None:
+        before, group.said[uid] = group.said.get(uid), _note(group, uid, merged)
+        group.marks = _combined_all(group)
+        if before is not None and before != group.said[uid]:
+            for member in group.pods.values():
+                member.footprint = None
 
     def drop_workload(self, workload: Object) -> None:
         """A workload is gone; its pods will be soon."""
@@ -228,6 +248,7 @@ class World:
         if group is not None:
             del self._group_of[uid]
             group.workloads.pop(uid, None)
+            group.refusals.pop(uid, None)
             self._touch(group)
 
     def _bring_home(self, owner: str) -> None:
@@ -293,6 +314,11 @@ class World:
         return [self.groups[key] for key in dirty if key in self.groups]
 
 
+def _is_native(group: Group) -> bool:
+    """Whether Kubernetes' own rules make it a group, which know no pods without their PodGroup."""
+    return any(member.pod.spec.scheduling_group is not None for member in group.pods.values())
+
+
 def _combined(known: Marks, more: Marks) -> Marks:
     """What pods say together: the first speaks for all, but of sizes the largest counts."""
     if known is NO_MARKS:
@@ -302,11 +328,29 @@ def _combined(known: Marks, more: Marks) -> Marks:
 
 
 def _combined_all(group: Group) -> Marks:
+    """Workloads speak for their group; where there are none, its pods do."""
     marks = NO_MARKS
-    for uid, member in group.pods.items():
+    for uid in group.workloads:
+        marks = _combined(marks, group.said[uid])
+    for uid, member in group.pods.items() if not group.workloads else ():
         if member.marks is not None and not group.is_closed_to(uid):
             marks = _combined(marks, member.marks)
     return marks
+
+
+def _note(group: Group, uid: str, metadata: Metadata) -> Marks:
+    """Read what an object of a group says, and keep in mind if something is wrong with that."""
+    marks, refused = _marks(metadata)
+    if refused:
+        group.refusals[uid] = refused
+    else:
+        group.refusals.pop(uid, None)
+    return marks
+
+
+def _is_alone(group: Group, uid: str) -> bool:
+    """Whether a pod was given its node for itself."""
+    return uid in group.pods and group.marks_of(group.pods[uid]).exclusive
 
 
 def _marks(metadata: Metadata) -> tuple[Marks, str]:

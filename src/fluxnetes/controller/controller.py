@@ -17,9 +17,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from fluxnetes.cluster.groups import Group
+from fluxnetes.cluster.groups import Group, GroupKey
 from fluxnetes.controller.actions import Action, Bind
 from fluxnetes.controller.carrying import Carrying
 from fluxnetes.controller.desk import Desk
@@ -62,7 +62,10 @@ class Controller:
     """How much the queue had been told when it last decided; carrying out tells it things too."""
     _next: int | None = None
     """When the queue wants to be asked again."""
-    _homeless: dict[str, float] | None = None
+    _homeless: dict[str, float] = field(default_factory=dict)
+    """Since when pods wait for their workload to be seen."""
+    _unsized: dict[GroupKey, float] = field(default_factory=dict)
+    """Since when groups wait for their PodGroup to be seen."""
 
     async def run(self) -> None:
         """Round after round, until cancelled or the lease is lost."""
@@ -149,6 +152,7 @@ class Controller:
             elif not part.is_filled and desk.clock - part.progress > settings.stall:
                 self.carrying.give_up(group, part, self._stalled())
         self._settle_homeless()
+        self._settle_unsized()
         self.telling.refresh()
 
     def _stalled(self) -> str:
@@ -157,11 +161,17 @@ class Controller:
 
     def _settle_homeless(self) -> None:
         world = self.desk.world
-        known = self._homeless or {}
-        seen = {uid: known.get(uid, self.desk.clock) for uid in world.homeless}
+        seen = {uid: self._homeless.get(uid, self.desk.clock) for uid in world.homeless}
         late = [u for u, at in seen.items() if self.desk.clock - at > self.desk.settings.homeless]
         world.settle_homeless(late)
         self._homeless = seen
+
+    def _settle_unsized(self) -> None:
+        unsized = {group.key: group for group in self.desk.world.unsized()}
+        seen = {key: self._unsized.get(key, self.desk.clock) for key in unsized}
+        late = [k for k, at in seen.items() if self.desk.clock - at > self.desk.settings.homeless]
+        self.desk.world.do_without_pod_group(unsized[key] for key in late)
+        self._unsized = seen
 
     # -- how deeds went ------------------------------------------------------------------------
 

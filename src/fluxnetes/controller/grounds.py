@@ -100,6 +100,11 @@ class Grounds:
         if self.desk.tell(Reseat(part.job, tuple(tasks))):
             part.progress = self.desk.clock
             self.desk.carry(group)
+        elif all(task in part.kept for task in tasks):
+            # Nobody sits there; whoever was to come asks anew. The rest of the group runs on.
+            for task in tasks:
+                part.kept[task].until = self.desk.clock
+            self.desk.world.dirty[group.key] = None
         else:
             self.carrying.give_up(group, part, f"{reason}, and there is no room elsewhere")
 

@@ -26,10 +26,12 @@ class Queueing:
 
     def settle(self, group: Group) -> None:
         """Queue what is to be queued; `group.told` says why something is not."""
+        if self._is_leaving(group):
+            return
         waiting = group.waiting
         try:
-            if group.refusal:
-                raise Unfit(group.refusal)
+            if group.refusals:
+                raise Unfit("; ".join(dict.fromkeys(group.refusals.values())))
             demand = ask(group, self.read)
         except Unfit as unfit:
             group.told = f"refused: {unfit}"
@@ -45,6 +47,14 @@ class Queueing:
             self._more_asked(group, demand)
         elif self.desk.state(waiting) in (State.PENDING, State.HELD):
             self._alter(waiting, demand)
+
+    def _is_leaving(self, group: Group) -> bool:
+        """Whether something of it is being ended or taken back. Pods that its workload would make
+        in place of those that go then are not asked for; once they are gone we look again."""
+        return any(
+            part.returning or self.desk.state(part) is State.ENDING
+            for part in self.desk.holding(group)
+        )
 
     def _nothing_asked(self, group: Group, waiting: Part | None) -> None:
         gone = not group.workloads and not group.pods

@@ -91,11 +91,11 @@ def _read_everything(world: World, reader: Reader) -> None:
             # What is wrong with a pod is told when its group is settled.
             with suppress(Unfit, NotYet):
                 if not member.pod.is_over:
-                    footprint_of(member, reader)
+                    footprint_of(group, member, reader)
         for uid, workload in group.workloads.items():
             template = ADAPTERS[group.kinds[uid]].template(workload)
             with suppress(Unfit, NotYet):
-                reader(template.spec, template.metadata, group.marks, group.key.namespace)
+                reader(template.spec, template.metadata, group.said[uid], group.key.namespace)
     reader.take_turn()
 
 
@@ -230,7 +230,7 @@ class _Adoption:
     def _adopt(self, group: Group, job: int, uids: list[str]) -> bool:
         members = [group.pods[uid] for uid in uids]
         try:
-            footprints = [footprint_of(member, self.reader) for member in members]
+            footprints = [footprint_of(group, member, self.reader) for member in members]
         except (Unfit, NotYet):
             return False
         order = sorted(range(len(uids)), key=lambda n: footprints.index(footprints[n]))

@@ -32,9 +32,10 @@ class Seating:
             if uid in group.seats:
                 self._look_at(group, uid)
         group.changed.clear()
+        # First whoever is there sits down: a replacement may have come with the end of another.
+        self.seat(group)
         if any(part.kept for part in group.parts):
             self._give_up_seats(group)
-        self.seat(group)
 
     def seat(self, group: Group) -> None:
         """Give seats to those who have none."""
@@ -44,7 +45,7 @@ class Seating:
         for uid, member in group.pods.items():
             if uid in group.seats or member.pod.spec.node_name or not is_live(member.pod):
                 continue
-            found = None if group.is_closed_to(uid) else self._find(parts, member)
+            found = None if group.is_closed_to(uid) else self._find(group, parts, member)
             if found is not None:
                 group.sit(uid, *found)
                 self.desk.carry(group)
@@ -53,9 +54,9 @@ class Seating:
         state = self.desk.state(part)
         return state in (State.ALLOCATED, State.RUNNING) and not part.returning
 
-    def _find(self, parts: list[Part], member: Member) -> tuple[Part, int] | None:
+    def _find(self, group: Group, parts: list[Part], member: Member) -> tuple[Part, int] | None:
         try:
-            footprint = footprint_of(member, self.read)
+            footprint = footprint_of(group, member, self.read)
         except (Unfit, NotYet):
             return None
         for part in parts:

@@ -23,9 +23,10 @@ from fluxnetes.kube.objects.base import Owner
 from fluxnetes.kube.objects.events import Reference
 from fluxnetes.kube.objects.fluxjobs import Wrapped
 from fluxnetes.kube.objects.pods import PODS
+from fluxnetes.match.gang import Gang
 from fluxnetes.queue.changes import Changes
 from fluxnetes.queue.jobs import Job
-from fluxnetes.queue.states import ENDED, HOLDING, WAITING, State
+from fluxnetes.queue.states import ENDED, WAITING, State
 
 _WRAPPED = {"Pod": Wrapped.POD, "Job": Wrapped.JOB, "Group": Wrapped.GROUP}
 _AT_ONCE = 100
@@ -43,6 +44,9 @@ class Telling:
     reports: Reports
     _waiting: dict[GroupKey, float] = field(default_factory=dict)
     """Groups that wait, and since when; those that were looked at last come last."""
+
+    _nodes: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    """The nodes that each job was given last; a record says them after its end, too."""
 
     # -- at once -------------------------------------------------------------------------------
 
@@ -101,7 +105,9 @@ class Telling:
             known = self.desk.parts.get(id)
             self._record(group, job, known[1] if known is not None else None)
             if job.state in _BAD_ENDS:
-                self._warn(group, _reason_word(job.state), f"{job.state.value}: {job.reason}")
+                words = f"{job.state.value}: {job.reason}"
+                self._warn(group, _reason_word(job.state), words)
+                self._condition(group, "Unschedulable", words)
             elif job.state is State.PENDING and job.restarts:
                 self._warn(group, "Requeued", job.reason)
 
@@ -182,7 +188,13 @@ class Telling:
         """The FluxJob of a group; single pods go without, they have their condition."""
         if group.key.kind == POD or len(group.parts) > 1:
             return
-        holds = job.state in HOLDING and part is not None
+        if part is not None and part.holds:
+            self._nodes[job.id] = tuple(dict.fromkeys(part.nodes))
+        if job.state in WAITING:
+            self._nodes.pop(job.id, None)
+        nodes = self._nodes.get(job.id, ())
+        if job.state in ENDED:
+            self._nodes.pop(job.id, None)
         view = FluxJobView(
             namespace=group.key.namespace,
             name=group.key.name,
@@ -195,8 +207,8 @@ class Telling:
             start=job.start,
             end=job.end if job.state in ENDED else None,
             walltime=job.walltime,
-            nodes=tuple(dict.fromkeys(part.nodes)) if holds and part is not None else (),
-            size=len(part.footprints) if part is not None else len(group.pods),
+            nodes=nodes,
+            size=len(part.footprints) if part is not None else _size(job),
             job_id=job.id,
             owner=_owner(group),
             jobspec=jobspec_text(job),

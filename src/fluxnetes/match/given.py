@@ -14,6 +14,8 @@ from fluxnetes.match.nodes import Nodes
 
 def gang_at(engine: Engine, nodes: Nodes, gang: Gang, names: Sequence[str]) -> Found | str:
     """What a gang holds whose pods are on these nodes; or why that cannot be, in words."""
+    if gang.shared:
+        return "it holds something that no node owns, and nobody knows which"
     count = sum(shape.count for shape in gang.shapes)
     if len(names) != count:
         return f"it has {count} pods, and {len(names)} nodes are given"
@@ -35,7 +37,7 @@ def gang_at(engine: Engine, nodes: Nodes, gang: Gang, names: Sequence[str]) -> F
                 column = table.pools.get(type)
                 pool = -1 if column is None or position not in row_of else column[row_of[position]]
                 if pool < 0:
-                    return f"a node that it is on has no {type}"
+                    continue  # It is there all the same, and holds what there is.
                 held[int(pool)] = held.get(int(pool), 0) + amount
     positions = np.array(sorted(held), np.int64)
     needs = np.array([held[position] for position in positions.tolist()], np.int64)

@@ -71,13 +71,17 @@ class Admission:
         self._check_new(submission)
         if submission.queue not in self._core.queues:
             raise UnknownQueue(f"there is no queue {submission.queue}")
-        job = self._record(submission, now)
+        if submission.array is not None:
+            raise Refused(f"job {submission.id} cannot be taken over: it is an array, not a job")
+        job = self._record(submission, min(start, now))
         ask = self.ask(job)
+        if ask.elastic is not None:
+            ask = ask.sized(len(nodes))
         found = self._core.planning.found_at(ask.request, nodes)
         if isinstance(found, str):
             raise Refused(f"job {submission.id} cannot be taken over: {found}")
         self._core.admit(job.id, ask)
-        self._life.nowhere_to_running(job, ask, found, start, now)
+        self._life.nowhere_to_running(job, ask, found, min(start, now), now)
 
     def _check_new(self, submission: Submission) -> None:
         records = self._core.records
@@ -130,7 +134,7 @@ class Admission:
             return f"it depends on job {unknown[0]}, which nobody knows"
         return (
             self.refuses_walltime(job.queue, job.walltime)
-            or _senseless(spec)
+            or senseless(spec)
             or self._windows.refuses(job)
             or core.limits.refuses(job)
         )
@@ -172,7 +176,7 @@ class Admission:
         self._judged.clear()
 
 
-def _senseless(spec: Submission) -> str:
+def senseless(spec: Submission) -> str:
     """Values that contradict each other."""
     size, array = spec.size, spec.array
     if size is not None and not 1 <= size.min <= size.max:

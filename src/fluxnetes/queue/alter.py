@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fluxnetes.queue.admission import Admission
+from fluxnetes.queue.admission import Admission, senseless
+from fluxnetes.queue.asks import Ask
 from fluxnetes.queue.changes import Event
 from fluxnetes.queue.core import Core
 from fluxnetes.queue.errors import Refused, UnknownQueue
@@ -87,29 +88,38 @@ class Alterations:
     def reshape(self, event: Reshape, now: int) -> None:
         """A job that waits asks for something else."""
         core, job = self._core, self._core.records.find(event.job)
-        if job.state not in WAITING or job.submission.array is not None:
-            raise Refused(f"job {job.id} is {job.state.value}; it cannot ask for something else")
-        job.submission = replace(job.submission, request=event.request, size=event.size)
+        if job.state not in WAITING:
+            raise Refused(f"job {job.id} is {job.state.value}; only who waits can ask otherwise")
+        if job.submission.array is not None:
+            raise Refused(f"job {job.id} is an array; its tasks are all alike")
+        before = job.submission
+        if (before.request, before.size) == (event.request, event.size):
+            return
+        job.submission = replace(before, request=event.request, size=event.size)
         core.records.touch(job)
         if job.state is State.GATHERING:
             return
         ask = self._admission.ask(job)
-        if ask == core.records.asks[job.id]:
-            return
-        reason = self._admission.judge(ask)
+        reason = senseless(job.submission) or self._admission.judge(ask)
         if reason:
             self._life.waiting_to_rejected(job, now, reason)
-            return
+        elif ask != core.records.asks[job.id]:
+            self._ask_otherwise(job, ask, now)
+
+    def _ask_otherwise(self, job: Job, ask: Ask, now: int) -> None:
+        """Put another ask in the place of a job's old one."""
+        core, reason = self._core, "it asks for something else"
+        core.records.tell(Event(job.id, now, "altered", reason=reason))
         placed = job.state is State.PENDING
         if placed:
-            self._promises.drop(job, now, "it asks for something else")
+            self._promises.drop(job, now, reason)
             core.lines[job.queue].discard(job.id)
             core.parked.pop(job.id, None)
         core.dismiss(job.id)
         core.admit(job.id, ask)
-        core.records.tell(Event(job.id, now, "altered", reason="it asks for something else"))
         if placed:
-            self._gate.place(job, now)
+            # As one that was changed otherwise, it goes before those behind it once more.
+            self._gate.arrive(job, now)
 
     # -- running -------------------------------------------------------------------------------
 

@@ -42,12 +42,14 @@ from fluxnetes.queue.events import (
     TasksEnded,
 )
 from fluxnetes.queue.gate import Gate
+from fluxnetes.queue.holdings import Holdings
 from fluxnetes.queue.jobs import Job, OnLoss
 from fluxnetes.queue.life import Life
 from fluxnetes.queue.nodes import Nodes
 from fluxnetes.queue.promises import Promises
 from fluxnetes.queue.reseating import Reseating
 from fluxnetes.queue.states import ENDED, HOLDING, WAITING, Cause, State
+from fluxnetes.queue.tasks import Tasks
 from fluxnetes.queue.windows import Windows
 
 
@@ -61,18 +63,19 @@ class Handlers:
         gate: Gate,
         promises: Promises,
         windows: Windows,
-        elastic: Elastic,
     ) -> None:
         self._core = core
         self._life = life
         self.gate = gate
         self._promises = promises
-        self._elastic = elastic
         self._windows = windows
-        self._reseating = Reseating(core, elastic)
+        holdings = Holdings(core)
+        self._elastic = Elastic(core, holdings)
+        self._tasks = Tasks(core, holdings)
+        self._reseating = Reseating(core, self._tasks, holdings)
         self.admission = Admission(core, life, gate, windows)
         alterations = Alterations(core, life, gate, promises, self.admission)
-        nodes = Nodes(core, life, self.admission, elastic)
+        nodes = Nodes(core, life, self.admission, self._tasks)
         self._handlers: dict[type, Callable[[Any, int], None]] = {
             Submit: lambda e, now: self.admission.submit(e.submission, now),
             Gathered: lambda e, now: self.admission.gathered(e.job, e.request, now),
@@ -196,17 +199,14 @@ class Handlers:
         if job.state not in HOLDING:
             raise Refused(f"job {job.id} is {job.state.value}; none of its tasks is anywhere")
         known = self._core.allocations[job.id].ended_tasks
-        last = self._elastic.tasks_ended(job, event.tasks, now)
+        last = self._tasks.end(job, event.tasks, now)
         job.tasks_failed += len(event.failed.intersection(event.tasks) - known)
         if last:
             failed = f"{job.tasks_failed} of its tasks failed" if job.tasks_failed else ""
             self._ended(Ended(job.id, not job.tasks_failed, failed), now)
 
     def _reseat(self, event: Reseat, now: int) -> None:
-        job = self._core.records.find(event.job)
-        if job.state not in (State.ALLOCATED, State.RUNNING):
-            raise Refused(f"job {job.id} is {job.state.value}; it has no tasks to be moved")
-        self._reseating.reseat(job, event.tasks, now)
+        self._reseating.reseat(self._core.records.find(event.job), event.tasks, now)
 
     def _adopt(self, event: Adopt, now: int) -> None:
         self.admission.adopt(event.submission, event.start, event.nodes, now)

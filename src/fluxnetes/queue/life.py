@@ -57,9 +57,12 @@ class Life:
         core = self._core
         core.records.jobs[job.id] = job
         self._know_owner(job, now)
+        # It may be of a kind that was not counted so far, or hold what is not free.
+        core.unsettled = core.unsettled or f"job {job.id} was found running"
         until = core.until(job, start)
+        core.room.remember(job.id, ask, until)
         self._give(job, ask, found, start, until, now)
-        job.running = start
+        job.eligible = job.running = start
         self._move(job, State.RUNNING, now, "found running", new=True)
         self.settled(job, now)
 
@@ -133,16 +136,17 @@ class Life:
         """The job has what was found for it. The matcher may have it already."""
         core = self._core
         self._stop_waiting(job)
-        self._give(job, ask, found, now, core.until(job, now), now)
+        until = core.until(job, now)
+        core.room.enter(job.id, ask, until, core.planning.amounts(found))
+        self._give(job, ask, found, now, until, now)
         self._move(job, State.ALLOCATED, now, reason)
         self.settled(job, now)
 
     def _give(self, job: Job, ask: Ask, found: Found, start: int, until: int, now: int) -> None:
-        """A job holds what was found for it."""
+        """A job holds what was found for it; the room knows that already."""
         core = self._core
         placement = self._allocate(job, found, start, until)
         amounts = core.planning.amounts(found)
-        core.room.enter(job.id, ask, until, amounts)
         job.start, job.running, job.cause = start, None, None
         job.deadline = job.expected = None if job.walltime is None else until
         job.size = ask.count if ask.elastic is not None else 0
@@ -163,7 +167,7 @@ class Life:
         core.records.holding[job.id] = job
         core.records.amounts[job.id] = amounts
         core.limits.holds(job, amounts, +1)
-        core.commit(job, amounts, job.walltime or 0, now)
+        core.commit(job, amounts, 0 if job.deadline is None else max(0, job.deadline - now), now)
         self._use(job, core.rate(amounts), now)
 
     def _use(self, job: Job, by: float, now: int) -> None:

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 from fluxnetes.queue.admission import Admission
 from fluxnetes.queue.core import Core
-from fluxnetes.queue.elastic import Elastic
 from fluxnetes.queue.events import (
     GraphChanged,
     NodesBack,
@@ -23,6 +22,7 @@ from fluxnetes.queue.events import (
 )
 from fluxnetes.queue.life import Life
 from fluxnetes.queue.states import Cause, State
+from fluxnetes.queue.tasks import Tasks
 
 _NAMED = 5
 """So many nodes are named in a reason."""
@@ -31,11 +31,11 @@ _NAMED = 5
 class Nodes:
     """Takes in what happens to nodes."""
 
-    def __init__(self, core: Core, life: Life, admission: Admission, elastic: Elastic) -> None:
+    def __init__(self, core: Core, life: Life, admission: Admission, tasks: Tasks) -> None:
         self._core = core
         self._life = life
         self._admission = admission
-        self._elastic = elastic
+        self._tasks = tasks
 
     def lost(self, event: NodesLost, now: int) -> None:
         core = self._core
@@ -83,13 +83,10 @@ class Nodes:
         core = self._core
         core.estimates.clear()
         self._admission.forget()
+        core.planning.engine.relabelled()
         for job in list(core.records.holding.values()):
-            left = core.planning.matcher.jobs[job.id].placement
-            before = core.allocations[job.id]
-            if len(left) < len(before.placement):
-                self._elastic.reduce(job, left, now)
-                if job.state is not State.ENDING:
-                    self._life.send_away(job, now, Cause.LOST_NODES, event.reason)
+            if self._tasks.lose_what_is_gone(job, now) and job.state is not State.ENDING:
+                self._life.send_away(job, now, Cause.LOST_NODES, event.reason)
         core.unsettled = event.reason
 
 

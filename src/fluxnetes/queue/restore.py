@@ -12,8 +12,8 @@ from fluxnetes.match.planning import Found
 from fluxnetes.queue.changes import Allocation, QueueState, Snapshot
 from fluxnetes.queue.config import Config, QueueConfig
 from fluxnetes.queue.core import Core
-from fluxnetes.queue.elastic import units_held
 from fluxnetes.queue.handlers import Handlers
+from fluxnetes.queue.holdings import units_held
 from fluxnetes.queue.jobs import Job
 from fluxnetes.queue.room import Booking
 from fluxnetes.queue.states import ENDED, WAITING, State

@@ -21,8 +21,16 @@ from fluxnetes.queue.columns import Columns
 from fluxnetes.queue.config import Config
 from fluxnetes.queue.core import Core
 from fluxnetes.queue.cycle import Cycle
-from fluxnetes.queue.elastic import Elastic
-from fluxnetes.queue.events import Alter, Event, GraphChanged, Grow, Occupied, Reserve
+from fluxnetes.queue.events import (
+    Adopt,
+    Alter,
+    Event,
+    GraphChanged,
+    Grow,
+    Occupied,
+    Reseat,
+    Reserve,
+)
 from fluxnetes.queue.explain import Explainer, Explanation
 from fluxnetes.queue.gate import Gate
 from fluxnetes.queue.ground import Ground, make_room
@@ -40,10 +48,10 @@ from fluxnetes.queue.windows import Windows
 _CHARGED = ("core", "cpu", "node")
 """What counts as usage unless configured: the first of these that the graph has."""
 
-_ASKS_THE_ROOM = (Alter, Grow, Reserve)
+_ASKS_THE_ROOM = (Alter, Grow, Reseat, Reserve)
 """Whether these can be done is for the room to say, which must be laid out for that."""
 
-_FROM_OUTSIDE = (GraphChanged, Occupied)
+_FROM_OUTSIDE = (Adopt, GraphChanged, Occupied)
 """After these, jobs may hold more than they could be given."""
 
 
@@ -68,7 +76,7 @@ class Scheduler:
         promises = Promises(core)
         self._ground = ground = Ground(core, promises, count=count)
         self._cycle = Cycle(core, life, gate, promises, ground)
-        self._handlers = Handlers(core, life, gate, promises, Windows(core, ground), Elastic(core))
+        self._handlers = Handlers(core, life, gate, promises, Windows(core, ground))
         self._explainer = Explainer(core, gate)
 
     @classmethod

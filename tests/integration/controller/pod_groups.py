@@ -20,7 +20,7 @@ def install_definition(api: Api) -> None:
         api.create(DEFINITIONS, _DEFINITION)
     name = _DEFINITION["metadata"]["name"]
     for definitions in api.follow(DEFINITIONS):
-        if condition({"status": {}} | definitions[name], "Established")["status"] == "True":
+        if condition(definitions[name], "Established")["status"] == "True":
             return
 
 

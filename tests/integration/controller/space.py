@@ -213,7 +213,8 @@ def is_alive(pod: Object) -> bool:
 
 def condition(thing: Object, type: str) -> Object:
     """A condition; one that is not there is False."""
-    found = [each for each in thing["status"].get("conditions", []) if each["type"] == type]
+    there = thing.get("status", {}).get("conditions") or []
+    found = [each for each in there if each["type"] == type]
     return found[0] if found else {"type": type, "status": "False"}
 
 

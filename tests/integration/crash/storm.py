@@ -89,7 +89,7 @@ def calm(site: Site, works: tuple[Work, ...], seconds: float) -> list[str]:
         left = max(1.0, deadline - time.monotonic())
         try:
             await_end(site, work, left)
-        except PlaneFailed as failed:
+        except (PlaneFailed, TimeoutError) as failed:
             late.append(f"{work.name} ({work.fate.value}) did not end: {failed}")
     return late
 

@@ -1,4 +1,4 @@
-"""A whole small cluster's worth of objects: nodes with something on them, pods, Jobs and their pods.
+"""A small cluster's worth of objects: nodes with something on them, pods, Jobs and their pods.
 
     a_job("train", pods=4, cpu="2")                      suspended by us, and ours to let go
     pod_of(job, "train-0", index=0)                      what the Job controller makes of it
@@ -28,7 +28,7 @@ OURS = "fluxnetes"
 OTHERS = "default-scheduler"
 NOW = "2027-01-31T08:00:00Z"
 
-O = TypeVar("O", bound=Object)
+T = TypeVar("T", bound=Object)
 
 
 def machine(
@@ -197,12 +197,12 @@ def a_native_pod_group(name: str, least: int | None, *, namespace: str = HERE) -
 
 
 def changed(
-    object: O,
+    object: T,
     *,
     metadata: Content | None = None,
     spec: Content | None = None,
     status: Content | None = None,
-) -> O:
+) -> T:
     """The same object after somebody wrote to it; None takes a value away."""
     content = msgspec.to_builtins(object)
     for part, news in (("metadata", metadata), ("spec", spec), ("status", status)):

@@ -163,6 +163,6 @@ def test_pods_of_indexed_jobs_have_numbers_as_a_label_or_an_annotation() -> None
     assert JOBS.index(one_pod()) is None
 
 
-@pytest.mark.parametrize("text", ["", "-1", "x", "1.5"])
+@pytest.mark.parametrize("text", ["", "-1", "x", "1.5", "9" * 5000])
 def test_a_number_that_is_none_is_not_believed(text: str) -> None:
-    assert JOBS.index(one_pod(labels={COMPLETION_INDEX: text})) is None
+    assert JOBS.index(one_pod(annotations={COMPLETION_INDEX: text})) is None

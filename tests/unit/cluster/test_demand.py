@@ -177,9 +177,7 @@ def test_a_group_that_is_closed_asks_for_nothing_that_was_there_then() -> None:
 
 
 def test_pods_of_one_shape_are_asked_for_side_by_side_in_order_of_first_appearance() -> None:
-    scene = Scene(
-        *ring(4, "a", cpu="2"), *ring(4, "b"), *ring(4, "c", cpu="2"), *ring(4, "d")
-    )
+    scene = Scene(*ring(4, "a", cpu="2"), *ring(4, "b"), *ring(4, "c", cpu="2"), *ring(4, "d"))
     assert sizes(scene.asked()) == [(2, 2000), (2, 1000)]
 
 

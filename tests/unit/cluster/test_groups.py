@@ -5,15 +5,24 @@ from __future__ import annotations
 import pytest
 
 from fluxnetes.cluster.footprints import Footprint
-from fluxnetes.cluster.groups import LABELLED, POD, Closed, Group, GroupKey, Kept, Member, Part
-from fluxnetes.cluster.groups import is_live
+from fluxnetes.cluster.groups import (
+    LABELLED,
+    POD,
+    Closed,
+    Group,
+    GroupKey,
+    Kept,
+    Member,
+    Part,
+    is_live,
+)
 from fluxnetes.jobspec.constraint import Properties
 from fluxnetes.match.gang import Shape
-from tests.unit.cluster.builders import a_job, one_pod
+from tests.unit.cluster.builders import one_pod
 
 SMALL = Footprint((("cpu", 1000), ("pods", 1)), "rule-a")
 LARGE = Footprint((("cpu", 4000), ("pods", 1)), "rule-a")
-KEY = GroupKey("Job", "default", "train")
+KEY = GroupKey("Job", "default", "train", "u1")
 
 
 def placed(*nodes: str, footprints: tuple[Footprint, ...] = ()) -> Part:
@@ -167,12 +176,14 @@ def test_a_group_is_gone_when_nothing_of_it_is_left_and_no_job_stands_for_it() -
 
 def test_workloads_and_pods_are_known_by_uid_too_and_label_groups_by_name() -> None:
     """Else a Job that is made anew would be taken for the one before it."""
-    job = a_job("train")
-    assert Group(KEY, workloads={"u1": job}).reference == "Job/default/train/u1"
-    pod = Group(GroupKey(POD, "default", "solo"), pods={"u2": Member(one_pod("solo"))})
-    assert pod.reference == "Pod/default/solo/u2"
-    ring = Group(GroupKey(LABELLED, "default", "ring"), pods={"u3": Member(one_pod())})
-    assert ring.reference == "Group/default/ring"
+    references = {
+        GroupKey("Job", "default", "train", "u1"): "Job/default/train/u1",
+        GroupKey(POD, "default", "solo", "u2"): "Pod/default/solo/u2",
+        GroupKey(LABELLED, "default", "ring"): "Group/default/ring",
+    }
+    for key, reference in references.items():
+        assert Group(key).reference == reference
+        assert GroupKey.of(reference) == key
 
 
 def test_keys_are_told_as_kubectl_would() -> None:

@@ -58,7 +58,9 @@ def test_zones_are_subnets_and_who_names_none_is_in_one_of_its_own() -> None:
     known = Machines()
     known.put([machine("a", zone="west"), machine("b", zone="east"), machine("c"), machine("d")])
     known.put([machine("e", zone="west")])
-    (root,) = (row for row in range(known.graph.vertex_count) if known.graph.name(row) == "cluster0")
+    (root,) = (
+        row for row in range(known.graph.vertex_count) if known.graph.name(row) == "cluster0"
+    )
     zones = {
         known.graph.name(zone): sorted(known.graph.name(node) for node in children(known, zone))
         for zone in children(known, root)

@@ -89,7 +89,9 @@ _step = st.tuples(
 
 
 @given(st.lists(_step))
-def test_sums_are_those_of_the_pods_that_are_there(steps: list[tuple[str, str, dict[str, int]]]) -> None:
+def test_sums_are_those_of_the_pods_that_are_there(
+    steps: list[tuple[str, str, dict[str, int]]],
+) -> None:
     others, there = Others(), dict[str, tuple[str, dict[str, int]]]()
     told: dict[str, dict[str, int]] = {}
     for uid, node, amounts in steps:

@@ -8,9 +8,9 @@ import pytest
 
 from fluxnetes.cluster.demand import least_size
 from fluxnetes.cluster.footprints import Footprint
-from fluxnetes.cluster.groups import Closed, GroupKey, Part
+from fluxnetes.cluster.groups import Closed, Part
 from fluxnetes.cluster.machines import Machines
-from fluxnetes.cluster.names import GROUP, GROUP_SIZE, HOLD
+from fluxnetes.cluster.names import EXCLUSIVE, GROUP, GROUP_SIZE, HOLD
 from fluxnetes.cluster.requests import TENANCY
 from fluxnetes.cluster.world import World
 from tests.unit.cluster.builders import (
@@ -40,7 +40,7 @@ def keys(world: World) -> set[str]:
 
 
 def members(world: World, name: str, kind: str = "Job", namespace: str = "default") -> set[str]:
-    group = world.groups[GroupKey(kind, namespace, name)]
+    (group,) = (g for key, g in world.groups.items() if key[:3] == (kind, namespace, name))
     return {member.pod.metadata.name for member in group.pods.values()}
 
 
@@ -113,7 +113,9 @@ def test_a_job_that_is_part_of_a_larger_group_joins_that_with_its_pods(world: Wo
 
 def test_a_job_that_names_a_group_no_larger_than_itself_stays_alone(world: World) -> None:
     """Its template carries the labels of an earlier system, for its own pods."""
-    world.put_workload("Job", a_job("one", pods=2, template={"labels": {GROUP: "g", GROUP_SIZE: "2"}}))
+    world.put_workload(
+        "Job", a_job("one", pods=2, template={"labels": {GROUP: "g", GROUP_SIZE: "2"}})
+    )
     assert keys(world) == {"job default/one"}
 
 
@@ -123,6 +125,32 @@ def test_marks_of_a_workload_go_before_those_of_its_template(world: World) -> No
     world.put_workload("Job", job)
     (group,) = world.groups.values()
     assert (group.marks.queue, group.marks.walltime) == ("night", 60)
+
+
+def test_what_a_job_says_of_its_pods_counts_for_those_that_are_there(world: World) -> None:
+    """Its own annotations do not come down to them, and pods must ask for what their Job did."""
+    job = a_job("one", annotations={EXCLUSIVE: "true"})
+    world.put_workload("Job", job)
+    world.put_pod(pod_of(job, "p0"))
+    (group,) = world.groups.values()
+    (member,) = group.pods.values()
+    assert group.marks_of(member).exclusive
+    member.footprint = SMALL
+    world.put_workload("Job", a_job("one"))
+    assert not group.marks_of(member).exclusive
+    assert member.footprint is None
+
+
+def test_jobs_of_one_group_each_speak_for_their_own_pods(world: World) -> None:
+    ring = {GROUP: "ring", GROUP_SIZE: "2"}
+    one = a_job("one", labels=ring, annotations={EXCLUSIVE: "true"})
+    other = a_job("other", labels=ring)
+    for job in (one, other):
+        world.put_workload("Job", job)
+        world.put_pod(pod_of(job, f"of-{job.metadata.name}"))
+    (group,) = world.groups.values()
+    alone = {m.pod.metadata.name: group.marks_of(m).exclusive for m in group.pods.values()}
+    assert alone == {"of-one": True, "of-other": False}
 
 
 # -- owners ----------------------------------------------------------------------------------------
@@ -233,17 +261,29 @@ def test_dropping_what_nobody_saw_is_nothing(world: World) -> None:
     assert not world.groups
 
 
-def test_a_job_that_is_made_anew_is_not_closed_by_the_one_before_it(world: World) -> None:
-    """Deleted and applied again at once, before anybody looked."""
+def test_a_job_that_is_made_anew_has_nothing_to_do_with_the_one_before_it(world: World) -> None:
+    """Deleted and applied again at once, before anybody looked and while its pods still go."""
     old, new = a_job("train", uid="u1"), a_job("train", uid="u2")
     world.put_workload("Job", old)
-    (group,) = world.take_dirty()
-    group.closed = Closed(frozenset(), for_good=True, reason="rejected")
+    world.put_pod(pod_of(old, "p0", node="n1"))
+    (before,) = world.take_dirty()
+    before.closed = Closed(frozenset(), for_good=True, reason="rejected")
     world.drop_workload(old)
     world.put_workload("Job", new)
+    world.put_pod(pod_of(new, "p1"))
+    before, after = world.take_dirty()
+    assert after.closed is None
+    assert [len(before.workloads), len(after.workloads)] == [0, 1]
+    assert list(after.pods) == ["uid-default-p1"]
+
+
+def test_a_pod_that_is_made_anew_under_its_name_is_another(world: World) -> None:
+    world.put_pod(one_pod("a", uid="u1"))
     (group,) = world.take_dirty()
-    assert group.closed is None
-    assert group.reference.endswith("u2")
+    group.closed = Closed(frozenset(group.pods), for_good=False)
+    world.drop_pod(one_pod("a", uid="u1"))
+    world.put_pod(one_pod("a", uid="u2"))
+    assert world.take_dirty()[-1].closed is None
 
 
 def test_a_pod_group_is_found_whichever_comes_first(world: World) -> None:
@@ -293,29 +333,30 @@ def test_a_value_that_makes_no_sense_refuses_its_group_and_nobody_else(
 ) -> None:
     world.put_pod(one_pod("bad", group="ring", annotations={GROUP_SIZE: size}))
     world.put_pod(one_pod("good"))
-    refused = {key.name: group.refusal for key, group in world.groups.items()}
+    refused = {key.name: "".join(group.refusals.values()) for key, group in world.groups.items()}
     assert GROUP_SIZE in refused.pop("bad")
     assert refused == {"good": ""}
 
 
 def test_a_refusal_lasts_while_the_bad_value_is_there_and_no_longer(world: World) -> None:
-    bad = one_pod("bad", group="ring", annotations={"fluxnetes.io/walltime": "soon"})
-    good = one_pod("good", group="ring")
+    one, other = one_pod("a", group="ring"), one_pod("b", group="ring")
+    world.put_pod(one)
+    world.put_pod(other)
+    (group,) = world.groups.values()
+    bad = changed(one, metadata={"annotations": {"fluxnetes.io/walltime": "soon"}})
     world.put_pod(bad)
-    world.put_pod(good)
-    world.put_pod(changed(good, metadata={"labels": {GROUP: "ring", "more": "1"}}))
-    refused = [group.refusal for group in world.groups.values()]
-    assert any("walltime" in words for words in refused)
+    world.put_pod(changed(other, metadata={"labels": {GROUP: "ring", "more": "1"}}))
+    assert "walltime" in "".join(group.refusals.values())
     world.drop_pod(bad)
-    assert not any(group.refusal for group in world.groups.values() if group.pods)
+    assert not group.refusals
 
 
 def test_a_job_whose_value_is_put_right_is_not_refused_any_more(world: World) -> None:
     world.put_workload("Job", a_job("train", annotations={GROUP_SIZE: "two"}))
     (group,) = world.groups.values()
-    assert GROUP_SIZE in group.refusal
+    assert GROUP_SIZE in "".join(group.refusals.values())
     world.put_workload("Job", a_job("train"))
-    assert not group.refusal
+    assert not group.refusals
 
 
 # -- what counts as others' ------------------------------------------------------------------------

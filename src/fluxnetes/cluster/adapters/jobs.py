@@ -52,7 +52,8 @@ class JobAdapter:
         text = pod.metadata.labels.get(COMPLETION_INDEX) or pod.metadata.annotations.get(
             COMPLETION_INDEX, ""
         )
-        return int(text) if text.isdecimal() else None
+        # Whoever can make pods can write it, as long as they like.
+        return int(text) if text.isdecimal() and len(text) < 10 else None
 
     def let_go(self, object: Job) -> Content:
         return {"metadata": {"annotations": {QUEUED: None}}, "spec": {"suspend": False}}

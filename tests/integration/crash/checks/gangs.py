@@ -30,6 +30,9 @@ class Placing:
     """When it was complete, or taken away again."""
     is_complete: bool = False
 
+    def close(self, at: float) -> None:
+        self.over = at if self.over is None else self.over
+
 
 def placings(work: Work, record: tuple[Seen, ...]) -> Iterator[Placing]:
     """All attempts to place a piece of work."""
@@ -47,7 +50,7 @@ def placings(work: Work, record: tuple[Seen, ...]) -> Iterator[Placing]:
         elif pod.is_gone and attempt is not None and pod.uid in attempt.placed:
             attempt.placed.discard(pod.uid)
             if not attempt.placed:
-                attempt.over = attempt.over or seen.at
+                attempt.close(seen.at)
                 yield attempt
                 attempt = None
     if attempt is not None:
@@ -58,7 +61,8 @@ def _place(attempt: Placing, pod: Pod, at: float) -> None:
     attempt.placed.add(pod.uid)
     attempt.ever.add(pod.uid)
     if len(attempt.ever) >= attempt.need and not attempt.is_complete:
-        attempt.is_complete, attempt.over = True, attempt.over or at
+        attempt.is_complete = True
+        attempt.close(at)
 
 
 def partial_groups(evidence: Evidence, limit: float = STALL) -> list[str]:
@@ -69,7 +73,7 @@ def partial_groups(evidence: Evidence, limit: float = STALL) -> list[str]:
         if not work.is_ours:
             continue
         for attempt in placings(work, evidence.record):
-            lasted = (attempt.over or end) - attempt.began
+            lasted = (end if attempt.over is None else attempt.over) - attempt.began
             if lasted > limit:
                 found.append(
                     f"{work.name} had {len(attempt.ever)} of {attempt.need} pods placed "

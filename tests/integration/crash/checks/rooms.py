@@ -31,6 +31,10 @@ class OnNode:
     bound: float
     """When."""
 
+    def could_be_seen(self, at: float, away: tuple[Away, ...]) -> bool:
+        """Our own we know without looking."""
+        return self.pod.is_ours or seconds_between(self.bound, at, away) >= SEEN_AFTER
+
 
 @dataclass(frozen=True, slots=True)
 class Collision:
@@ -54,9 +58,8 @@ class Room:
         """What is too much; with a moment, without what others did too shortly before it."""
         sums: Amounts = {}
         for each in self.there.values():
-            if before is not None and not each.pod.is_ours:
-                if seconds_between(each.bound, before, away) < SEEN_AFTER:
-                    continue
+            if before is not None and not each.could_be_seen(before, away):
+                continue
             for name, amount in each.pod.requests.items():
                 sums[name] = sums.get(name, 0) + amount
         return {

@@ -1,0 +1,144 @@
+"""The checks for what was lost, doubled or leaked find it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.integration.crash.checks.books import leaks, wrong_fluxjobs, wrong_jobs
+from tests.integration.crash.checks.ends import long_overruns, missed_changes, wrong_ends
+from tests.integration.crash.checks.evidence import Row
+from tests.integration.crash.fabricate import Story, a_gang, a_job
+from tests.integration.crash.works import Fate
+
+ROW = Row(1, "Group/crash/w", "completed")
+
+
+def a_pair(phase: str = "Succeeded", reason: str = "") -> Story:
+    story = Story("n1").pod("a").pod("b").bind("a").bind("b").run("a").run("b").after(5)
+    return story.end("a", phase, reason).end("b", phase, reason)
+
+
+def a_done_job(**fields: object) -> Story:
+    return a_pair().job("w", **{"end": "Complete", "succeeded": 2, **fields})
+
+
+# --- pods --------------------------------------------------------------------------------------
+
+
+def test_a_gang_that_succeeded_is_well() -> None:
+    assert not wrong_ends(a_pair().evidence())
+
+
+def test_a_pod_that_is_lost_is_found() -> None:
+    assert wrong_ends(a_pair().remove("b").evidence())
+    assert wrong_ends(a_pair().evidence(a_gang(3)))
+
+
+def test_a_pod_that_never_ended_is_found() -> None:
+    assert wrong_ends(a_pair().pod("c").evidence(a_gang(3)))
+
+
+@pytest.mark.parametrize(
+    ("fate", "phase", "reason"),
+    [(Fate.FAILS, "Failed", ""), (Fate.OVERRUNS, "Failed", "DeadlineExceeded")],
+    ids=["fails", "overruns"],
+)
+def test_a_designed_end_is_asked_for(fate: Fate, phase: str, reason: str) -> None:
+    assert not wrong_ends(a_pair(phase, reason).evidence(a_gang(2, fate)))
+    assert wrong_ends(a_pair().evidence(a_gang(2, fate)))
+    assert wrong_ends(a_pair(phase, reason).evidence())
+
+
+def test_what_is_impossible_must_never_start() -> None:
+    impossible = a_gang(2, Fate.IMPOSSIBLE)
+    assert not wrong_ends(Story("n1").pod("a").pod("b").evidence(impossible))
+    assert wrong_ends(a_pair().evidence(impossible))
+
+
+def test_what_was_deleted_must_be_gone() -> None:
+    deleted = a_gang(2, Fate.DELETED)
+    assert wrong_ends(a_pair().remove("a").evidence(deleted))
+    assert not wrong_ends(a_pair().remove("a").remove("b").evidence(deleted))
+
+
+def test_work_that_others_crowded_out_may_fail_but_must_end() -> None:
+    story = Story("n1").pod("a", cores=4).pod("theirs", "other", 4, ours=False)
+    story.bind("a").bind("theirs").after(5)
+    assert wrong_ends(story.evidence(a_gang(1)))
+    assert not wrong_ends(story.end("a", "Failed").evidence(a_gang(1)))
+
+
+def test_a_walltime_that_is_overrun_for_long_is_found() -> None:
+    endless = replace(a_gang(2, Fate.OVERRUNS), walltime=10)
+    story = Story("n1").pod("a").bind("a").run("a")
+    assert not long_overruns(story.after(20).change("a", node="n1").evidence(endless))
+    assert long_overruns(story.after(40).end("a", "Failed").evidence(endless))
+
+
+# --- Jobs --------------------------------------------------------------------------------------
+
+
+def test_a_job_that_succeeded_is_well() -> None:
+    assert not wrong_ends(a_done_job().evidence(a_job()))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"succeeded": 1}, {"failed": 1}, {"end": ""}, {"end": "Failed"}, {"is_gone": True}],
+    ids=str,
+)
+def test_a_job_that_did_not_succeed_is_found(fields: dict[str, object]) -> None:
+    assert wrong_ends(a_done_job(**fields).evidence(a_job()))
+
+
+def test_a_pod_that_ran_once_too_often_is_found() -> None:
+    assert wrong_ends(a_done_job().pod("c").bind("c").remove("c").evidence(a_job()))
+
+
+def test_an_index_that_was_completed_twice_is_found() -> None:
+    story = a_done_job().change("a", index="0").change("b", index="0")
+    [found] = wrong_ends(story.evidence(a_job()))
+    assert found.endswith("index 0 was completed 2 times")
+
+
+# --- the record and the tables -----------------------------------------------------------------
+
+
+def test_a_record_that_lags_is_found() -> None:
+    story = a_pair()
+    now = {"b": story.record[-1].version}
+    assert not missed_changes(tuple(story.record), now)
+    assert missed_changes(tuple(story.record[:-1]), now)
+
+
+@pytest.mark.parametrize(
+    ("rows", "is_well"),
+    [
+        ((ROW,), True),
+        ((), False),
+        ((ROW, replace(ROW, id=2)), False),
+        ((replace(ROW, state="failed"),), False),
+        ((ROW, replace(ROW, workload="Pod/crash/x/1")), False),
+    ],
+    ids=["once", "never", "twice", "another state", "a stranger"],
+)
+def test_each_group_is_queued_once_and_the_queue_knows_how_it_ended(
+    rows: tuple[Row, ...], is_well: bool
+) -> None:
+    assert (not wrong_jobs(a_pair().evidence(rows=rows))) is is_well
+
+
+def test_what_is_left_of_jobs_is_found() -> None:
+    evidence = a_pair().evidence(rows=(ROW,))
+    assert not leaks(replace(evidence, left={"allocations": 0}))
+    assert leaks(replace(evidence, left={"allocations": 1}))
+    assert leaks(replace(evidence, rows=(replace(ROW, state="running"),)))
+
+
+def test_each_group_has_one_fluxjob() -> None:
+    evidence = a_pair().evidence(a_gang())
+    assert wrong_fluxjobs(evidence)
+    assert not wrong_fluxjobs(replace(evidence, fluxjobs=(ROW.workload,)))
+    assert wrong_fluxjobs(replace(evidence, fluxjobs=(ROW.workload, ROW.workload)))

@@ -1,0 +1,239 @@
+"""A cluster in memory, for plays: what the API server holds, the Job controller, and the kubelets.
+
+It knows the truth, and tells of every change in `news`, which a play brings to the controller when
+it likes. What it does is what was seen of Kubernetes:
+
+- nobody checks capacity when a pod is bound, or whether its node is still there;
+- a bound pod cannot be bound again, and one that is told to go cannot be bound at all;
+- a Job that is suspended loses its pods and its start time, and spends nothing of its backoffLimit;
+- a pod that goes while it runs takes a moment, and is counted as failed by its Job;
+- a kubelet refuses a pod that does not fit beside those that it has.
+
+Nothing happens by itself: `pass_time` is a second of the kubelets, `control` one look of the
+controllers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from msgspec.structs import replace
+
+from fluxnetes.cluster.machines import is_closed
+from fluxnetes.cluster.names import JOB, SCHEDULER_NAMES, TASK
+from fluxnetes.cluster.quantities import amounts
+from fluxnetes.cluster.requests import held_amounts
+from fluxnetes.kube.cache import ChangeKind
+from fluxnetes.kube.objects.base import Object
+from fluxnetes.kube.objects.jobs import Job
+from fluxnetes.kube.objects.nodes import Node
+from fluxnetes.kube.objects.pods import Pod
+from tests.unit.controller.jobs import JobController
+
+T = TypeVar("T", bound=Object)
+
+
+class Refused(Exception):  # noqa: N818 - as the API server says it
+    """Not found, or in conflict with what is there."""
+
+
+@dataclass(frozen=True)
+class News:
+    """What a watch would show."""
+
+    kind: str
+    change: ChangeKind
+    object: Object
+
+
+@dataclass
+class Cluster:
+    """See the module's docstring."""
+
+    now: int = 1_800_000_000
+    nodes: dict[str, Node] = field(default_factory=dict)
+    jobs: dict[str, Job] = field(default_factory=dict)
+    pods: dict[str, Pod] = field(default_factory=dict)
+    """Jobs and pods by uid."""
+    news: list[News] = field(default_factory=list)
+    run_time: int | None = None
+    """Pods that ran for so long end well; None: they run until somebody ends them."""
+    made: int = 0
+    """How many pods were ever made by controllers."""
+    tally: dict[str, dict[str, bool]] = field(default_factory=dict)
+    """Whether pods of Jobs ended well, by the Job's uid and the pod's."""
+    _version: int = 0
+
+    # -- objects -------------------------------------------------------------------------------
+
+    def put(self, object: T) -> T:
+        """An object is new, or changed."""
+        self._version += 1
+        known, kind = self._of(object)
+        key = object.metadata.name if isinstance(object, Node) else object.metadata.uid
+        created = object.metadata.creation_timestamp or self.moment
+        metadata = replace(
+            object.metadata, resource_version=str(self._version), creation_timestamp=created
+        )
+        object = replace(object, metadata=metadata)
+        change = ChangeKind.CHANGED if key in known else ChangeKind.ADDED
+        known[key] = object
+        self.news.append(News(kind, change, object))
+        return object
+
+    def drop(self, object: Object) -> None:
+        """An object is gone."""
+        known, kind = self._of(object)
+        key = object.metadata.name if isinstance(object, Node) else object.metadata.uid
+        if known.pop(key, None) is not None:
+            self.news.append(News(kind, ChangeKind.DELETED, object))
+
+    def _of(self, object: Object) -> tuple[dict[str, Any], str]:
+        if isinstance(object, Node):
+            return self.nodes, "nodes"
+        return (self.jobs, "jobs") if isinstance(object, Job) else (self.pods, "pods")
+
+    @property
+    def moment(self) -> datetime:
+        return datetime.fromtimestamp(self.now, UTC)
+
+    def everything(self) -> list[News]:
+        """What a list would show."""
+        found = (*self.nodes.values(), *self.jobs.values(), *self.pods.values())
+        return [News(self._of(each)[1], ChangeKind.ADDED, each) for each in found]
+
+    # -- what users and schedulers do ----------------------------------------------------------
+
+    def bind(self, uid: str, node: str, job: int, task: int) -> None:
+        pod = self._pod(uid)
+        if pod.spec.node_name or pod.metadata.deletion_timestamp is not None or pod.is_over:
+            raise Refused(f"pod {pod.metadata.name} cannot be bound any more")
+        annotations = {**pod.metadata.annotations, JOB: str(job), TASK: str(task)}
+        self.put(
+            replace(
+                pod,
+                metadata=replace(pod.metadata, annotations=annotations),
+                spec=replace(pod.spec, node_name=node, scheduling_gates=()),
+            )
+        )
+
+    def delete_pod(self, uid: str, *, counts: bool = True) -> None:
+        """Told to go; gone at once if no kubelet has to be asked.
+
+        Its Job counts that as a failure, unless it was itself the one who did it.
+        """
+        pod = self._pod(uid)
+        owner = pod.metadata.controller
+        if owner is not None and not pod.is_over and counts:
+            self.tally.setdefault(owner.uid, {})[uid] = False
+        if not pod.spec.node_name or pod.is_over:
+            self.drop(pod)
+        elif pod.metadata.deletion_timestamp is None:
+            metadata = replace(pod.metadata, deletion_timestamp=self.moment)
+            self.put(replace(pod, metadata=metadata))
+
+    def end_pod(self, uid: str, phase: str, reason: str = "") -> None:
+        pod = self._pod(uid)
+        self.put(replace(pod, status=replace(pod.status, phase=phase, reason=reason)))
+
+    def set_deadline(self, uid: str, seconds: int) -> None:
+        pod = self._pod(uid)
+        self.put(replace(pod, spec=replace(pod.spec, active_deadline_seconds=seconds)))
+
+    def patch_job(self, uid: str, content: dict[str, Any]) -> None:
+        """Merge; annotations and some fields of the spec are all that anybody changes here."""
+        job = self.jobs.get(uid)
+        if job is None:
+            raise Refused("there is no such Job")
+        more = content.get("metadata", {}).get("annotations", {})
+        merged = {**job.metadata.annotations, **more}
+        annotations = {key: value for key, value in merged.items() if value is not None}
+        renamed = {"activeDeadlineSeconds": "active_deadline_seconds"}
+        spec = {renamed.get(key, key): value for key, value in content.get("spec", {}).items()}
+        self.put(
+            replace(
+                job,
+                metadata=replace(job.metadata, annotations=annotations),
+                spec=replace(job.spec, **spec),
+            )
+        )
+
+    def delete_job(self, uid: str) -> None:
+        """In the background: its pods follow."""
+        if uid in self.jobs:
+            self.drop(self.jobs[uid])
+
+    def _pod(self, uid: str) -> Pod:
+        if uid not in self.pods:
+            raise Refused("there is no such pod")
+        return self.pods[uid]
+
+    # -- what happens by itself ----------------------------------------------------------------
+
+    def control(self) -> None:
+        """One look of the Job controller and the garbage collectors."""
+        for pod in list(self.pods.values()):
+            owner = pod.metadata.controller
+            if owner is not None and owner.kind == "Job" and owner.uid not in self.jobs:
+                self.delete_pod(pod.metadata.uid)
+        for job in list(self.jobs.values()):
+            JobController(self, job).look()
+
+    def pass_time(self) -> None:
+        """A second of the kubelets."""
+        self.now += 1
+        for pod in list(self.pods.values()):
+            if pod.spec.node_name and not pod.is_over:
+                self._keep(pod)
+        self.control()
+
+    def _keep(self, pod: Pod) -> None:
+        """What the kubelet of a pod's node does about it."""
+        uid, status = pod.metadata.uid, pod.status
+        if pod.spec.node_name not in self.nodes or pod.metadata.deletion_timestamp is not None:
+            self.drop(pod)
+        elif status.phase == "Pending":
+            self._admit(pod)
+        else:
+            ran = self.now - int(status.start_time.timestamp()) if status.start_time else 0
+            deadline = pod.spec.active_deadline_seconds
+            if deadline is not None and ran > deadline:
+                self.end_pod(uid, "Failed", "DeadlineExceeded")
+            elif self.run_time is not None and ran >= self.run_time:
+                self.end_pod(uid, "Succeeded")
+
+    def _admit(self, pod: Pod) -> None:
+        free = self.free(pod.spec.node_name, admitted=True)
+        short = [type for type, amount in held_amounts(pod) if amount > free.get(type, amount)]
+        if short:
+            self.end_pod(pod.metadata.uid, "Failed", f"OutOf{short[0]}")
+        else:
+            running = replace(pod.status, phase="Running", start_time=self.moment)
+            self.put(replace(pod, status=running))
+
+    # -- looking -------------------------------------------------------------------------------
+
+    def free(self, node: str, *, admitted: bool = False, but: frozenset[str] = frozenset()) -> dict[str, int]:
+        """What the pods on a node leave, of what kubelets count; `but`: pods that do not count."""
+        left = amounts(self.nodes[node].status.allocatable, up=False)
+        for uid, pod in self.pods.items():
+            if pod.spec.node_name != node or pod.is_over or uid in but:
+                continue
+            if not admitted or pod.status.phase != "Pending":
+                for type, amount in held_amounts(pod):
+                    if type in left:
+                        left[type] -= amount
+        return left
+
+    def is_open(self, node: str) -> bool:
+        return node in self.nodes and not is_closed(self.nodes[node])
+
+    @property
+    def ours(self) -> list[Pod]:
+        return [pod for pod in self.pods.values() if is_ours(pod)]
+
+
+def is_ours(pod: Pod) -> bool:
+    return pod.spec.scheduler_name in SCHEDULER_NAMES

@@ -1,0 +1,54 @@
+"""A store in memory, with what the controller asks of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.queue.changes import Allocation, Changes, Snapshot
+from fluxnetes.queue.config import Config
+from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.states import ENDED
+from fluxnetes.store.system import System, system, system_row
+from tests.unit.queue.keeper import Keeper
+
+
+class Memory:
+    """Keeps what a database would. `before_commit` may fail, or let something happen meanwhile."""
+
+    def __init__(self) -> None:
+        self.keeper = Keeper()
+        self.before_commit: Callable[[], None] = lambda: None
+        self.after_commit: Callable[[], None] = lambda: None
+        self._system: System | None = None
+
+    async def load(self) -> Snapshot:
+        return self.keeper.snapshot()
+
+    async def system(self) -> System | None:
+        return self._system
+
+    async def ended(self, workloads: Iterable[str]) -> dict[str, Job]:
+        wanted = set(workloads)
+        jobs = sorted(self.keeper.jobs.values(), key=lambda job: job.id)
+        return {
+            job.submission.workload: job
+            for job in jobs
+            if job.state in ENDED and job.submission.workload in wanted
+        }
+
+    async def commit(self, changes: Changes, fence: int) -> None:
+        self.before_commit()
+        self.keeper.fold(changes)
+        self.after_commit()
+
+    async def keep_system(
+        self,
+        graph: ResourceGraph,
+        config: Config,
+        fence: int,
+        allocations: Iterable[Allocation] = (),
+    ) -> None:
+        names = ("graph", "rows", "down", "config")
+        self._system = system(dict(zip(names, system_row(graph, config), strict=True)))
+        self.keeper.fold(Changes(allocations={each.job: each for each in allocations}))
