@@ -49,6 +49,8 @@ class Hands:
     _rest: asyncio.Queue[Hashable] = field(default_factory=asyncio.Queue)
     _flying: dict[str, int] = field(default_factory=dict)
     """The job of each pod whose bind is under way, by its uid."""
+    _working: set[Hashable] = field(default_factory=set)
+    """What somebody works on; whatever else is asked about it is theirs to do."""
     _done: dict[Hashable, tuple[Action, float]] = field(default_factory=dict)
     """What was done just now; the watch may not show it yet."""
 
@@ -63,8 +65,9 @@ class Hands:
     def ask(self, action: Action) -> None:
         """Do this, unless it is being done or was done a moment ago."""
         key = _key(action)
-        if key in self.asked:
-            self.asked[key] = action
+        if key in self.asked or key in self._working:
+            if self.asked.get(key) != action:
+                self.asked[key] = action
             return
         done = self._done.get(key)
         if done is not None and done[0] == action and time.monotonic() - done[1] < _JUST_NOW:
@@ -93,7 +96,13 @@ class Hands:
     async def _work_off(self, queue: asyncio.Queue[Hashable]) -> None:
         while True:
             key = await queue.get()
-            await self._do(key)
+            if key in self._working:
+                continue
+            self._working.add(key)
+            try:
+                await self._do(key)
+            finally:
+                self._working.discard(key)
 
     async def _do(self, key: Hashable) -> None:
         """Do what is asked about something until it is done, or not asked for any more."""
@@ -107,10 +116,8 @@ class Hands:
                 pause = min(2 * pause, _LONGEST_PAUSE)
                 continue
             except PermanentError as error:
-                self._over(key, action)
                 if not isinstance(error, (NotFound, Conflict)):
                     self.failed(action, str(error))
-                return
             if self._over(key, action):
                 return
 

@@ -7,6 +7,7 @@ that have waited for a while.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -19,6 +20,7 @@ from fluxnetes.controller.events import about
 from fluxnetes.controller.fluxjobs import FluxJobView
 from fluxnetes.controller.jobspecs import jobspec_text
 from fluxnetes.controller.reports import Reports
+from fluxnetes.controller.words import in_users_units
 from fluxnetes.kube.objects.base import Owner
 from fluxnetes.kube.objects.events import Reference
 from fluxnetes.kube.objects.fluxjobs import Wrapped
@@ -31,6 +33,8 @@ from fluxnetes.queue.states import ENDED, WAITING, State
 _WRAPPED = {"Pod": Wrapped.POD, "Job": Wrapped.JOB, "Group": Wrapped.GROUP}
 _AT_ONCE = 100
 """Groups that wait whose words are worked out in one go."""
+_LONGEST_LOOK = 0.02
+"""Seconds in a second that this may take."""
 _TOLD_PODS = 20
 """Pods of a group that an event about all of it is told for."""
 _BAD_ENDS = (State.FAILED, State.TIMED_OUT, State.REJECTED)
@@ -103,9 +107,11 @@ class Telling:
                 self._waiting.pop(group.key, None)
                 self.reports.conditions.forget(group.reference)
             known = self.desk.parts.get(id)
-            self._record(group, job, known[1] if known is not None else None)
+            if job.state not in WAITING or job.restarts:
+                # What waits for the first time is told of within a second, with its place and why.
+                self._record(group, job, known[1] if known is not None else None)
             if job.state in _BAD_ENDS:
-                words = f"{job.state.value}: {job.reason}"
+                words = f"{job.state.value}: {in_users_units(job.reason)}"
                 self._warn(group, _reason_word(job.state), words)
                 self._condition(group, "Unschedulable", words)
             elif job.state is State.PENDING and job.restarts:
@@ -124,7 +130,10 @@ class Telling:
 
     def refresh(self) -> None:
         """Work out why some of those wait that do."""
+        began = time.perf_counter()
         for key in list(self._waiting)[:_AT_ONCE]:
+            if time.perf_counter() - began > _LONGEST_LOOK:
+                return
             since = self._waiting.pop(key)
             group = self.desk.world.groups.get(key)
             part = group.waiting if group is not None else None
@@ -138,14 +147,14 @@ class Telling:
         job = self.desk.job(part)
         place = None if told.place is None else told.place + 1
         eta = told.until if job.plan is not None else None
-        self._record(group, job, part, told.reason, place, eta)
-        words = told.reason
+        reason = words = in_users_units(told.reason)
+        self._record(group, job, part, reason, place, eta)
         if eta is not None:
             words += f"; it starts by {_moment(eta)}"
         if place is not None:
             words += f"; it is number {place} in queue {job.queue}"
         self._condition(group, "Unschedulable", words)
-        self._tell_pods(group, "FailedScheduling", f"not yet: {told.reason}")
+        self._tell_pods(group, "FailedScheduling", f"not yet: {reason}")
 
     # -- the three ways ------------------------------------------------------------------------
 
@@ -200,7 +209,7 @@ class Telling:
             name=group.key.name,
             kind=_WRAPPED[group.key.kind],
             state=job.state,
-            reason=reason or job.reason,
+            reason=reason or in_users_units(job.reason),
             queue=job.queue,
             position=place,
             eta=eta if eta is not None or job.plan is None else job.plan.start,
@@ -237,3 +246,9 @@ def _reason_word(state: State) -> str:
 
 def _moment(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _size(job: Job) -> int:
+    """How many pods a job asked for."""
+    request = job.submission.request
+    return sum(shape.count for shape in request.shapes) if isinstance(request, Gang) else 1

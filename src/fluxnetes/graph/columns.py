@@ -105,6 +105,8 @@ class ResourceGraph:
         self._properties: dict[int, dict[str, str]] = {}
         self._paths: dict[int, dict[int, str]] = {}
         self._topologies: dict[str, Topology] = {}
+        self._roots: dict[int, int] = {}
+        """The root of each subsystem when it was last walked."""
         self._child_names: dict[tuple[int, str], dict[str, list[int]]] = {}
         self._paths_given: dict[int, dict[str, list[int]]] | None = None
         self._by_rank: tuple[Ints, Ints] | None = None
@@ -173,7 +175,7 @@ class ResourceGraph:
         number = self.subsystems.get(subsystem)
         mine = self.edge_subsystem == number
         sources, targets = self.edge_source[mine], self.edge_target[mine]
-        root = self._root(number, sources, targets)
+        root = self._roots[number] = self._root(number, sources, targets)
         return build_topology(self.vertex_count, root, sources, targets)
 
     def _root(self, number: int, sources: Ints, targets: Ints) -> int:
@@ -186,6 +188,8 @@ class ResourceGraph:
         if len(sources) == 0:
             if number == 0 and self.vertex_count == 1:
                 return 0
+            if number in self._roots:  # all that it held was removed
+                return self._roots[number]
             raise GraphError(f"no edge of the graph is in subsystem {number}")
         is_target = np.zeros(self.vertex_count, dtype=np.bool_)
         is_target[targets] = True

@@ -1,0 +1,145 @@
+"""What must hold in a play at every moment, read from the cluster as far as it can be.
+
+- No bind puts more on a node than it has, counting all pods of ours and those of others that the
+  controller had looked at when the bind took off.
+- A seat has one pod at most, a pod one seat, and all books of the controller say the same.
+- A group that never was complete does not keep some of its pods bound while nothing moves.
+- What the queue checks of itself (`queue/validate.py`) holds, too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from fluxnetes.cluster.groups import Group, GroupKey, Part, is_live
+from fluxnetes.cluster.demand import least_size
+from fluxnetes.cluster.requests import held_amounts
+from fluxnetes.controller.actions import Bind
+from fluxnetes.queue.states import HOLDING, WAITING
+from tests.unit.controller.cluster import is_ours
+from tests.unit.controller.play import Play
+
+SLACK = 8
+"""Seconds beyond the stall time: to take Jobs back and let their pods go takes a few."""
+
+
+@dataclass
+class Partial:
+    """A group of which some pods are bound, though not enough, and that never was complete."""
+
+    bound: frozenset[str]
+    since: int
+
+
+class Inspector:
+    """Looks at a play after every round."""
+
+    def __init__(self, play: Play) -> None:
+        self._play = play
+        self._seen: frozenset[str] = frozenset()
+        """Others' pods that the controller knew of when it last looked around."""
+        self._aware: dict[str, frozenset[str]] = {}
+        """Of those, who was known when the bind of a pod took off, by the pod's uid."""
+        self._partial: dict[GroupKey, Partial] = {}
+        self._started: set[GroupKey] = set()
+        self.attend()
+
+    def attend(self) -> None:
+        """A term begins."""
+        play = self._play
+        play.looked = self.look
+        play.hands.takes_off, play.hands.lands = self._takes_off, self._lands
+        self._partial.clear()
+
+    # -- binds ---------------------------------------------------------------------------------
+
+    def _takes_off(self, bind: Bind) -> None:
+        self._aware[bind.uid] = self._seen
+
+    def _lands(self, bind: Bind) -> None:
+        """A pod was bound just now."""
+        cluster, aware = self._play.cluster, self._aware[bind.uid]
+        if bind.node not in cluster.nodes:
+            return
+        unseen = (uid for uid, pod in cluster.pods.items() if not is_ours(pod) and uid not in aware)
+        left = cluster.free(bind.node, but=frozenset(unseen))
+        mine = dict(held_amounts(cluster.pods[bind.uid]))
+        over = {type: n for type, n in left.items() if n < 0 and type in mine}
+        assert not over, f"{bind} puts too much on its node: {over}"
+
+    # -- rounds --------------------------------------------------------------------------------
+
+    def look(self) -> None:
+        """A round is over."""
+        others = self._play.desk.world.others.pods
+        pods = self._play.cluster.pods
+        self._seen = frozenset(uid for uid in others if uid in pods and not is_ours(pods[uid]))
+        self._check_books()
+        for group in self._play.desk.world.groups.values():
+            self._check_seats(group)
+            self._check_partial(group)
+
+    def _check_books(self) -> None:
+        desk = self._play.desk
+        on_nodes: Counter[tuple[str, int, int]] = Counter()
+        for group, part in desk.parts.values():
+            assert desk.world.groups.get(group.key) is group, f"{group.key} was forgotten"
+            assert part in group.parts
+            for task, node in enumerate(part.nodes):
+                if task not in part.ended:
+                    on_nodes[node, part.job, task] += 1
+            state = desk.state(part)
+            assert state in (HOLDING if part.holds else WAITING), f"{state} of {part}"
+        listed = {(node, *seat) for node, seats in desk.seats_on.items() for seat in seats}
+        stale = {seat for seat in listed - set(on_nodes) if not self._is_ended(seat)}
+        assert not stale, f"seats of nobody: {stale}"
+        assert set(on_nodes) <= listed, f"seats that are not listed: {set(on_nodes) - listed}"
+        live = [job.id for job in desk.scheduler.jobs.values() if job.state in WAITING | HOLDING]
+        assert set(live) == set(desk.parts), f"jobs {live}, parts {list(desk.parts)}"
+
+    def _is_ended(self, seat: tuple[str, int, int]) -> bool:
+        """Seats that are over stay listed until the queue's word on them is written down."""
+        node, job, task = seat
+        known = self._play.desk.parts.get(job)
+        return known is not None and task in known[1].ended
+
+    def _check_seats(self, group: Group) -> None:
+        for uid, (part, task) in group.seats.items():
+            assert part in group.parts and part.pods.get(task) == uid, f"{uid} sits nowhere"
+        for part in group.parts:
+            self._check_part(group, part)
+
+    def _check_part(self, group: Group, part: Part) -> None:
+        for task, uid in part.pods.items():
+            assert group.seats.get(uid) == (part, task), f"{uid} does not know its seat"
+            assert task not in part.ended, f"{uid} sits on a seat that is over"
+        assert part.bound <= set(part.pods), f"bound without a pod: {part}"
+        assert not set(part.kept) & set(part.pods), f"kept and taken: {part}"
+        for task in part.bound:
+            member = group.pods.get(part.pods[task])
+            node = member.pod.spec.node_name if member is not None else ""
+            assert node in ("", part.nodes[task]), f"{part.pods[task]} is on {node}: {part}"
+
+    # -- groups that are half there ------------------------------------------------------------
+
+    def _check_partial(self, group: Group) -> None:
+        now = self._play.cluster.now
+        there = frozenset(uid for uid, m in group.pods.items() if self._is_placed(uid))
+        if not there:
+            self._started.discard(group.key)
+        if len(there) >= least_size(group):
+            self._started.add(group.key)
+        if not there or group.key in self._started or group.closed is not None:
+            self._partial.pop(group.key, None)
+            return
+        known = self._partial.get(group.key)
+        if known is None or known.bound != there:
+            self._partial[group.key] = Partial(there, now)
+            return
+        most = self._play.options.settings.stall + SLACK
+        assert now - known.since <= most, f"half of {group.key} is bound: {sorted(there)}"
+
+    def _is_placed(self, uid: str) -> bool:
+        pod = self._play.cluster.pods.get(uid)
+        return pod is not None and bool(pod.spec.node_name) and is_live(pod)

@@ -1,0 +1,38 @@
+"""Reasons in the units that users write."""
+
+from __future__ import annotations
+
+import pytest
+
+from fluxnetes.controller.words import in_users_units
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        (
+            "needs room for 9 pods of 16000 cpu, 1 pods, 1 tenancy; there is room for 8",
+            "needs room for 9 pods of 16 cpu; there is room for 8",
+        ),
+        (
+            "needs room for 2 pods of 500 cpu, 2048 memory, 8 nvidia.com/gpu, 1 pods, 1 tenancy; "
+            "there is room for 0",
+            "needs room for 2 pods of 500m cpu, 2Gi memory, 8 nvidia.com/gpu; there is room for 0",
+        ),
+        (
+            "needs 20000 cpu on one node; the most that one has is 15500",
+            "needs 20 cpu on one node; the most that one has is 15500m cpu",
+        ),
+        (
+            "needs 111 pods on one node; the most that one has is 110",
+            "needs 111 pods on one node; the most that one has is 110 pods",
+        ),
+        (
+            "needs 1000000 tenancy on one node; the most that one has is 999999",
+            "no node is free for a pod that shares its node with nobody",
+        ),
+        ("queue batch is stopped", "queue batch is stopped"),
+    ],
+)
+def test_amounts_are_told_as_users_write_them(said: str, read: str) -> None:
+    assert in_users_units(said) == read
