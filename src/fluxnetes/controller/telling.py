@@ -49,6 +49,8 @@ class Telling:
     _waiting: dict[GroupKey, float] = field(default_factory=dict)
     """Groups that wait, and since when; those that were looked at last come last."""
 
+    _told: set[GroupKey] = field(default_factory=set)
+    """Groups that wait and whose pods have an event about it."""
     _nodes: dict[int, tuple[str, ...]] = field(default_factory=dict)
     """The nodes that each job was given last; a record says them after its end, too."""
 
@@ -105,6 +107,7 @@ class Telling:
                 self._waiting.setdefault(group.key, self.desk.clock)
             else:
                 self._waiting.pop(group.key, None)
+                self._told.discard(group.key)
                 self.reports.conditions.forget(group.reference)
             known = self.desk.parts.get(id)
             if job.state not in WAITING or job.restarts:
@@ -154,7 +157,10 @@ class Telling:
         if place is not None:
             words += f"; it is number {place} in queue {job.queue}"
         self._condition(group, "Unschedulable", words)
-        self._tell_pods(group, "FailedScheduling", f"not yet: {reason}")
+        if group.key not in self._told:
+            # Reasons change all the time; the condition and the record follow, an event does not.
+            self._told.add(group.key)
+            self._tell_pods(group, "FailedScheduling", f"not yet: {reason}")
 
     # -- the three ways ------------------------------------------------------------------------
 

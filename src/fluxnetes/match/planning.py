@@ -235,17 +235,18 @@ class Planning:
         job.placement = replace(job.placement, end=until)
         self._enter_again(job)
 
-    def reduce(self, jobid: int, placement: Placement) -> None:
-        """A job keeps only this."""
+    def reduce(self, jobid: int, placement: Placement) -> Found:
+        """A job keeps only this; returns what that is on the tree."""
         job = self.matcher.jobs[jobid]
         job.placement = placement
-        self._enter_again(job)
+        return self._enter_again(job)
 
-    def _enter_again(self, job: Job) -> None:
+    def _enter_again(self, job: Job) -> Found:
         engine = self.engine
         held = engine.held(job.placement)
         engine.leave(job.jobid)
         engine.enter(job.jobid, held, job.at, job.end, reserved=False, moved=True)
+        return Found(held)
 
     def free(self, jobid: int) -> None:
         """A job is gone from all that it had."""

@@ -108,8 +108,8 @@ def _dotted(version: tuple[int, ...]) -> str:
 def _packages(module: Path) -> dict[str, str]:
     """Program -> Go package, from the tool directives. etcd's is the one that is not its name."""
     text = (module / "go.mod").read_text()
-    block = re.search(r"^tool \((.*?)^\)", text, re.MULTILINE | re.DOTALL)
-    tools = block[1].split() if block else []
+    blocks = re.findall(r"^tool (?:\((.*?)^\)|(\S+)$)", text, re.MULTILINE | re.DOTALL)
+    tools = [tool for block in blocks for tool in " ".join(block).split()]
     return {"etcd" if "/etcd/" in tool else tool.rpartition("/")[2]: tool for tool in tools}
 
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from fluxnetes.jobspec.model import SLOT, XOR_SLOT
 from fluxnetes.match.gang import Gang
-from fluxnetes.match.planning import Found
 from fluxnetes.queue.asks import Ask
 from fluxnetes.queue.changes import Allocation, Event
 from fluxnetes.queue.core import Core
@@ -26,9 +25,8 @@ class Holdings:
         planning = core.planning
         core.allocations[job.id] = allocation
         core.records.changes.allocations[job.id] = allocation
-        planning.reduce(job.id, allocation.placement)
         before = core.records.amounts[job.id]
-        after = planning.amounts(Found(planning.engine.held(allocation.placement)))
+        after = planning.amounts(planning.reduce(job.id, allocation.placement))
         core.records.amounts[job.id] = after
         self._account(job, before, after, now)
         core.room.resize(job.id, self._ask_now(job, after), after)

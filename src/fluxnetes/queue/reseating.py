@@ -77,8 +77,7 @@ class Reseating:
         """Where the tasks fit once they have left the places that they have."""
         core, ask = self._core, self._ask(before, moved)
         holder = core.room.holders[job.id]
-        staying = core.planning.amounts(Found(core.planning.engine.held(left)))
-        core.planning.reduce(job.id, left)
+        staying = core.planning.amounts(core.planning.reduce(job.id, left))
         core.room.resize(job.id, holder.ask.sized(holder.ask.count - len(moved)), staying)
         found = core.room.find_now(ask, self._duration(job, now))
         if found is not None:

@@ -82,7 +82,7 @@ async def test_who_does_not_renew_loses_it_and_is_never_sure_beside_another(
         assert lease.holder_identity == "b"
         assert lease.lease_transitions == 2
         with pytest.raises(LeadershipLost, match="'b' leads"):  # it wakes, and finds out
-            await paused.keep()
+            await asyncio.wait_for(paused.keep(), 10)
         assert paused.lost.is_set()
 
 
@@ -189,7 +189,7 @@ async def test_a_server_that_hangs_too_long_ends_it_in_time(
         won = time.monotonic()
         with hanging(plane):
             with pytest.raises(LeadershipLost, match=r"could not renew"):
-                await leader.keep()
+                await asyncio.wait_for(leader.keep(), 10)
             assert time.monotonic() - won < timing.duration - timing.skew
             assert leader.lost.is_set()
             assert not leader.is_sure()

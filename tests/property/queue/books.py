@@ -7,6 +7,7 @@ started to the moment at which it was really gone, and from the edges of the gra
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from itertools import combinations
 
 from fluxnetes.graph.columns import ResourceGraph
@@ -32,6 +33,8 @@ class Books:
             zip(graph.edge_target.tolist(), graph.edge_source.tolist(), strict=True)
         )
         self._windows: dict[str, Window | None] = {}
+        self._own: dict[int, dict[int, int]] = {}
+        """What each job had for itself when we last looked, by row of the graph."""
 
     def check(self, step: Step) -> None:
         for changes in step.changes:
@@ -41,6 +44,9 @@ class Books:
         for job in step.started:
             if job in self._world.present:
                 self._check_start(job)
+        for job, presence in self._world.present.items():
+            self._check_what_is_new(job, presence.placement)
+        self._own = {job: _own(p.placement) for job, p in self._world.present.items()}
 
     # -- at every moment -----------------------------------------------------------------------
 
@@ -77,10 +83,7 @@ class Books:
     def _check_start(self, id: int) -> None:
         world, job = self._world, self._world.job(id)
         placement = world.present[id].placement
-        nodes = self._nodes(placement)
-        assert nodes.isdisjoint(world.down), f"job {id} starts on nodes that are down"
-        assert nodes.isdisjoint(world.closed), f"job {id} starts on nodes that are closed"
-        self._check_that_others_leave_room(placement)
+        nodes = self._nodes(_own(placement))
         assert _amounts(world.graph, placement) == _asked(job)
         for window in self._windows.values():
             if window is not None and not nodes.isdisjoint(window.nodes):
@@ -89,10 +92,15 @@ class Books:
             reserved = self._windows[job.submission.reservation]
             assert reserved is not None and nodes <= set(reserved.nodes)
 
-    def _check_that_others_leave_room(self, placement: Placement) -> None:
-        """What a job is given is neither another job's nor held by others."""
+    def _check_what_is_new(self, job: int, placement: Placement) -> None:
+        """What a job is given is up, open, and neither another job's nor held by others."""
         world, others = self._world, self._world.held_by_others()
-        for row in _own(placement):
+        before = self._own.get(job, {})
+        new = [row for row, amount in _own(placement).items() if amount > before.get(row, 0)]
+        nodes = self._nodes(new)
+        assert nodes.isdisjoint(world.down), f"job {job} is given nodes that are down"
+        assert nodes.isdisjoint(world.closed), f"job {job} is given nodes that are closed"
+        for row in new:
             taken = sum(_own(p.placement).get(row, 0) for p in world.present.values())
             free = int(world.graph.size[row]) - others.get(row, 0)
             assert taken <= free, f"{taken} of {world.graph.path(row)} are taken, of {free}"
@@ -108,9 +116,10 @@ class Books:
                 f"job {spec.id} starts at {now} for {walltime} and runs into {window}"
             )
 
-    def _nodes(self, placement: Placement) -> set[str]:
+    def _nodes(self, own: Iterable[int]) -> set[str]:
+        """The names of the nodes that rows are in."""
         graph = self._world.graph
-        rows = {up for row in _own(placement) for up in self._lineage(row)}
+        rows = {up for row in own for up in self._lineage(row)}
         is_node = graph.types.get("node")
         return {graph.name(row) for row in rows if graph.type_id[row] == is_node}
 

@@ -21,9 +21,13 @@ from fluxnetes.queue.events import (
     Occupied,
     Release,
     RemoveWindow,
+    Reseat,
     Reserve,
+    Reshape,
     TaskEnded,
+    TasksEnded,
 )
+from fluxnetes.queue.jobs import Request
 
 Move = Callable[[int, list[int]], Event]
 """What happens, once it is known when, and which jobs there are by then."""
@@ -47,6 +51,18 @@ def _alter(walltime: int) -> Callable[[int], Event]:
 
 def _task_ended(task: int, ok: bool) -> Callable[[int], Event]:
     return lambda job: TaskEnded(job, task, ok)
+
+
+def _tasks_ended(tasks: frozenset[int], failed: frozenset[int]) -> Callable[[int], Event]:
+    return lambda job: TasksEnded(job, tuple(tasks), failed)
+
+
+def _reseat(tasks: frozenset[int]) -> Callable[[int], Event]:
+    return lambda job: Reseat(job, tuple(tasks))
+
+
+def _reshape(request: Request) -> Callable[[int], Event]:
+    return lambda job: Reshape(job, request)
 
 
 def _maintain(name: str, span: tuple[int, int], nodes: frozenset[str]) -> Move:
@@ -79,5 +95,14 @@ ROUGH = (
     | st.builds(_reserve, windows, spans, st.integers(1, 2))
     | windows.map(lambda name: lambda now, jobs: RemoveWindow(name))
 )
+_tasks = st.frozensets(st.integers(0, 3), max_size=3)
 _task = st.builds(_task_ended, st.integers(0, 3), st.booleans()).flatmap(to_some_job)
-WILD = ROUGH | to_some_job(Grow) | to_some_job(Grow) | _task | _task
+_several = st.builds(_tasks_ended, _tasks, _tasks).flatmap(to_some_job)
+_moved = st.builds(_reseat, _tasks).flatmap(to_some_job)
+_grown = to_some_job(Grow)
+
+
+def wild(requests: st.SearchStrategy[Request]) -> st.SearchStrategy[Move]:
+    """All of it; jobs that wait may come to ask for any of these."""
+    reshaped = st.builds(_reshape, requests).flatmap(to_some_job)
+    return ROUGH | _grown | _grown | _task | _several | _moved | _moved | reshaped

@@ -72,7 +72,7 @@ class Notary:
     def _unplanned(self, event: Event, step: Step) -> None:
         """Nothing is promised any more; at a job's own wish, or for one of the four reasons."""
         assert event.job in self.promised, f"what was not promised was taken back: {event}"
-        if event.reason != "it was changed":
+        if event.reason not in ("it was changed", "it asks for something else"):
             self._check_reason(event, step)
         del self.promised[event.job]
 

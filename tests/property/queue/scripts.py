@@ -7,8 +7,8 @@ refuses that, and it must change nothing. There are three kinds of weather:
 - *rough*: besides, jobs of higher classes come, jobs overrun, begin later, go back to the queue;
   nodes are lost and come back, are closed and opened; others take room on them and leave it;
   windows are set and removed.
-- *wild*: besides, jobs depend on each other, come as arrays, are elastic, lose tasks, and are
-  preempted.
+- *wild*: besides, jobs depend on each other, come as arrays, are elastic, lose tasks or have them
+  moved, ask for something else, and are preempted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from fluxnetes.match.gang import Gang, Shape
 from fluxnetes.queue.config import Config, Policy, QueueConfig
 from fluxnetes.queue.events import NodesBack, NodesOpened, Occupied, Release, Submit
 from fluxnetes.queue.jobs import After, Array, Dependency, OnLoss, Request, Size, Submission
-from tests.property.queue.happenings import CALM, ROUGH, WILD, windows
+from tests.property.queue.happenings import CALM, ROUGH, wild, windows
 from tests.property.queue.story import Act, Fate, Script
 from tests.property.queue.workloads import many, whole_nodes
 
@@ -94,7 +94,7 @@ def scripts(
 ) -> Script:
     """Jobs come, and things happen."""
     coming = {Weather.CALM: calm_jobs, Weather.ROUGH: rough_jobs, Weather.WILD: wild_jobs}
-    happening = {Weather.CALM: CALM, Weather.ROUGH: ROUGH, Weather.WILD: WILD}
+    happening = {Weather.CALM: CALM, Weather.ROUGH: ROUGH, Weather.WILD: wild(requests)}
     comes, happens = coming[weather](requests), happening[weather]
     what = st.integers(0, 2).flatmap(lambda drawn: happens if drawn == 2 else comes)
     now, free = 0, 1

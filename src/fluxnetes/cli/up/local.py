@@ -46,7 +46,7 @@ def _use(services: Services, plane: ControlPlane, options: Options) -> tuple[int
     if options.demo:
         from fluxnetes.cli.up.demo.run import run_demo
 
-        status = run_demo(plane.kubeconfig, options.nodes, lambda: bool(ended()))
+        status = run_demo(plane.kubeconfig, options.nodes, lambda: bool(ended()), once=options.once)
     if options.once:
         return status, ended()
     return 0, wait(ended)

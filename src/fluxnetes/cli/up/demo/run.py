@@ -30,13 +30,13 @@ _LONGEST = 300.0
 _LOOK_EVERY = 0.5
 
 
-def run_demo(kubeconfig: Path, nodes: int, has_failed: Callable[[], bool]) -> int:
+def run_demo(kubeconfig: Path, nodes: int, has_failed: Callable[[], bool], *, once: bool) -> int:
     """Run it to its end; 0 if all went as it should. It ends early if `has_failed`."""
     screen = choose_screen()
     screen.say(before(nodes))
     is_good = asyncio.run(_run(kubeconfig, nodes, screen, has_failed))
     if is_good:
-        screen.say(afterwards(kubeconfig))
+        screen.say(afterwards(kubeconfig, once=once))
     return 0 if is_good else 1
 
 

@@ -21,20 +21,25 @@ What happened:
   marathon was small enough but too long, and had to wait for climate.
   colossus can never run here. It was rejected at once, not left pending.
 
-Look at it, with KUBECONFIG={kubeconfig}:
+Look at it{where}:
   kubectl -n {namespace} get fluxjobs
   kubectl -n {namespace} describe fluxjob climate-group
   kubectl -n {namespace} get fluxjob colossus-job -o jsonpath='{{.status.reason}}'
   kubectl -n {namespace} get pods -o wide
   kubectl -n {namespace} events
-
-Everything runs on; Ctrl-C stops it.
 """
+
+_RUNS_ON = "\nEverything runs on; Ctrl-C stops it."
 
 
 def before(nodes: int) -> str:
     return _BEFORE.format(namespace=NAMESPACE, most=most_nodes(nodes), nodes=nodes)
 
 
-def afterwards(kubeconfig: Path) -> str:
-    return _AFTERWARDS.format(namespace=NAMESPACE, kubeconfig=kubeconfig)
+def afterwards(kubeconfig: Path, *, once: bool) -> str:
+    """What to look at; `once`, when it is all there again."""
+    where = f", with KUBECONFIG={kubeconfig}"
+    if once:
+        where = f" after the next start (`fluxnetes up`){where}"
+    told = _AFTERWARDS.format(namespace=NAMESPACE, where=where)
+    return told if once else told + _RUNS_ON

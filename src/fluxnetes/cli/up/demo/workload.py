@@ -60,11 +60,8 @@ def waves(nodes: int) -> tuple[tuple[Entry, ...], ...]:
     return (
         (job("ocean", most_nodes(nodes), Ask(12, "30s", "15s")),),
         (group("climate", nodes, Ask(12, "30s", "8s")),),
-        (
-            job("marathon", 1, Ask(8, "1h", "5s")),
-            *sweeps,
-            job("colossus", 1, Ask(64, "1m", "5s"), ends="rejected"),
-        ),
+        (job("marathon", 1, Ask(8, "1h", "5s")),),
+        (*sweeps, job("colossus", 1, Ask(64, "1m", "5s"), ends="rejected")),
     )
 
 

@@ -1,0 +1,317 @@
+"""What happens in a play: values, drawn before it is known what there is by then.
+
+Each names whom it is about by a number, and it happens to whoever has that number among those that
+are there; with nobody there it does not happen at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from msgspec.structs import replace
+
+from fluxnetes.cluster.names import EXCLUSIVE, MAX_SIZE, MIN_SIZE, QUEUED, WALLTIME
+from fluxnetes.kube.objects.pods import Pod
+from tests.property.controller.scene import NODES, Scene
+from tests.unit.cluster.builders import OTHERS, a_job, machine, one_pod
+from tests.unit.controller.cluster import is_ours
+from tests.unit.controller.palms import Luck
+
+T = TypeVar("T")
+
+
+class Happening(Protocol):
+    def __call__(self, scene: Scene) -> None: ...
+
+
+def _one(things: Sequence[T], number: int) -> T | None:
+    return things[number % len(things)] if things else None
+
+
+# -- what users do ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class JobComes:
+    """A Job, as the webhook leaves it."""
+
+    pods: int = 2
+    cpu: int = 1
+    completions: int | None = -1
+    indexed: bool = False
+    walltime: int | None = None
+    least: int | None = None
+    again: bool = False
+    """Under the name of the one that came last, if that is gone."""
+
+    def __call__(self, scene: Scene) -> None:
+        name = scene.name("job", again=self.again)
+        if any(job.metadata.name == name for job in scene.cluster.jobs.values()):
+            return
+        marks = {} if self.walltime is None else {WALLTIME: f"{self.walltime}s"}
+        marks |= {} if self.least is None else {MIN_SIZE: str(min(self.least, self.pods))}
+        completions = self.completions
+        if completions is not None and completions > 0:
+            completions += self.pods
+        scene.put(
+            a_job(
+                name,
+                uid=scene.uid(),
+                pods=self.pods,
+                cpu=str(self.cpu),
+                completions=self.pods if self.indexed else completions,
+                completionMode="Indexed" if self.indexed else "NonIndexed",
+                annotations=marks,
+            )
+        )
+
+
+@dataclass(frozen=True)
+class PodsCome:
+    """Some pods of a label group; the others come later, or never."""
+
+    group: int
+    size: int
+    cpus: tuple[int, ...]
+    most: int | None = None
+
+    def __call__(self, scene: Scene) -> None:
+        marks = {} if self.most is None else {MAX_SIZE: str(max(self.most, self.size))}
+        for cpu in self.cpus:
+            name = scene.name("pod")
+            ring = f"ring-{self.group}"
+            pod = one_pod(
+                name,
+                uid=scene.uid(),
+                cpu=str(cpu),
+                group=ring,
+                size=self.size,
+                annotations=marks,
+            )
+            scene.put(pod)
+
+
+@dataclass(frozen=True)
+class PodComes:
+    """A pod by itself."""
+
+    cpu: int
+    alone: bool = False
+    gated: bool = False
+    deadline: int | None = None
+
+    def __call__(self, scene: Scene) -> None:
+        marks = {EXCLUSIVE: "true"} if self.alone else {}
+        gates = [{"name": QUEUED}] if self.gated else []
+        name, uid = scene.name("pod"), scene.uid()
+        scene.put(
+            one_pod(
+                name,
+                uid=uid,
+                cpu=str(self.cpu),
+                annotations=marks,
+                schedulingGates=gates,
+                activeDeadlineSeconds=self.deadline,
+            )
+        )
+
+
+@dataclass(frozen=True)
+class JobGoes:
+    who: int
+
+    def __call__(self, scene: Scene) -> None:
+        job = _one(list(scene.cluster.jobs), self.who)
+        if job is not None:
+            scene.cluster.delete_job(job)
+
+
+@dataclass(frozen=True)
+class PodGoes:
+    """Somebody deletes a pod of ours."""
+
+    who: int
+
+    def __call__(self, scene: Scene) -> None:
+        pod = _one(scene.cluster.ours, self.who)
+        if pod is not None:
+            scene.cluster.delete_pod(pod.metadata.uid)
+
+
+@dataclass(frozen=True)
+class JobScaled:
+    who: int
+    pods: int
+
+    def __call__(self, scene: Scene) -> None:
+        job = _one(list(scene.cluster.jobs), self.who)
+        if job is not None:
+            scene.cluster.patch_job(job, {"spec": {"parallelism": self.pods}})
+
+
+@dataclass(frozen=True)
+class JobSuspended:
+    """By its user, who later resumes it."""
+
+    who: int
+    suspended: bool
+
+    def __call__(self, scene: Scene) -> None:
+        job = _one(list(scene.cluster.jobs), self.who)
+        if job is not None:
+            scene.cluster.patch_job(job, {"spec": {"suspend": self.suspended}})
+
+
+# -- how pods do -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PodEnds:
+    who: int
+    ok: bool = True
+
+    def __call__(self, scene: Scene) -> None:
+        running = [p for p in scene.cluster.ours if p.status.phase == "Running"]
+        pod = _one(running, self.who)
+        if pod is not None:
+            scene.cluster.end_pod(pod.metadata.uid, "Succeeded" if self.ok else "Failed")
+
+
+# -- nodes and others ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NodeGoes:
+    who: int
+
+    def __call__(self, scene: Scene) -> None:
+        node = scene.cluster.nodes.get(NODES[self.who % len(NODES)])
+        if node is not None:
+            scene.cluster.drop(node)
+
+
+@dataclass(frozen=True)
+class NodeComes:
+    who: int
+
+    def __call__(self, scene: Scene) -> None:
+        name = NODES[self.who % len(NODES)]
+        if name not in scene.cluster.nodes:
+            scene.put(machine(name))
+
+
+@dataclass(frozen=True)
+class NodeCloses:
+    who: int
+    closed: bool = True
+
+    def __call__(self, scene: Scene) -> None:
+        node = scene.cluster.nodes.get(NODES[self.who % len(NODES)])
+        if node is not None:
+            scene.put(replace(node, spec=replace(node.spec, unschedulable=self.closed)))
+
+
+@dataclass(frozen=True)
+class OtherComes:
+    """A pod of another scheduler, which knows nothing of our plans but fits beside what is bound."""
+
+    who: int
+    cpu: int
+
+    def __call__(self, scene: Scene) -> None:
+        name = NODES[self.who % len(NODES)]
+        if name in scene.cluster.nodes and scene.cluster.free(name)["cpu"] >= 1000 * self.cpu:
+            pod = one_pod(
+                scene.name("other"),
+                uid=scene.uid(),
+                cpu=str(self.cpu),
+                scheduler=OTHERS,
+                node=name,
+            )
+            scene.put(pod)
+
+
+@dataclass(frozen=True)
+class OtherGoes:
+    who: int
+
+    def __call__(self, scene: Scene) -> None:
+        others: list[Pod] = [p for p in scene.cluster.pods.values() if not is_ours(p)]
+        pod = _one(others, self.who)
+        if pod is not None:
+            scene.cluster.delete_pod(pod.metadata.uid)
+
+
+# -- how well we do --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class HandsAre:
+    """How the next deeds go."""
+
+    luck: tuple[Luck, ...]
+
+    def __call__(self, scene: Scene) -> None:
+        scene.play.hands.luck.extend(self.luck)
+
+
+@dataclass(frozen=True)
+class NewsLag:
+    """Of some kinds nothing is heard until time passes."""
+
+    kinds: frozenset[str]
+
+    def __call__(self, scene: Scene) -> None:
+        scene.play.lags = set(self.kinds)
+
+
+@dataclass(frozen=True)
+class SeenTwice:
+    """A watch starts over and shows everything again."""
+
+    def __call__(self, scene: Scene) -> None:
+        scene.cluster.news += [each for each in scene.cluster.everything()]
+
+
+@dataclass(frozen=True)
+class Restart:
+    """The controller is killed; perhaps the database is lost, too."""
+
+    empty: bool = False
+
+    def __call__(self, scene: Scene) -> None:
+        scene.restart(empty=self.empty)
+
+
+@dataclass(frozen=True)
+class CrashAtCommit:
+    """The controller is killed when its next decision is written down, or just before."""
+
+    written: bool
+
+    def __call__(self, scene: Scene) -> None:
+        scene.crash_at_commit(written=self.written)
+
+
+@dataclass(frozen=True)
+class Wait:
+    seconds: int
+
+    def __call__(self, scene: Scene) -> None:
+        scene.wait(self.seconds)
+
+
+@dataclass(frozen=True)
+class AtOnce:
+    """Several things happen before anybody looks; `late` while a decision is written down."""
+
+    first: tuple[Happening, ...]
+    late: tuple[Happening, ...] = ()
+
+    def __call__(self, scene: Scene) -> None:
+        for happening in self.first:
+            happening(scene)
+        scene.play.meanwhile = lambda: [each(scene) for each in self.late] and None
+        scene.settle()

@@ -1,0 +1,113 @@
+"""A play with an inspector, in which things happen."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from fluxnetes.kube.objects.base import Object
+from fluxnetes.queue.states import ENDED
+from tests.property.controller.inspector import Inspector
+from tests.unit.cluster.builders import machine
+from tests.unit.controller.cluster import Cluster
+from tests.unit.controller.play import Crash, Play
+
+T = TypeVar("T", bound=Object)
+
+NODES = ("n1", "n2", "n3")
+
+
+class Scene:
+    """See the module's docstring."""
+
+    def __init__(self, play: Play) -> None:
+        self.play = play
+        self.inspector = Inspector(play)
+        self._count = 0
+        self._names: dict[str, str] = {}
+
+    @property
+    def cluster(self) -> Cluster:
+        return self.play.cluster
+
+    def uid(self) -> str:
+        self._count += 1
+        return f"uid-{self._count}"
+
+    def name(self, kind: str, *, again: bool = False) -> str:
+        """A name that nobody has had, or the last one of this kind."""
+        if not again or kind not in self._names:
+            self._names[kind] = f"{kind}-{self._count + 1}"
+        return self._names[kind]
+
+    def put(self, object: T) -> T:
+        return self.cluster.put(object)
+
+    # -- time ----------------------------------------------------------------------------------
+
+    def settle(self) -> None:
+        try:
+            self.play.settle()
+        except Crash:
+            self.restart()
+            self.play.settle()
+
+    def wait(self, seconds: int) -> None:
+        for _ in range(seconds):
+            self.play.lags = set()
+            self.cluster.pass_time()
+            self.settle()
+
+    # -- the end of a term ---------------------------------------------------------------------
+
+    def restart(self, *, empty: bool = False) -> None:
+        self.play.restart(empty=empty)
+        self.inspector.attend()
+
+    def crash_at_commit(self, *, written: bool) -> None:
+        def crash() -> None:
+            self.play.store.before_commit = self.play.store.after_commit = lambda: None
+            raise Crash
+
+        if written:
+            self.play.store.after_commit = crash
+        else:
+            self.play.store.before_commit = crash
+
+    # -- the end of all ------------------------------------------------------------------------
+
+    def clear_up(self) -> None:
+        """Nothing more happens: all nodes are there and ours, and pods end well."""
+        self.play.hands.luck.clear()
+        self.play.store.before_commit = self.play.store.after_commit = lambda: None
+        for name in NODES:
+            self.put(machine(name))
+        for pod in list(self.cluster.pods.values()):
+            if pod not in self.cluster.ours:
+                self.cluster.drop(pod)
+        self.cluster.run_time = 2
+        for job in list(self.cluster.jobs):
+            self.cluster.patch_job(job, {"spec": {"suspend": self._waits(job)}})
+
+    def _waits(self, job: str) -> bool:
+        """Jobs that their users suspended are resumed; those that wait for us go on waiting."""
+        return "fluxnetes.io/queued" in self.cluster.jobs[job].metadata.annotations
+
+    def delete_everything(self) -> None:
+        for job in list(self.cluster.jobs):
+            self.cluster.delete_job(job)
+        for pod in list(self.cluster.pods):
+            self.cluster.delete_pod(pod)
+
+    def check_that_nothing_is_left(self) -> None:
+        """Everything is gone, and so it is for the queue."""
+        assert not self.cluster.pods and not self.cluster.jobs
+        desk = self.play.desk
+        alive = [job for job in desk.scheduler.jobs.values() if job.state not in ENDED]
+        assert not alive, f"jobs of nobody: {alive}"
+        assert not desk.parts and not desk.world.groups, f"{desk.parts} {desk.world.groups}"
+        assert not desk.matcher.jobs
+        assert not any(desk.seats_on.values())
+        assert not desk.world.others.pods
+        assert not desk.world.homeless
+        assert not self.play.controller.queueing.demands
+        assert not self.play.hands.asked

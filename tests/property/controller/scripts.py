@@ -1,0 +1,84 @@
+"""Streams of happenings."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from tests.property.controller.happenings import (
+    AtOnce,
+    CrashAtCommit,
+    Happening,
+    HandsAre,
+    JobComes,
+    JobGoes,
+    JobScaled,
+    JobSuspended,
+    NewsLag,
+    NodeCloses,
+    NodeComes,
+    NodeGoes,
+    OtherComes,
+    OtherGoes,
+    PodComes,
+    PodEnds,
+    PodGoes,
+    PodsCome,
+    Restart,
+    SeenTwice,
+    Wait,
+)
+from tests.unit.controller.palms import Luck
+
+_some = st.integers(0, 5)
+_cpus = st.integers(1, 4)
+_few = st.none() | st.integers(1, 8)
+
+JOBS = st.builds(
+    JobComes,
+    pods=st.integers(1, 5),
+    cpu=_cpus,
+    completions=st.sampled_from([-1, -1, None, 1, 3]),
+    indexed=st.booleans(),
+    walltime=st.none() | st.integers(2, 8),
+    least=st.none() | st.integers(1, 3),
+    again=st.booleans(),
+)
+RINGS = st.builds(
+    PodsCome,
+    group=st.integers(1, 2),
+    size=st.integers(1, 4),
+    cpus=st.lists(_cpus, min_size=1, max_size=4).map(tuple),
+    most=st.none() | st.integers(1, 5),
+)
+PODS = st.builds(PodComes, _cpus, alone=st.booleans(), gated=st.booleans(), deadline=_few)
+COMING = JOBS | RINGS | PODS
+USERS = (
+    COMING
+    | COMING
+    | st.builds(JobGoes, _some)
+    | st.builds(PodGoes, _some)
+    | st.builds(JobScaled, _some, st.integers(0, 5))
+    | st.builds(JobSuspended, _some, st.booleans())
+)
+ENDS = st.builds(PodEnds, _some, st.booleans()) | st.builds(PodEnds, _some)
+GROUND = (
+    st.builds(NodeGoes, _some)
+    | st.builds(NodeComes, _some)
+    | st.builds(NodeCloses, _some, st.booleans())
+    | st.builds(OtherComes, _some, st.integers(1, 3))
+    | st.builds(OtherGoes, _some)
+)
+LUCK = st.builds(HandsAre, st.lists(st.sampled_from(Luck), min_size=1, max_size=4).map(tuple))
+TROUBLE = (
+    LUCK
+    | st.builds(NewsLag, st.frozensets(st.sampled_from(["pods", "jobs", "nodes"])))
+    | st.builds(SeenTwice)
+)
+FALLS = st.builds(Restart, st.booleans()) | st.builds(CrashAtCommit, st.booleans())
+
+
+def stories(events: st.SearchStrategy[Happening]) -> st.SearchStrategy[list[Happening]]:
+    """Some things at once, then time, and so on."""
+    several = st.lists(events, max_size=3).map(tuple)
+    moment = st.builds(AtOnce, several, st.lists(events, max_size=2).map(tuple))
+    return st.lists(moment | moment | st.builds(Wait, st.integers(1, 9)), max_size=14)

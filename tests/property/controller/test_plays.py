@@ -1,0 +1,61 @@
+"""Whatever happens: no node holds too much, no group is half there, and in the end all have run."""
+
+from __future__ import annotations
+
+from hypothesis import given
+
+from tests.property.controller.endings import check_that_all_came_to_an_end
+from tests.property.controller.happenings import Happening
+from tests.property.controller.scene import NODES, Scene
+from tests.property.controller.scripts import COMING, ENDS, FALLS, GROUND, TROUBLE, USERS, stories
+from tests.property.profile import examples
+from tests.unit.cluster.builders import machine
+from tests.unit.controller.play import Play
+
+
+def live_through(story: list[Happening]) -> None:
+    with Play(*map(machine, NODES)) as play:
+        scene = Scene(play)
+        for happening in story:
+            happening(scene)
+        scene.clear_up()
+        check_that_all_came_to_an_end(scene)
+        scene.delete_everything()
+        scene.wait(20)
+        scene.check_that_nothing_is_left()
+
+
+@given(stories(COMING | ENDS))
+@examples(25)
+def test_what_comes_runs_and_ends(story: list[Happening]) -> None:
+    live_through(story)
+
+
+@given(stories(USERS | ENDS))
+@examples(25)
+def test_so_it_is_when_users_change_their_minds(story: list[Happening]) -> None:
+    live_through(story)
+
+
+@given(stories(COMING | ENDS | GROUND | GROUND))
+@examples(25)
+def test_so_it_is_when_nodes_come_and_go_and_others_take_room(story: list[Happening]) -> None:
+    live_through(story)
+
+
+@given(stories(COMING | ENDS | TROUBLE))
+@examples(25)
+def test_so_it_is_when_deeds_fail_and_news_are_late(story: list[Happening]) -> None:
+    live_through(story)
+
+
+@given(stories(COMING | ENDS | FALLS))
+@examples(25)
+def test_so_it_is_when_the_controller_is_killed(story: list[Happening]) -> None:
+    live_through(story)
+
+
+@given(stories(USERS | USERS | ENDS | GROUND | TROUBLE | FALLS))
+@examples(25)
+def test_so_it_is_when_all_of_this_happens(story: list[Happening]) -> None:
+    live_through(story)
