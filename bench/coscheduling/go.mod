@@ -5,10 +5,6 @@
 // To move to another version, change the numbers here, remove go.sum, and run
 // `GOFLAGS=-mod=mod go list -deps sigs.k8s.io/scheduler-plugins/cmd/scheduler`: unlike `go mod tidy`
 // it asks only for what is built, a fifteenth of it all.
-module of its own: its Kubernetes is older than that of
-// the control plane.
-//
-// To move to another version, change the numbers here and run `go mod tidy`.
 module fluxnetes.io/coscheduling
 
 go 1.24.0

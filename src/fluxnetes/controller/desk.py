@@ -91,6 +91,7 @@ class Desk:
 
     def add(self, group: Group, part: Part) -> None:
         """A part is queued."""
+        part.progress = self.clock
         group.parts.append(part)
         self.parts[part.job] = (group, part)
         self.last_job[group.key[:3]] = part.job

@@ -12,13 +12,14 @@ the store knew (history, usage, who waited how long) is gone, and the log says s
 from __future__ import annotations
 
 import logging
+import time
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.demand import NotYet, Unfit, demand_of, footprint_of
 from fluxnetes.cluster.footprints import Footprint
-from fluxnetes.cluster.groups import LABELLED, Group, GroupKey, Part
+from fluxnetes.cluster.groups import LABELLED, Group, GroupKey, Kept, Part
 from fluxnetes.cluster.names import JOB, TASK
 from fluxnetes.cluster.reading import Reader
 from fluxnetes.cluster.world import World
@@ -34,7 +35,7 @@ from fluxnetes.queue.config import Config
 from fluxnetes.queue.events import Adopt, PartsLost
 from fluxnetes.queue.jobs import Job, OnLoss, Submission
 from fluxnetes.queue.scheduler import Scheduler
-from fluxnetes.queue.states import HOLDING, WAITING
+from fluxnetes.queue.states import HOLDING, WAITING, State
 from fluxnetes.store.store import Store
 from fluxnetes.store.translate import translate
 
@@ -65,7 +66,7 @@ async def recover(
     await store.keep_system(graph, config, fence, snapshot.allocations)
     matcher = Matcher(graph, policy=POLICY)
     scheduler = Scheduler.resume(matcher, config, snapshot, now=now)
-    desk = Desk(world, matcher, scheduler, now=now)
+    desk = Desk(world, matcher, scheduler, now=now, clock=time.monotonic())
     if lost:
         desk.tell(PartsLost(lost))
     _Resumption(desk, snapshot).run()
@@ -154,7 +155,7 @@ class _Resumption:
             rows = allocation.task_nodes(graph)
             nodes = [graph.name(row) if row >= 0 else "" for row in rows]
             self.desk.place(part, nodes, allocation.ended_tasks)
-            _sit_down(self.desk, group, part)
+            _sit_down(self.desk, group, part, was_full=job.state is State.RUNNING)
             self.desk.carry(group)
         self.desk.world.dirty[group.key] = None
 
@@ -169,18 +170,27 @@ def _footprints(job: Job) -> tuple[Footprint, ...]:
     return tuple(Footprint.of(shape) for shape in shapes for _ in range(shape.count))
 
 
-def _sit_down(desk: Desk, group: Group, part: Part) -> None:
-    """Pods that are bound sit where the bind said."""
-    for uid, member in group.pods.items():
+def _sit_down(desk: Desk, group: Group, part: Part, *, was_full: bool) -> None:
+    """Pods that are bound sit where the bind said.
+
+    Those that ended while nobody looked sit down too, and are seen to have ended in the first
+    round. Where nobody is left of a group that was complete, a replacement may come.
+    """
+    for uid, member in sorted(group.pods.items(), key=lambda item: item[1].pod.is_over):
         pod = member.pod
         task = _number(pod, TASK)
-        if pod.is_over or _number(pod, JOB) != part.job or task is None:
+        if _number(pod, JOB) != part.job or task is None:
             continue
         is_there = task < len(part.nodes) and task not in part.ended and task not in part.pods
         if is_there and part.nodes[task] == pod.spec.node_name:
             group.sit(uid, part, task)
             part.bound.add(task)
+            group.changed.add(uid)
             desk.world.account(pod)
+    if was_full:
+        until = desk.clock + desk.settings.keep_seat
+        empty = set(range(len(part.nodes))) - part.ended - part.pods.keys()
+        part.kept |= {task: Kept(until, ok=False) for task in empty}
 
 
 async def _close_ended(store: Store, desk: Desk) -> None:

@@ -139,6 +139,8 @@ async def _lead(
         finally:
             with suppress(asyncio.CancelledError, Exception):
                 await asyncio.shield(controller.telling.reports.drain(_DRAIN))
+            with suppress(asyncio.CancelledError, Exception):
+                await asyncio.shield(store.release(holding.lease))  # the next need not wait
 
 
 async def _begin(

@@ -2,10 +2,10 @@
 
 On eight nodes of 16 cpu:
 
-    ocean      a Job of 6 pods, 12 cpu each: takes six nodes for 15 s, and may have them for 30
+    ocean      a Job of 6 pods, 12 cpu each: takes six nodes for 10 s, and may have them for 20
     climate    a group of 8 pods by label, 12 cpu each: needs all nodes, and is promised ocean's end
     marathon   a pod of 8 cpu for an hour: there is room now, but it would delay climate
-    sweep-1..6 pods of 8 cpu for 10 s: fit in beside ocean, and are gone before climate can start
+    sweep-1..6 pods of 8 cpu for 6 s: fit in beside ocean, and are gone before climate can start
     colossus   a pod of 64 cpu: larger than any node, refused at once
 
 The namespace has opted in, so Jobs are ours as they are; climate's pods name our scheduler.
@@ -56,11 +56,11 @@ class Ask:
 
 def waves(nodes: int) -> tuple[tuple[Entry, ...], ...]:
     """What is submitted; the next wave comes when the queue knows the one before."""
-    sweeps = (job(f"sweep-{number}", 1, Ask(8, "10s", "4s")) for number in range(1, 7))
+    sweeps = (job(f"sweep-{number}", 1, Ask(8, "6s", "3s")) for number in range(1, 7))
     return (
-        (job("ocean", most_nodes(nodes), Ask(12, "30s", "15s")),),
-        (group("climate", nodes, Ask(12, "30s", "8s")),),
-        (job("marathon", 1, Ask(8, "1h", "5s")),),
+        (job("ocean", most_nodes(nodes), Ask(12, "20s", "10s")),),
+        (group("climate", nodes, Ask(12, "20s", "6s")),),
+        (job("marathon", 1, Ask(8, "1h", "3s")),),
         (*sweeps, job("colossus", 1, Ask(64, "1m", "5s"), ends="rejected")),
     )
 
