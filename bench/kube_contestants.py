@@ -39,11 +39,11 @@ class Contestant(ABC):
         self._command = self._prepare(plane, folder)
         self._process: Process | None = None
 
-    def mark(self, group: Group) -> Mark:  # noqa: ARG002 - most have something to say about it
+    def mark(self, group: Group) -> Mark:
         """How its pods say that they are of a group."""
         return Mark()
 
-    def objects(self, groups: Sequence[Group]) -> list[tuple[str, Object]]:  # noqa: ARG002
+    def objects(self, groups: Sequence[Group]) -> list[tuple[str, Object]]:
         """What must be there before the pods are: where, and what."""
         return []
 

@@ -7,8 +7,8 @@
                starts when the door opens. It has run once before, so that what it installs for
                ever is there.
 
-The clock ends when a watcher on the side sees the last pod with a node. A pod waits from when it was
-made, or from when the door opened.
+The clock ends when a watcher on the side sees the last pod with a node. A pod waits from when it
+was made, or from when the door opened.
 
 There are only etcd, the API server, nodes that nobody plays, and the scheduler; no limits on
 requests, and no fsync in etcd.

@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
-    names = [kind.name for kind in (*CONTESTANTS, Coscheduling)]
+    names = [*(kind.name for kind in CONTESTANTS), Coscheduling.name]
     add("--rounds", type=int, default=3, help="measurements of each; their median counts")
     add("--workload", action="append", choices=[each.name for each in WORKLOADS])
     add("--mode", action="append", choices=MODES)

@@ -111,7 +111,7 @@ def least_size(group: Group) -> int:
     if isinstance(group.pod_group, NativePodGroup):
         gang = group.pod_group.spec.scheduling_policy.gang
         return gang.min_count if gang is not None else 1
-    return max(1, sum(_size(group, uid) for uid in group.workloads))
+    return max(1, sum(_left(group, uid) for uid in group.workloads))
 
 
 def _most_size(group: Group) -> int | None:
@@ -136,6 +136,17 @@ def _most_members(group: Group) -> int:
 
 def _size(group: Group, uid: str) -> int:
     return ADAPTERS[group.kinds[uid]].size(group.workloads[uid])
+
+
+def _left(group: Group, uid: str) -> int:
+    """The same without what is seen to be done, of which the workload may not know yet."""
+    adapter, workload = ADAPTERS[group.kinds[uid]], group.workloads[uid]
+    return adapter.to_come(workload, 0, _succeeded(group, uid))
+
+
+def _succeeded(group: Group, uid: str) -> int:
+    mine = (member.pod for member in group.pods.values() if member.owner == uid)
+    return sum(pod.status.phase == "Succeeded" for pod in mine)
 
 
 def seatless_members(group: Group, read: ReadFootprint) -> list[Seatless]:
@@ -174,12 +185,19 @@ def _yet_to_make(
 ) -> list[Seatless]:
     if not count:
         return []
-    workload = group.workloads[uid]
-    template = ADAPTERS[group.kinds[uid]].template(workload)
-    footprint = read(template.spec, template.metadata, group.said[uid], group.key.namespace)
+    footprint = _footprint_to_come(group, uid, read)
     used = {each.index for each in there}
     numbers = [n for n in range(count + len(used)) if n not in used]
     return [Seatless(footprint, number) for number in numbers[:count]]
+
+
+def _footprint_to_come(group: Group, uid: str, read: ReadFootprint) -> Footprint:
+    """Like those that are there, since admission may have changed them; else as the template."""
+    for member in group.pods.values():
+        if member.owner == uid and is_live(member.pod):
+            return footprint_of(group, member, read)
+    template = ADAPTERS[group.kinds[uid]].template(group.workloads[uid])
+    return read(template.spec, template.metadata, group.said[uid], group.key.namespace)
 
 
 def footprint_of(group: Group, member: Member, read: ReadFootprint) -> Footprint:

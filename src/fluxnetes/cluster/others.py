@@ -20,6 +20,7 @@ class Others:
     sums: dict[str, dict[str, int]] = field(default_factory=dict)
     """By node and type."""
     _changed: set[str] = field(default_factory=set)
+    """Nodes of which nobody has taken the sums since they changed."""
 
     def put(self, uid: str, node: str, amounts: Amounts) -> None:
         """A pod holds this on a node."""
@@ -49,6 +50,10 @@ class Others:
     def touch_all(self) -> None:
         """There are new pools everywhere."""
         self._changed.update(self.sums)
+
+    def is_news(self, node: str) -> bool:
+        """Whether others came or went on a node, and nobody has taken its sums yet."""
+        return node in self._changed
 
     def take(self) -> dict[str, dict[str, int]]:
         """The sums on the nodes that changed since the last time."""

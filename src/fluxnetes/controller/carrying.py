@@ -15,7 +15,7 @@ Pods that nobody makes again cannot go back once one of them is bound: then the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.groups import Group, Member, Part
@@ -35,6 +35,8 @@ class Carrying:
 
     desk: Desk
     in_flight: InFlight
+    revoke: Callable[[str], None] = field(default=lambda uid: None)
+    """Asks that a pod, by its uid, be not bound, if that has not begun."""
 
     def carry(self, group: Group) -> list[Action]:
         """What is to be done for a group now."""
@@ -64,7 +66,11 @@ class Carrying:
             if adapter.is_waiting_for_us(workload):
                 yield _change(group, uid, adapter.let_go(workload), "it may start")
         for task, uid in part.pods.items():
-            if task not in part.bound:
+            if task in part.bound:
+                continue
+            if self.desk.world.others.is_news(part.nodes[task]):
+                self.desk.carry(group)  # others came while we wrote this down; look at them first
+            elif uid in group.pods:
                 yield from self._bind(part, task, group.pods[uid])
 
     def _bind(self, part: Part, task: int, member: Member) -> Iterator[Action]:
@@ -101,10 +107,17 @@ class Carrying:
             return
         if part.bound or self._must_suspend(group):
             yield from self._suspend(group, part.returning)
+        self._revoke(part)
         if not part.bound and not self.in_flight(part.job):
             reason = part.returning
             self.desk.wait_again(group, part)
             self.desk.tell(Returned(part.job, reason))
+
+    def _revoke(self, part: Part) -> None:
+        """What is not bound yet stays so."""
+        for task, uid in part.pods.items():
+            if task not in part.bound:
+                self.revoke(uid)
 
     def _must_suspend(self, group: Group) -> bool:
         """Pods that exist and are not bound simply wait; there is no need to make them go."""
@@ -123,6 +136,7 @@ class Carrying:
 
     def _end(self, group: Group, part: Part) -> Iterator[Action]:
         job = self.desk.job(part)
+        self._revoke(part)
         is_empty = not part.bound and not self.in_flight(part.job)
         if is_empty and not self._is_to_suspend(group, job.cause):
             self.desk.tell(Ended(part.job, ok=False, reason=job.reason))

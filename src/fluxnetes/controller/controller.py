@@ -111,6 +111,8 @@ class Controller:
         self.grounds.count_others()
         for group in self.desk.world.take_dirty():
             self._settle(group)
+        # Reading pods may have made pools of which others hold something already.
+        self.grounds.count_others()
 
     def _settle(self, group: Group) -> None:
         self.seating.settle(group)

@@ -14,7 +14,7 @@ import asyncio
 import time
 from collections.abc import Callable
 
-STALE = 2.0
+STALE = 10.0
 """Seconds after which a report is made, binds or not."""
 
 _LOOK_AGAIN = 0.05

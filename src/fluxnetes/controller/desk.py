@@ -115,9 +115,10 @@ class Desk:
                 self.seats_on.setdefault(node, set()).add((part.job, task))
 
     def wait_again(self, group: Group, part: Part) -> None:
-        """A part went back to the queue."""
+        """A part went back to the queue; what it asks for may be something else by now."""
         self._clear_seats(part)
         group.wait_again(part)
+        self.world.dirty[group.key] = None
 
     def _clear_seats(self, part: Part) -> None:
         for task, node in enumerate(part.nodes):

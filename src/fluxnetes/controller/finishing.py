@@ -45,7 +45,6 @@ class Finishing:
             self._finish(group, part, job)
         elif job.state in WAITING and part.holds:
             self.desk.wait_again(group, part)
-            self.desk.world.dirty[group.key] = None
         else:
             self.desk.carry(group)
 

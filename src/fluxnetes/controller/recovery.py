@@ -53,6 +53,8 @@ class Recovered:
     """Jobs that the store knew."""
     adopted: int
     """Jobs that only the cluster knew."""
+    ended: list[tuple[Group, Job]]
+    """Groups that are still there, and the job that each was; its end may not have been told."""
 
 
 async def recover(
@@ -70,7 +72,7 @@ async def recover(
     if lost:
         desk.tell(PartsLost(lost))
     _Resumption(desk, snapshot).run()
-    await _close_ended(store, desk)
+    ended = await _close_ended(store, desk)
     desk.next_id = _next_id(snapshot, world)
     adopted = _Adoption(desk, reader).run()
     if adopted and not snapshot.jobs:
@@ -79,7 +81,7 @@ async def recover(
             "cluster, and their history and usage are lost",
             adopted,
         )
-    return Recovered(desk, len(snapshot.jobs), adopted)
+    return Recovered(desk, len(snapshot.jobs), adopted, ended)
 
 
 # --- the ground --------------------------------------------------------------------------------
@@ -193,8 +195,9 @@ def _sit_down(desk: Desk, group: Group, part: Part, *, was_full: bool) -> None:
         part.kept |= {task: Kept(until, ok=False) for task in empty}
 
 
-async def _close_ended(store: Store, desk: Desk) -> None:
+async def _close_ended(store: Store, desk: Desk) -> list[tuple[Group, Job]]:
     """What ended before is not queued again."""
+    ended = []
     groups = {group.reference: group for group in desk.world.groups.values() if not group.parts}
     for reference, job in (await store.ended(groups)).items():
         group = groups[reference]
@@ -206,6 +209,8 @@ async def _close_ended(store: Store, desk: Desk) -> None:
             old = [uid for uid, m in group.pods.items() if _is_older(m.pod, job.submitted)]
             closed = replace(closed, pods=frozenset(old))
         group.closed = closed
+        ended.append((group, job))
+    return ended
 
 
 def _is_older(pod: Pod, moment: int) -> bool:

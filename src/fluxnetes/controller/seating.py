@@ -34,7 +34,8 @@ class Seating:
         group.changed.clear()
         # First whoever is there sits down: a replacement may have come with the end of another.
         self.seat(group)
-        if any(part.kept for part in group.parts):
+        self._look_for_misfits(group)
+        if any(part.kept or _is_awaited(group, part) for part in group.parts):
             self._give_up_seats(group)
 
     def seat(self, group: Group) -> None:
@@ -66,6 +67,20 @@ class Seating:
             if task is not None:
                 return part, task
         return None
+
+    def _look_for_misfits(self, group: Group) -> None:
+        """A template's footprint is provisional. Where the pods are others, we ask for those."""
+        for part in self.desk.holding(group):
+            if self.desk.state(part) is not State.ALLOCATED or part.returning:
+                continue
+            if _is_awaited(group, part) and any(self._is_left_over(group, uid) for uid in group.pods):
+                part.returning = "its pods ask for something else than their template said"
+                self.desk.carry(group)
+
+    def _is_left_over(self, group: Group, uid: str) -> bool:
+        pod = group.pods[uid].pod
+        waits = not pod.spec.node_name and is_live(pod) and not group.is_closed_to(uid)
+        return waits and uid not in group.seats
 
     # -- how pods do ---------------------------------------------------------------------------
 
@@ -113,19 +128,36 @@ class Seating:
         for part in self.desk.holding(group):
             if self.desk.state(part) is State.ENDING or part.returning:
                 continue
-            free = part.seats - len(part.pods)
-            # Those of pods that did well go first: it is the others that are made again.
-            kept = sorted(part.kept, key=lambda task: not part.kept[task].ok)
-            excess = max(0, free - due)
-            due = max(0, due - free)
-            late = [task for task in kept[excess:] if part.kept[task].until <= self.desk.clock]
-            self._end(part, kept[:excess] + late)
+            free = self._free_seats(group, part)
+            excess = max(0, len(free) - due)
+            due = max(0, due - len(free))
+            late = [t for t in free[excess:] if t in part.kept and self._is_late(part.kept[t])]
+            self._end(part, free[:excess] + late)
+
+    def _is_late(self, kept: Kept) -> bool:
+        return kept.until <= self.desk.clock
+
+    def _free_seats(self, group: Group, part: Part) -> list[int]:
+        """Those that may be over: first of pods that did well, since it is others that are made
+        again, then those that nobody ever took, of the highest numbers first."""
+        kept = sorted(part.kept, key=lambda task: not part.kept[task].ok)
+        if not _is_awaited(group, part):
+            return kept
+        well = [task for task in kept if part.kept[task].ok]
+        taken = part.pods.keys() | part.kept.keys() | part.ended
+        never = [task for task in reversed(range(len(part.nodes))) if task not in taken]
+        return well + never + kept[len(well) :]
 
     def _end(self, part: Part, tasks: list[int]) -> None:
         if not tasks:
             return
-        badly = frozenset(task for task in tasks if not part.kept[task].ok)
+        badly = frozenset(t for t in tasks if t in part.kept and not part.kept[t].ok)
         for task in tasks:
-            del part.kept[task]
+            part.kept.pop(task, None)
         part.ended.update(tasks)
         self.desk.tell(TasksEnded(part.job, tuple(sorted(tasks)), badly))
+
+
+def _is_awaited(group: Group, part: Part) -> bool:
+    """Whether there are seats for pods that a workload is to make."""
+    return bool(group.workloads) and len(part.pods) < part.seats

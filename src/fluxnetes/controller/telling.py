@@ -8,6 +8,7 @@ that have waited for a while.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -120,8 +121,14 @@ class Telling:
             elif job.state is State.PENDING and job.restarts:
                 self._warn(group, "Requeued", job.reason)
 
-    def recover(self) -> None:
-        """A term begins: say what is the matter with all that is queued or runs."""
+    def recover(self, ended: Iterable[tuple[Group, Job]]) -> None:
+        """A term begins: say what is the matter with all that is queued or runs.
+
+        Of what has ended the last term may not have come to tell; then its record would say for
+        ever that it runs.
+        """
+        for group, job in ended:
+            self._record(group, job, None)
         for group, part in self.desk.parts.values():
             job = self.desk.job(part)
             if job.state in WAITING:

@@ -165,7 +165,7 @@ async def _begin(
         idle=hands.is_idle,
         may_write=may_write,
     )
-    carrying = Carrying(desk, hands.is_binding)
+    carrying = Carrying(desk, hands.is_binding, hands.revoke)
     seating = Seating(desk, reader)
     queueing = Queueing(desk, reader)
     grounds = Grounds(desk, carrying, hands, reader)
@@ -186,6 +186,6 @@ async def _begin(
         wake=following.wake,
     )
     hands.bound, hands.failed = controller.bound, controller.failed
-    controller.telling.recover()
+    controller.telling.recover(recovered.ended)
     _log.info("leading: %d jobs resumed, %d taken over", recovered.resumed, recovered.adopted)
     return controller

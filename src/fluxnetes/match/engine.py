@@ -22,16 +22,18 @@ from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.jobspec.model import Resource
 from fluxnetes.match.aggregates import Profile, add_up
 from fluxnetes.match.allowed import allowed_positions
+from fluxnetes.match.benches import Benches, NodeTable, build_table
 from fluxnetes.match.evaluate import evaluate
 from fluxnetes.match.filters import parse_filters
 from fluxnetes.match.first import Limit, Walk, Weights
 from fluxnetes.match.flexible import split_xor_slots
-from fluxnetes.match.gang import Benches, Gang, NodeTable, Seater, Shape, build_table
+from fluxnetes.match.gang import Shape
 from fluxnetes.match.groups import build_groups
 from fluxnetes.match.ledger import Holding, Ledger
 from fluxnetes.match.place import NOTHING, Held, Selection, handed_down, hold
 from fluxnetes.match.policy import Policy
 from fluxnetes.match.scores import score_tree, unscorable
+from fluxnetes.match.seating import Seater
 from fluxnetes.match.select import Chooser
 from fluxnetes.match.stages import Rules, Stage, compile_stages
 from fluxnetes.match.states import Question, States
@@ -273,16 +275,26 @@ class Engine:
         """Somebody to seat a gang in a view."""
         if type(view) is not View:
             return Seater(self.tree, Benches(self.tree, self.node_table(), view))
-        if self._benches is None or self._benches[0] != self.ledger.clock:
-            self._benches = (self.ledger.clock, Benches(self.tree, self.node_table(), view))
-        return Seater(self.tree, self._benches[1])
+        return Seater(self.tree, self._benches_now(view))
+
+    def _benches_now(self, view: View) -> Benches:
+        """What nodes have free now, from the last time that somebody asked if possible."""
+        if self._benches is not None:
+            clock, benches = self._benches
+            changed = self.ledger.changed_since(clock)
+            if changed is not None and (not len(changed) or benches.follow(changed)):
+                self._benches = (self.ledger.clock, benches)
+                return benches
+        benches = Benches(self.tree, self.node_table(), view)
+        self._benches = (self.ledger.clock, benches)
+        return benches
 
     def pods_that_fit(self, shape: Shape, view: View) -> int:
         """How many pods of a shape there is room for in a view."""
         benches = Benches(self.tree, self.node_table(), view)
         usable = benches.usable
         if shape.constraint is not None:
-            usable = usable & self.allowed(shape.constraint)[benches.table.nodes]
+            usable = usable & self.rows_allowed(shape.constraint)
         return int(benches.room_for(shape)[usable].sum())
 
     def node_table(self) -> NodeTable:
@@ -297,10 +309,15 @@ class Engine:
         sizes: list[int] = self.ledger.size[pools[self.reachable()[pools]]].tolist()
         return sizes
 
-    def allowed_for(self, gang: Gang) -> dict[Constraint, Bools]:
-        """Which nodes each constraint of a gang allows."""
-        constraints = {s.constraint for s in gang.shapes if s.constraint is not None}
-        return {c: self.allowed(c) for c in constraints}
+    def rows_allowed(self, constraint: Constraint) -> Bools:
+        """Which rows of the node table a constraint allows."""
+        table = self.node_table()
+        known = table.allowed.get(constraint)
+        if known is None:
+            if len(table.allowed) > _PLANS_KEPT:
+                table.allowed.clear()
+            known = table.allowed[constraint] = self.allowed(constraint)[table.nodes]
+        return known
 
     def allowed(self, constraint: Constraint) -> Bools:
         known = self._constraints.get(constraint)

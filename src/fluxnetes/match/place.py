@@ -54,6 +54,8 @@ def hold(tree: Topology, size: Ints, whole: Bools | None, selection: Selection) 
         position, needs = _add_whole(tree, size, whole, selection.position, position, needs)
     if not len(position):
         return None
+    if _are_siblings(tree, position):
+        return _hold_siblings(tree, size, position, needs, selection.labels)
     above = ancestors(tree, position)
     shared = above[~among(above, position)]
     joined = np.concatenate((position, shared))
@@ -63,9 +65,21 @@ def hold(tree: Topology, size: Ints, whole: Bools | None, selection: Selection) 
     return Held(joined[order], all_needs[order], exclusive, selection.labels)
 
 
+def _hold_siblings(
+    tree: Topology, size: Ints, position: Ints, needs: Ints, labels: dict[int, str]
+) -> Held:
+    """The same for vertices of one parent, such as the pools of one pod; all above is before them."""
+    above = _path(tree, int(position[0]))
+    exclusive = np.ones(len(above) + len(position), np.bool_)
+    exclusive[: len(above)] = False
+    return Held(
+        np.concatenate((above, position)), np.concatenate((size[above], needs)), exclusive, labels
+    )
+
+
 def ancestors(tree: Topology, positions: Ints) -> Ints:
     """All ancestors of some positions, ascending."""
-    if len(positions) == 1:
+    if len(positions) == 1 or (len(positions) and _are_siblings(tree, positions)):
         return _path(tree, int(positions[0]))
     found = []
     level = positions
@@ -75,6 +89,11 @@ def ancestors(tree: Topology, positions: Ints) -> Ints:
             level = level[1:]
         found.append(level)
     return distinct(np.concatenate(found)) if found else np.empty(0, np.int64)
+
+
+def _are_siblings(tree: Topology, positions: Ints) -> bool:
+    parents = tree.parent[positions]
+    return bool((parents == parents[0]).all())
 
 
 def _path(tree: Topology, position: int) -> Ints:

@@ -34,6 +34,9 @@ from fluxnetes.match.views import View
 
 Ints = NDArray[np.int64]
 
+_FEW = 16
+"""So few vertices are quicker looked at one by one."""
+
 
 class Planning:
     """Questions and records for one matcher, in the caller's own time."""
@@ -153,6 +156,8 @@ class Planning:
         mine = held.position[held.exclusive]
         needs = held.needs[held.exclusive]
         tree = self.engine.tree
+        if len(mine) <= _FEW and (tree.end[mine] == mine + 1).all():
+            return self._few_amounts(mine.tolist(), needs.tolist())
         # What is below something that is held whole is counted with it.
         reach = np.maximum.accumulate(np.concatenate(([0], tree.end[mine])))[:-1]
         outermost = mine >= reach
@@ -164,6 +169,15 @@ class Planning:
         amounts = {names[t]: int(sums[t]) for t in np.flatnonzero(sums).tolist()}
         if whole.any():
             self._add_below(amounts, mine[whole])
+        return amounts
+
+    def _few_amounts(self, mine: list[int], needs: list[int]) -> dict[str, int]:
+        """The same for a few leaves, such as the pools of one pod."""
+        engine = self.engine
+        names, amounts = engine.graph.types.names, {}
+        for position, amount in zip(mine, needs, strict=True):
+            name = names[engine.types[position]]
+            amounts[name] = amounts.get(name, 0) + amount
         return amounts
 
     def _add_below(self, amounts: dict[str, int], roots: Ints) -> None:

@@ -99,7 +99,7 @@ class GangRequest:
 
     def select(self, view: View) -> Held | None:
         seater = self._engine.seater(view)
-        seating = seater.seat(self._gang, self._engine.allowed_for(self._gang))
+        seating = seater.seat(self._gang, self._engine.rows_allowed)
         self._why = seater.why
         if seating is None:
             return None

@@ -81,10 +81,15 @@ class Limits:
         return self._tallies[queue, "queue", queue].pending
 
     def waits(self, job: Job, by: int) -> None:
+        if job.queue not in self.any:
+            self._tallies[job.queue, "queue", job.queue].pending += by
+            return
         for _, _, tally in self._of(job):
             tally.pending += by
 
     def holds(self, job: Job, amounts: Amounts, by: int) -> None:
+        if job.queue not in self.any:
+            return
         for _, _, tally in self._of(job):
             tally.running += by
             for type, amount in amounts.items():
@@ -92,6 +97,8 @@ class Limits:
 
     def changes(self, job: Job, type: str, by: int) -> None:
         """A job holds more or less of one type."""
+        if job.queue not in self.any:
+            return
         for _, _, tally in self._of(job):
             tally.resources[type] += by
 

@@ -16,6 +16,41 @@ LARGEST = 2**53
 
 def check_bounds(value: object, path: str) -> None:
     """Raise QueueError if anything in a value cannot be written down; the error names its path."""
+    if not _is_within(value):
+        _complain(value, path)
+
+
+def _is_within(value: object) -> bool:
+    """Whether a value can be written down; asked for every event, and so without any ado."""
+    kind = type(value)
+    if kind is int or kind is float:
+        return -LARGEST <= value <= LARGEST  # type: ignore[operator]
+    if kind is str:
+        return "\0" not in value  # type: ignore[operator]
+    if kind is tuple:
+        return all(map(_is_within, value))  # type: ignore[call-overload]
+    if value is None or kind is bool:
+        return True
+    names = _NAMES.get(kind)
+    if names is None:
+        names = _NAMES[kind] = _field_names(kind)
+    if names:
+        return all(_is_within(getattr(value, name)) for name in names)
+    if isinstance(value, Mapping):
+        return all(map(_is_within, value)) and all(map(_is_within, value.values()))
+    return not isinstance(value, Iterable) or all(map(_is_within, value))
+
+
+_NAMES: dict[type, tuple[str, ...]] = {}
+"""The fields of each kind of value seen so far; none, if it is no data class."""
+
+
+def _field_names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
+
+
+def _complain(value: object, path: str) -> None:
+    """Say which part of a value it is."""
     if isinstance(value, str):
         if "\0" in value:
             raise QueueError(f"{path}: a text with a NUL character in it")
@@ -24,11 +59,11 @@ def check_bounds(value: object, path: str) -> None:
             raise QueueError(f"{path}: {value} is beyond what can be counted (2^53)")
     elif is_dataclass(value):
         for field in fields(value):
-            check_bounds(getattr(value, field.name), f"{path}.{field.name}")
+            _complain(getattr(value, field.name), f"{path}.{field.name}")
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            check_bounds(key, f"{path} key")
-            check_bounds(item, f"{path}[{key!r}]")
+            _complain(key, f"{path} key")
+            _complain(item, f"{path}[{key!r}]")
     elif isinstance(value, Iterable):
         for number, item in enumerate(value):
-            check_bounds(item, f"{path}[{number}]")
+            _complain(item, f"{path}[{number}]")

@@ -25,7 +25,6 @@ from fluxnetes.queue.life import Life
 from fluxnetes.queue.preemption import Preemption
 from fluxnetes.queue.promises import Promises
 from fluxnetes.queue.states import Cause, State
-from fluxnetes.queue.timeline import FOREVER
 
 _ROUNDS = 100
 """More often than this nobody lets others in; a cycle has an end whatever happens."""
@@ -82,7 +81,7 @@ class Cycle:
         core.room.advance(now)
         self._gate.wake(now)
         self._close_windows(now)
-        overdue = sorted(core.room.overdue())
+        overdue = core.room.overdue()
         if not overdue:
             return
         for id in overdue:
@@ -294,8 +293,7 @@ class Cycle:
     def next_wake(self, now: int) -> int | None:
         """The next time at which something is to be decided, if nothing happens before."""
         core = self._core
-        times = [self._promises.next_due(), self._gate.next_begin()]
-        times += [h.until for h in core.room.holders.values() if h.until < FOREVER]
+        times = [self._promises.next_due(), self._gate.next_begin(), core.room.next_end()]
         times += [t for w in core.windows.values() for t in (w.start, w.end)]
         times += self._preemption.next_chances()
         if core.budgets:

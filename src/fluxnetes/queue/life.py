@@ -61,7 +61,8 @@ class Life:
         core.unsettled = core.unsettled or f"job {job.id} was found running"
         until = core.until(job, start)
         core.room.remember(job.id, ask, until)
-        self._give(job, ask, found, start, until, now)
+        amounts = core.planning.amounts(found)
+        self._give(job, ask, found, amounts, (start, until), now)
         job.eligible = job.running = start
         self._move(job, State.RUNNING, now, "found running", new=True)
         self.settled(job, now)
@@ -137,16 +138,24 @@ class Life:
         core = self._core
         self._stop_waiting(job)
         until = core.until(job, now)
-        core.room.enter(job.id, ask, until, core.planning.amounts(found))
-        self._give(job, ask, found, now, until, now)
+        amounts = core.planning.amounts(found)
+        core.room.enter(job.id, ask, until, amounts)
+        self._give(job, ask, found, amounts, (now, until), now)
         self._move(job, State.ALLOCATED, now, reason)
         self.settled(job, now)
 
-    def _give(self, job: Job, ask: Ask, found: Found, start: int, until: int, now: int) -> None:
+    def _give(
+        self,
+        job: Job,
+        ask: Ask,
+        found: Found,
+        amounts: dict[str, int],
+        span: tuple[int, int],
+        now: int,
+    ) -> None:
         """A job holds what was found for it; the room knows that already."""
-        core = self._core
+        core, (start, until) = self._core, span
         placement = self._allocate(job, found, start, until)
-        amounts = core.planning.amounts(found)
         job.start, job.running, job.cause = start, None, None
         job.deadline = job.expected = None if job.walltime is None else until
         job.size = ask.count if ask.elastic is not None else 0

@@ -22,6 +22,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 from fluxnetes.match.planning import Found, Planning
 from fluxnetes.queue.asks import Ask
@@ -83,6 +84,8 @@ class Room(ABC):
         self._full_for: Ask | None = None
         """The ask for which there was no place at all a moment ago."""
         self.holders: dict[int, Holder] = {}
+        self._ends: list[tuple[int, int]] = []
+        """When holders are expected to leave, as a heap; some entries are of the past."""
         self.bookings: dict[int, Booking] = {}
         self.blocks: dict[str, Block] = {}
 
@@ -163,7 +166,7 @@ class Room(ABC):
         self._enter(job, Holder(ask, until, self.columns.needs_of(ask, amounts)))
 
     def _enter(self, job: int, holder: Holder) -> None:
-        self.holders[job] = holder
+        self._note(job, holder)
         self._take(holder)
 
     def leave(self, job: int) -> bool:
@@ -199,11 +202,36 @@ class Room(ABC):
 
     def remember(self, job: int, ask: Ask, until: int) -> None:
         """A job is there, in a room that is about to be laid out anew."""
-        self.holders[job] = Holder(ask, until, ())
+        self._note(job, Holder(ask, until, ()))
+
+    def _note(self, job: int, holder: Holder) -> None:
+        self.holders[job] = holder
+        if holder.until < FOREVER:
+            heappush(self._ends, (holder.until, job))
 
     def overdue(self) -> list[int]:
         """Those who should be gone by now."""
-        return [job for job, holder in self.holders.items() if holder.until <= self.now]
+        found = set()
+        while (first := self._first_end()) is not None and first[0] <= self.now:
+            found.add(heappop(self._ends)[1])
+        for job in found:
+            heappush(self._ends, (self.holders[job].until, job))
+        return sorted(found)
+
+    def next_end(self) -> int | None:
+        """When the next one is expected to leave."""
+        first = self._first_end()
+        return None if first is None else first[0]
+
+    def _first_end(self) -> tuple[int, int] | None:
+        """Who leaves first, and when."""
+        while self._ends:
+            until, job = self._ends[0]
+            holder = self.holders.get(job)
+            if holder is not None and holder.until == until:
+                return self._ends[0]
+            heappop(self._ends)
+        return None
 
     def _take(self, holder: Holder) -> None:
         self._timeline.take(self.now, holder.until, holder.needs)

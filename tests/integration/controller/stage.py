@@ -33,7 +33,10 @@ QUEUES = {
         {"name": "short", "max_walltime": 600, "default_walltime": 300},
     ]
 }
-PATIENCE = {"keep-seat": 8, "stall": 8, "homeless": 1, "grace": 5, "collision": 1}
+PATIENCE = {"keep-seat": 15, "stall": 8, "homeless": 1, "grace": 5, "collision": 1}
+
+KUBELET = "fluxnetes.io/kubelet"
+"""An annotation: a node that says `stopped` has a kubelet that does nothing."""
 
 API_SERVER_ARGUMENTS = (
     # A pod may be made before its namespace has its service account.
@@ -114,16 +117,24 @@ class Stage:
     def nodes(self) -> dict[str, Object]:
         return {each["metadata"]["name"]: each for each in self.api.get(NODES)["items"]}
 
-    def add_node(self, name: str, shape: NodeShape | None = None, **labels: str) -> str:
+    def add_node(
+        self, name: str, shape: NodeShape | None = None, *, ready: bool = True, **labels: str
+    ) -> None:
         """A node more, until the test is over."""
         node = a_node(name, shape or NodeShape())
         node["metadata"]["labels"].update(labels)
+        if not ready:
+            node["metadata"]["annotations"] = {KUBELET: "stopped"}
+            node["status"]["conditions"][0]["status"] = "False"
         self._added.append(name)
         self.api.create(NODES, node)
         for nodes in self.api.follow(NODES):
-            if is_usable(nodes[name]):
-                break
-        return name
+            if not ready or is_usable(nodes[name]):
+                return
+
+    def make_ready(self, name: str) -> None:
+        """The kubelet of a node that was not ready starts."""
+        self.api.patch(f"{NODES}/{name}", {"metadata": {"annotations": {KUBELET: None}}})
 
     def remove_node(self, name: str) -> None:
         self._added.remove(name)

@@ -5,6 +5,8 @@ What fits an empty node of 16 cpu to the last millicore is bound; a little more 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from fluxnetes.plane.nodes import NodeShape
@@ -26,7 +28,7 @@ def on_the_whole(cpu: int) -> Content:
     return {"resources": {"requests": {"cpu": str(cpu)}}}
 
 
-SPECS = {
+SPECS: dict[str, Callable[[int], Content]] = {
     "containers": lambda cpu: {"containers": [a_container("a", 8), a_container("b", cpu - 8)]},
     "init container": lambda cpu: {
         "containers": [a_container("a", 1)],
@@ -69,11 +71,11 @@ def test_overhead_is_counted(stage: Stage, space: Space) -> None:
 
 
 AMOUNTS = {
-    "memory": ("64Gi", "65Gi"),
-    "ephemeral-storage": ("256Gi", "257Gi"),
-    "hugepages-2Mi": ("4Gi", "4098Mi"),
-    "nvidia.com/gpu": ("4", "5"),
-    "example.com/widget": ("2", "3"),
+    "memory": ("64Gi", "65Gi", "1Mi"),
+    "ephemeral-storage": ("256Gi", "257Gi", "1Mi"),
+    "hugepages-2Mi": ("4Gi", "4098Mi", "2Mi"),
+    "nvidia.com/gpu": ("4", "5", "1"),
+    "example.com/widget": ("2", "3", "1"),
 }
 
 
@@ -81,15 +83,17 @@ AMOUNTS = {
 def test_every_resource_is_counted(stage: Stage, space: Space, resource: str) -> None:
     others = {"hugepages-2Mi": "4Gi", "nvidia.com/gpu": "4", "example.com/widget": "2"}
     stage.add_node("special", NodeShape(others=others))
-    for name, amount in zip(("fits", "large"), AMOUNTS[resource], strict=True):
-        space.create(a_pod(name).with_cpu(1).on("special").asking_for_extended(resource, amount))
-    space.until_bound("fits")
+    all, too_much, more = AMOUNTS[resource]
+    pod = a_pod("all").with_cpu(1).on("special")
+    space.create(pod.asking_for_extended(resource, all))
+    space.until_bound("all")
+    for name, amount in (("large", too_much), ("second", more)):
+        pod = a_pod(name).with_cpu(1).on("special")
+        space.create(pod.asking_for_extended(resource, amount))
     space.until_event("large", "FailedScheduling", "rejected: ")
-    space.create(a_pod("second").with_cpu(1).on("special").asking_for_extended(resource, 1))
-    if resource in ("nvidia.com/gpu", "example.com/widget"):
-        space.until_waits("second")
-        space.delete("Pod", "fits")
-        space.until_bound("second")
+    space.until_waits("second")
+    space.delete("Pod", "all")
+    space.until_bound("second")
 
 
 def test_what_no_node_has_is_refused(space: Space) -> None:

@@ -89,7 +89,7 @@ def calm(site: Site, works: tuple[Work, ...], seconds: float) -> list[str]:
         left = max(1.0, deadline - time.monotonic())
         try:
             await_end(site, work, left)
-        except (PlaneFailed, TimeoutError) as failed:
+        except PlaneFailed as failed:
             late.append(f"{work.name} ({work.fate.value}) did not end: {failed}")
     return late
 
@@ -103,9 +103,14 @@ def fill(site: Site, seconds: float) -> tuple[Work, list[str]]:
 
 def await_end(site: Site, work: Work, seconds: float) -> None:
     path = f"{JOBS if work.is_job else PODS}?labelSelector={quote(WORK)}%3D{work.name}"
-    for found in site.api.follow(path, seconds):
-        if _is_settled(work, list(found.values())):
-            return
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            for found in site.api.follow(path, max(1.0, deadline - time.monotonic())):
+                if _is_settled(work, list(found.values())):
+                    return
+        except TimeoutError:  # nothing happens for a minute while it waits its turn
+            site.mind_controller()
 
 
 def _is_settled(work: Work, things: list[Object]) -> bool:

@@ -140,5 +140,11 @@ def test_what_is_left_of_jobs_is_found() -> None:
 def test_each_group_has_one_fluxjob() -> None:
     evidence = a_pair().evidence(a_gang())
     assert wrong_fluxjobs(evidence)
-    assert not wrong_fluxjobs(replace(evidence, fluxjobs=(ROW.workload,)))
-    assert wrong_fluxjobs(replace(evidence, fluxjobs=(ROW.workload, ROW.workload)))
+    assert not wrong_fluxjobs(replace(evidence, fluxjobs=(ROW,)))
+    assert wrong_fluxjobs(replace(evidence, fluxjobs=(ROW, ROW)))
+
+
+def test_a_fluxjob_that_tells_another_end_is_found() -> None:
+    evidence = replace(a_pair().evidence(rows=(ROW,)), fluxjobs=(replace(ROW, state="running"),))
+    [found] = wrong_fluxjobs(evidence)
+    assert found == "the FluxJob of w says running, the queue completed"

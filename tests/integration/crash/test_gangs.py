@@ -22,8 +22,14 @@ def test_a_group_that_is_half_placed_for_long_is_found() -> None:
 
 
 def test_a_group_that_stays_half_placed_is_found() -> None:
-    evidence = a_pair().bind("a").after(61).end("a").evidence()
+    evidence = a_pair().bind("a").after(61).run("a").evidence()
     assert partial_groups(evidence) and half_run_groups(evidence)
+
+
+def test_a_group_of_which_half_never_ran_is_found() -> None:
+    evidence = a_pair().bind("a").after(5).end("a").evidence()
+    assert not partial_groups(evidence)
+    assert half_run_groups(evidence) == ["w: 1 of 2 pods ran in the end"]
 
 
 def test_a_group_that_is_taken_back_in_time_is_well() -> None:
@@ -36,8 +42,8 @@ def test_a_group_that_is_taken_back_late_is_found() -> None:
     assert partial_groups(a_pair().bind("a").after(70).remove("a").evidence())
 
 
-def test_pods_that_end_before_the_last_is_placed_stay_placed() -> None:
-    story = a_pair().bind("a").after(5).end("a").after(5).bind("b").after(100).end("b")
+def test_what_has_ended_before_the_rest_is_placed_holds_nothing() -> None:
+    story = a_pair().bind("a").after(5).end("a").after(70).bind("b").after(100).end("b")
     assert not partial_groups(story.evidence()) and not half_run_groups(story.evidence())
 
 

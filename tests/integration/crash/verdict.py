@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fluxnetes.controller.filing import WORKLOAD
+from fluxnetes.plane.api import Object
 from fluxnetes.plane.binaries import Binaries
 from tests.integration.crash import record
 from tests.integration.crash.checks import books, ends, gangs, rooms
@@ -29,7 +30,8 @@ _LIVING = {
     "commitments": "SELECT count(*) FROM commitments",
 }
 _ROWS = (
-    "SELECT jobs.id, workload, state, coalesce(reason, '') AS reason, restarts "
+    "SELECT jobs.id, workload, state, coalesce(jobs.reason, '') AS reason, "
+    "coalesce((SELECT string_agg(reason, '; ') FROM events WHERE job = jobs.id), '') AS told "
     "FROM jobs JOIN submissions USING (id) ORDER BY jobs.id"
 )
 _SETTLE = 15.0
@@ -46,7 +48,7 @@ class Verdict:
     pods: int
     changes: int
     collisions: int
-    hit: frozenset[str]
+    excused: frozenset[str]
     seconds: float
 
     def told(self) -> str:
@@ -56,9 +58,8 @@ class Verdict:
             f"{self.changes} changes, {self.seconds:.0f} s"
         ]
         lines += [_told_of(victim, self.kills) for victim in Victim]
-        lines.append(
-            f"collisions with others: {self.collisions}, hit: {', '.join(sorted(self.hit)) or '-'}"
-        )
+        excused = ", ".join(sorted(self.excused)) or "nobody"
+        lines.append(f"{self.collisions} collisions with others; crowded out: {excused}")
         lines += [f"the controller ended by itself: {words}" for words in self.ended_alone]
         lines += [f"WRONG: {complaint}" for complaint in self.complaints] or ["all is well"]
         return "\n".join(lines)
@@ -92,7 +93,7 @@ def run(folder: Path, plan: Plan, nodes: int, binaries: Binaries | None = None) 
         pods=sum(isinstance(each.thing, record.Pod) for each in seen),
         changes=len(evidence.record),
         collisions=len(rooms.collisions(evidence)),
-        hit=rooms.hit_by_others(evidence),
+        excused=rooms.excused(evidence),
         seconds=time.monotonic() - began,
     )
 
@@ -128,12 +129,18 @@ def gather(site: Site, works: tuple[Work, ...]) -> tuple[Evidence, list[str]]:
         seen,
         rows=_rows(site),
         left={name: _count(site, query) for name, query in _LIVING.items()},
-        fluxjobs=tuple(each["metadata"]["annotations"].get(WORKLOAD, "") for each in fluxjobs),
+        fluxjobs=tuple(map(_fluxjob, fluxjobs)),
         server_away=tuple(
             Away(kill.at, kill.back) for kill in site.kills if kill.victim is Victim.API_SERVER
         ),
     )
     return evidence, missing
+
+
+def _fluxjob(thing: Object) -> Row:
+    workload = thing["metadata"]["annotations"].get(WORKLOAD, "")
+    status = thing.get("status", {})
+    return Row(status.get("jobID", 0), workload, status.get("state", ""), status.get("reason", ""))
 
 
 def _wait_for_books(site: Site) -> None:
@@ -161,7 +168,7 @@ def _whole_record(site: Site) -> tuple[tuple[record.Seen, ...], list[str]]:
 
 def _rows(site: Site) -> tuple[Row, ...]:
     found = asyncio.run(fetch(site.dsn, _ROWS))
-    return tuple(Row(r["id"], r["workload"], r["state"], r["reason"], r["restarts"]) for r in found)
+    return tuple(Row(r["id"], r["workload"], r["state"], r["reason"], r["told"]) for r in found)
 
 
 def _count(site: Site, query: str) -> int:

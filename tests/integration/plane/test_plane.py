@@ -76,7 +76,7 @@ def test_only_those_who_may_get_in(plane: ControlPlane, tmp_path: Path) -> None:
 
 
 def test_one_folder_has_one_plane(plane: ControlPlane, binaries: Binaries) -> None:
-    with pytest.raises(PlaneFailed, match="another process runs the control plane of"):
+    with pytest.raises(PlaneFailed, match="another process runs what is in"):
         ControlPlane(plane.places.top, binaries=binaries).start()
 
 

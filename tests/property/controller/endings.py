@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import cast
+
+from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.demand import least_size
 from fluxnetes.cluster.groups import Group, is_live
+from fluxnetes.kube.objects.jobs import Job
 from tests.property.controller.scene import Scene
 
 PATIENCE = 120
@@ -15,8 +19,7 @@ def check_that_all_came_to_an_end(scene: Scene) -> None:
         scene.wait(5)
         if not _waiting(scene):
             return
-    for group in _waiting(scene):
-        raise AssertionError(f"{group.key} never ran: {scene.play.desk.parts} {group}")
+    raise AssertionError("\n".join(map(scene.tell_of, _waiting(scene))))
 
 
 def _waiting(scene: Scene) -> list[Group]:
@@ -26,16 +29,14 @@ def _waiting(scene: Scene) -> list[Group]:
 
 
 def _is_alive(group: Group) -> bool:
-    jobs = [job for job in group.workloads.values() if job.end is None]  # type: ignore[attr-defined]
+    jobs = [job for job in group.workloads.values() if cast(Job, job).end is None]
     return bool(group.parts or jobs or any(is_live(m.pod) for m in group.pods.values()))
 
 
 def _may_wait(group: Group) -> bool:
+    """Its job has ended without it, or it is not complete."""
     if group.parts:
         return False
-    if group.closed is not None:
-        return True
-    if not group.workloads:
-        live = [member for member in group.pods.values() if is_live(member.pod)]
-        return len(live) < least_size(group)
-    return False
+    live = sum(is_live(member.pod) for member in group.pods.values())
+    wanted = sum(ADAPTERS[group.kinds[uid]].size(job) for uid, job in group.workloads.items())
+    return group.closed is not None or max(live, wanted) < least_size(group)

@@ -40,7 +40,7 @@ class Inspector:
         self._seen: frozenset[str] = frozenset()
         """Others' pods that the controller knew of when it last looked around."""
         self._aware: dict[str, frozenset[str]] = {}
-        """Of those, who was known when the bind of a pod took off, by the pod's uid."""
+        """Who was known when the bind of a pod was asked for and took off, by the pod's uid."""
         self._partial: dict[GroupKey, Partial] = {}
         self._started: set[GroupKey] = set()
         self.attend()
@@ -48,14 +48,27 @@ class Inspector:
     def attend(self) -> None:
         """A term begins."""
         play = self._play
-        play.looked = self.look
-        play.hands.takes_off, play.hands.lands = self._takes_off, self._lands
+        play.looking, play.looked = self._begin, self.look
+        hands = play.hands
+        hands.asks, hands.takes_off, hands.lands = self._asks, self._takes_off, self._lands
         self._partial.clear()
 
     # -- binds ---------------------------------------------------------------------------------
 
+    def _known(self) -> frozenset[str]:
+        """Others' pods that the controller has heard of."""
+        pods = self._play.cluster.pods
+        others = self._play.desk.world.others.pods
+        return frozenset(uid for uid in others if uid in pods and not is_ours(pods[uid]))
+
+    def _begin(self) -> None:
+        self._seen = self._known()
+
+    def _asks(self, bind: Bind) -> None:
+        self._aware[bind.uid] = self._known()
+
     def _takes_off(self, bind: Bind) -> None:
-        self._aware[bind.uid] = self._seen
+        self._aware[bind.uid] |= self._seen
 
     def _lands(self, bind: Bind) -> None:
         """A pod was bound just now."""
@@ -72,9 +85,6 @@ class Inspector:
 
     def look(self) -> None:
         """A round is over."""
-        others = self._play.desk.world.others.pods
-        pods = self._play.cluster.pods
-        self._seen = frozenset(uid for uid in others if uid in pods and not is_ours(pods[uid]))
         self._check_books()
         for group in self._play.desk.world.groups.values():
             self._check_seats(group)

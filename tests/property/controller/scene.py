@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import TypeVar, cast
 
+from fluxnetes.cluster.groups import Group
 from fluxnetes.kube.objects.base import Object
+from fluxnetes.kube.objects.jobs import Job
 from fluxnetes.queue.states import ENDED
 from tests.property.controller.inspector import Inspector
 from tests.unit.cluster.builders import machine
@@ -45,17 +47,34 @@ class Scene:
     # -- time ----------------------------------------------------------------------------------
 
     def settle(self) -> None:
-        try:
-            self.play.settle()
-        except Crash:
-            self.restart()
-            self.play.settle()
+        while True:
+            try:
+                self.play.settle()
+            except Crash:
+                self.restart()
+            else:
+                return
 
     def wait(self, seconds: int) -> None:
         for _ in range(seconds):
             self.play.lags = set()
             self.cluster.pass_time()
             self.settle()
+
+    # -- words ---------------------------------------------------------------------------------
+
+    def tell_of(self, group: Group) -> str:
+        """What is the matter with a group, for whoever reads a failure."""
+        desk, lines = self.play.desk, [f"{group.key}: closed {group.closed}, told {group.told!r}"]
+        for part in group.parts:
+            lines.append(f"  {desk.state(part).value}: {part}")
+        for uid, member in group.pods.items():
+            pod, at = member.pod, group.seats.get(uid)
+            seat = f"sits on {at[0].job}/{at[1]}" if at is not None else "sits nowhere"
+            lines.append(f"  pod {uid} {pod.status.phase} on {pod.spec.node_name!r}, {seat}")
+        for uid, job in group.workloads.items():
+            lines.append(f"  job {uid}: {cast(Job, job).spec} {cast(Job, job).status}")
+        return "\n".join(lines)
 
     # -- the end of a term ---------------------------------------------------------------------
 
@@ -85,8 +104,9 @@ class Scene:
             if pod not in self.cluster.ours:
                 self.cluster.drop(pod)
         self.cluster.run_time = 2
-        for job in list(self.cluster.jobs):
-            self.cluster.patch_job(job, {"spec": {"suspend": self._waits(job)}})
+        for uid, job in list(self.cluster.jobs.items()):
+            news = {"suspend": self._waits(uid), "parallelism": max(1, job.spec.parallelism)}
+            self.cluster.patch_job(uid, {"spec": news})
 
     def _waits(self, job: str) -> bool:
         """Jobs that their users suspended are resumed; those that wait for us go on waiting."""

@@ -181,11 +181,11 @@ def test_pods_of_one_shape_are_asked_for_side_by_side_in_order_of_first_appearan
     assert sizes(scene.asked()) == [(2, 2000), (2, 1000)]
 
 
-def test_pods_that_are_there_count_with_what_they_ask_for_and_others_with_the_template() -> None:
-    """Admission may have changed those that are there."""
+def test_pods_to_come_are_asked_for_like_those_that_are_there() -> None:
+    """Admission changed those that are there, and will do the same to the others."""
     job = a_job(pods=3, suspended=False, queued=False)
     scene = Scene(job, pod_of(job, "p0", cpu="1500m"))
-    assert sizes(scene.asked()) == [(1, 1500), (2, 1000)]
+    assert sizes(scene.asked()) == [(3, 1500)]
 
 
 def test_what_one_pod_asks_for_that_we_cannot_honour_refuses_the_group() -> None:

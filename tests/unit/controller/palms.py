@@ -43,6 +43,8 @@ class Palms:
 
     cluster: Cluster
     clock: Callable[[], float]
+    asks: Callable[[Bind], None] = field(default=lambda bind: None)
+    """Told when a bind is asked for."""
     takes_off: Callable[[Bind], None] = field(default=lambda bind: None)
     """Told when a bind is on its way."""
     lands: Callable[[Bind], None] = field(default=lambda bind: None)
@@ -64,6 +66,8 @@ class Palms:
             if done[0] == action and self.clock() - done[1] < _JUST_NOW:
                 return
         self.asked[key] = action
+        if isinstance(action, Bind):
+            self.asks(action)
 
     def revoke(self, uid: str) -> None:
         self.asked.pop(("bind", uid), None)

@@ -79,8 +79,9 @@ class Play:
         """Kinds of which no news come."""
         self.meanwhile: Callable[[], None] = lambda: None
         """What happens while a round waits for its commit, once."""
+        self.looking: Callable[[], None] = lambda: None
         self.looked: Callable[[], None] = lambda: None
-        """Told after every round."""
+        """Told before and after every round."""
         self._patches = ExitStack()
         for node in nodes:
             self.cluster.put(node)
@@ -163,6 +164,7 @@ class Play:
         wake = self.following.wake
         awake = wake.is_set()
         wake.clear()
+        self.looking()
         finish(self.controller._round())
         self.looked()
         busy = self.hands.work()

@@ -35,8 +35,8 @@ from fluxnetes.webhook.serving import listen
 
 T = TypeVar("T")
 
-_SOON = 30.0
-"""Seconds in which a controller leads, if nobody else does."""
+_SOON = 20.0
+"""Seconds in which ours leads if nobody else does; the lease of one that was killed lasts 15."""
 _EVERYWHERE = "0.0.0.0"  # noqa: S104 - the API server is somewhere else
 
 

@@ -100,8 +100,6 @@ def up(
         ),
     ] = None,
 ) -> None:
-    from fluxnetes.cli.up.run import run
-
     needs_kubeconfig = {"--context": context, "--webhook-url": webhook_url}
     for name, value in needs_kubeconfig.items():
         if value is not None and kubeconfig is None:
@@ -116,6 +114,8 @@ def up(
         raise typer.BadParameter("--once says when to stop after --demo; add --demo")
     if demo and nodes is not None and nodes < 2:
         raise typer.BadParameter(f"--demo shows gangs, which take 2 nodes or more, not {nodes}")
+    from fluxnetes.cli.up.run import run
+
     count = NODES if nodes is None else nodes
     raise typer.Exit(
         run(Options(count, folder, config, demo, once, kubeconfig, context, webhook_url))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from fluxnetes.queue.states import ENDED
 from tests.integration.crash.checks.evidence import Evidence, Row
-from tests.integration.crash.checks.rooms import hit_by_others
+from tests.integration.crash.checks.rooms import excused
 from tests.integration.crash.works import Fate, Kind
 
 _STATES = {
@@ -31,14 +31,14 @@ def wrong_jobs(evidence: Evidence) -> list[str]:
     by_name: dict[str, list[Row]] = {}
     for row in evidence.rows:
         by_name.setdefault(row.name, []).append(row)
-    hit = hit_by_others(evidence)
+    crowded = excused(evidence)
     found = []
     for work in evidence.works:
         rows = by_name.pop(work.name if not _is_lone_pod(work.kind) else f"{work.name}-0", [])
         if not work.is_ours:
             found += [f"{work.name} is not ours, and was queued" for _ in rows]
             continue
-        expected = _STATES.get(work.fate) if work.name not in hit else None
+        expected = _STATES.get(work.fate) if work.name not in crowded else None
         if len(rows) > 1 or (not rows and work.fate is not Fate.DELETED):
             found.append(f"{work.name} was queued {len(rows)} times{_listed(rows)}")
         found += [
@@ -50,15 +50,20 @@ def wrong_jobs(evidence: Evidence) -> list[str]:
 
 
 def wrong_fluxjobs(evidence: Evidence) -> list[str]:
-    """Workloads with more than one FluxJob, and groups that are there and have none."""
-    counts = Counter(evidence.fluxjobs)
+    """Workloads with more than one FluxJob, with none, or with one that tells another end."""
+    counts = Counter(each.workload for each in evidence.fluxjobs)
     found = [f"{workload} has {n} FluxJobs" for workload, n in counts.items() if n > 1]
-    told = {workload.split("/")[2] for workload in counts}
+    told = {each.name for each in evidence.fluxjobs}
     for work in evidence.works:
         needed = work.is_ours and not _is_lone_pod(work.kind) and work.fate is not Fate.DELETED
         if needed and work.name not in told:
             found.append(f"{work.name} has no FluxJob")
-    return found
+    states = {row.workload: row.state for row in evidence.rows}
+    return found + [
+        f"the FluxJob of {each.name} says {each.state}, the queue {states[each.workload]}"
+        for each in evidence.fluxjobs
+        if each.workload in states and states[each.workload] != each.state
+    ]
 
 
 def _is_lone_pod(kind: Kind) -> bool:

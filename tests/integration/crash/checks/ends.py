@@ -1,8 +1,7 @@
 """Nothing lost, nothing doubled: every piece of work ended as designed, once.
 
-Work that a collision with others' pods touched may have been sent away for it, which is by design:
-a Job then starts again, and pods that nobody makes again fail. Of such work it is only asked that
-it ended.
+Work that others' pods crowded out may have been sent away for it, which is by design: a Job then
+starts again, and pods that nobody makes again fail. Of such work it is only asked that it ended.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from tests.integration.crash.checks.evidence import Evidence
-from tests.integration.crash.checks.rooms import hit_by_others
+from tests.integration.crash.checks.rooms import excused
 from tests.integration.crash.record import KubeJob, Pod, Seen, last
 from tests.integration.crash.record import pods as pods_of
 from tests.integration.crash.works import Fate, Work
@@ -24,14 +23,14 @@ Complaints: TypeAlias = Iterator[str]
 
 def wrong_ends(evidence: Evidence) -> list[str]:
     """Work that did not end as designed, or more than once."""
-    hit = hit_by_others(evidence)
+    crowded = excused(evidence)
     final = [seen.thing for seen in last(evidence.record).values()]
     found = []
     for work in evidence.works:
         pods = [each for each in final if isinstance(each, Pod) and each.work == work.name]
         jobs = [each for each in final if isinstance(each, KubeJob) and each.work == work.name]
-        may_restart = work.name in hit and work.is_ours
-        complaints = _judge_hit(work, pods, jobs) if may_restart else _judge(work, pods, jobs)
+        judge = _judge_leniently if work.name in crowded else _judge
+        complaints = judge(work, pods, jobs)
         found += [f"{work.name} ({work.fate.value}): {each}" for each in complaints]
     return found
 
@@ -73,7 +72,7 @@ def _judge(work: Work, pods: list[Pod], jobs: list[KubeJob]) -> Complaints:
         yield from _JUDGES_OF_PODS[work.fate](work, pods)
 
 
-def _judge_hit(work: Work, pods: list[Pod], jobs: list[KubeJob]) -> Complaints:
+def _judge_leniently(work: Work, pods: list[Pod], jobs: list[KubeJob]) -> Complaints:
     if work.is_job:
         yield from (f"the Job {job.name} has not ended" for job in jobs if not _is_done(job))
     else:

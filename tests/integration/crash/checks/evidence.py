@@ -11,13 +11,14 @@ from tests.integration.crash.works import Work
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A job of the queue, as the tables have it."""
+    """A job of the queue, as the tables have it or a FluxJob tells it."""
 
     id: int
     workload: str
     state: str
     reason: str = ""
-    restarts: int = 0
+    told: str = ""
+    """All reasons that there ever were for what became of it."""
 
     @property
     def name(self) -> str:
@@ -43,8 +44,8 @@ class Evidence:
     """All jobs that the queue ever had."""
     left: Mapping[str, int] = field(default_factory=dict)
     """Rows in tables that have to do with jobs that live."""
-    fluxjobs: tuple[str, ...] = ()
-    """The workload of each FluxJob."""
+    fluxjobs: tuple[Row, ...] = ()
+    """The same as users see it."""
     server_away: tuple[Away, ...] = ()
     """When the API server was away."""
 

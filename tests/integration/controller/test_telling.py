@@ -1,0 +1,108 @@
+"""What users are told: events, conditions and FluxJobs."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.integration.controller.objects import a_gang, a_job, a_pod
+from tests.integration.controller.space import Space, condition
+from tests.integration.controller.stage import Stage
+
+
+@pytest.mark.parametrize("name", ["fluxnetes", "fluence", "fluxqueue", "FluxionScheduler"])
+def test_events_come_from_the_scheduler_that_the_pod_asked_for(
+    stage: Stage, space: Space, name: str
+) -> None:
+    stage.leave_open("node-0")
+    space.create(a_pod("first").with_cpu(10).from_scheduler(name))
+    event = space.until_event("first", "Scheduled", "to node-0")
+    assert (event["type"], event["reportingController"]) == ("Normal", name)
+    space.create(a_pod("second").with_cpu(10).from_scheduler(name))
+    event = space.until_event("second", "FailedScheduling", "not yet: ")
+    assert (event["type"], event["reportingController"]) == ("Warning", name)
+
+
+def test_a_pod_is_told_to_be_scheduled_once(space: Space) -> None:
+    space.create(a_gang("g", 3), a_pod("signal"))
+    space.until_bound("g-0", "g-1", "g-2", "signal")
+    space.until_event("signal", "Scheduled")
+    space.create(a_pod("last"))
+    space.until_event("last", "Scheduled")
+    scheduled = [e for e in space.events("g-0") if e["reason"] == "Scheduled"]
+    assert len(scheduled) == 1
+
+
+def test_the_condition_of_a_pod_says_why_it_waits_and_until_when(
+    stage: Stage, space: Space
+) -> None:
+    stage.leave_open("node-0")
+    space.create(a_pod("first").with_cpu(10).with_walltime("1h"))
+    space.until_bound("first")
+    space.create(a_pod("second").with_cpu(10).with_walltime(60))
+    pod = space.until_one(
+        "Pod", "second", lambda pod: "starts by" in str(condition(pod, "PodScheduled"))
+    )
+    said = condition(pod, "PodScheduled")
+    assert (said["status"], said["reason"]) == ("False", "Unschedulable")
+    assert "cpu" in said["message"] and "number 1 in queue default" in said["message"]
+    space.delete("Pod", "first")
+    space.until_bound("second")
+    assert condition(space.get("Pod", "second"), "PodScheduled")["status"] == "True"
+
+
+def test_the_condition_of_a_group_that_is_not_complete_says_who_is_missing(space: Space) -> None:
+    space.create(a_gang("g", 3)[:2])
+    space.until_one("Pod", "g-0", lambda pod: "2 of the 3 pods" in str(pod["status"]))
+
+
+def test_a_fluxjob_follows_its_job_from_the_queue_to_the_end(stage: Stage, space: Space) -> None:
+    stage.leave_open("node-0")
+    space.create(a_pod("first").with_cpu(10).with_walltime(600))
+    space.until_bound("first")
+    space.create(a_job("train").of(2).with_cpu(8).with_walltime(60).running_for("2s"))
+    waiting = space.until_state("train-job", "pending")
+    assert waiting["queue"] == "default" and waiting["walltime"] == 60
+    assert "cpu" in waiting["reason"] and waiting["eta"]
+    space.delete("Pod", "first")
+    running = space.until_state("train-job", "running")
+    assert (running["nodes"], running["size"]) == (["node-0"], 2)
+    assert "eta" not in running and "position" not in running
+    over = space.until_state("train-job", "completed")
+    assert over["start"] == running["start"] < over["end"]
+    record = space.get("FluxJob", "train-job")
+    assert condition(record, "Complete")["status"] == "True"
+    assert record["spec"]["type"] == 1 and record["spec"]["duration"] == 60
+
+
+def test_the_position_in_the_queue_is_told(stage: Stage, space: Space) -> None:
+    stage.leave_open("node-0")
+    space.create(a_pod("first").with_cpu(16))
+    space.until_bound("first")
+    for name in ("second", "third"):
+        space.create(a_job(name).with_cpu(16).queued())
+        space.until_state(f"{name}-job", "pending")
+    for place, name in enumerate(("second", "third"), start=1):
+        record = space.until_one("FluxJob", f"{name}-job", lambda it: "position" in it["status"])
+        assert record["status"]["position"] == place
+
+
+def test_a_fluxjob_belongs_to_its_job_and_goes_with_it(space: Space) -> None:
+    space.create(a_job("train").running_for("1h"))
+    space.until_state("train-job", "running")
+    owners = space.get("FluxJob", "train-job")["metadata"]["ownerReferences"]
+    assert [(owner["kind"], owner["name"]) for owner in owners] == [("Job", "train")]
+    space.delete("Job", "train")
+    space.until_gone("FluxJob", "train-job")
+
+
+def test_a_single_pod_goes_without_a_fluxjob(space: Space) -> None:
+    space.create(a_pod("alone"), a_gang("g", 2))
+    space.until_state("g-group", "running")
+    assert list(space.all("FluxJob")) == ["g-group"]
+
+
+def test_a_fluxjob_that_somebody_deletes_is_written_again(space: Space) -> None:
+    space.create(a_gang("g", 2))
+    before = space.until_state("g-group", "running")
+    space.delete("FluxJob", "g-group")
+    assert space.until_state("g-group", "running")["jobID"] == before["jobID"]

@@ -1,0 +1,286 @@
+"""Where pods may go: what their specs allow, what nodes allow, and who is there already."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fluxnetes.plane.nodes import NODES
+from tests.integration.controller.objects import Content, PodMaker, a_gang, a_job, a_pod
+from tests.integration.controller.space import Space, node_of
+from tests.integration.controller.stage import Stage
+from tests.integration.controller.volumes import make_claim, make_class, make_volume, with_claim
+
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+
+
+def with_node_affinity(pod: PodMaker, *terms: Content) -> PodMaker:
+    return pod.with_spec(affinity={"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": list(terms)}}})
+
+
+def expression(key: str, operator: str, *values: str) -> Content:
+    return {"matchExpressions": [{"key": key, "operator": operator, "values": list(values)}]}
+
+
+# --- nodes -------------------------------------------------------------------------------------
+
+
+def test_a_node_selector_is_honoured(stage: Stage, space: Space) -> None:
+    stage.add_node("special", disk="fast")
+    space.create(a_pod("fast").with_spec(nodeSelector={"disk": "fast"}))
+    space.create(a_pod("none").with_spec(nodeSelector={"disk": "golden"}))
+    assert space.until_bound("fast")["fast"] == "special"
+    space.until_event("none", "FailedScheduling", "rejected: ")
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        [expression("rank", "In", "7", "8")],
+        [expression("rank", "Gt", "6")],
+        [expression("rank", "Exists")],
+        [expression("rank", "In", "99"), expression("rank", "Lt", "8")],
+        [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["special"]}]}],
+    ],
+    ids=["in", "greater", "exists", "one-of-two", "name"],
+)
+def test_required_node_affinity_is_honoured(
+    stage: Stage, space: Space, terms: list[Content]
+) -> None:
+    stage.add_node("special", rank="7")
+    space.create(with_node_affinity(a_pod("a"), *terms))
+    assert space.until_bound("a")["a"] == "special"
+
+
+def test_a_taint_keeps_pods_away_that_do_not_tolerate_it(stage: Stage, space: Space) -> None:
+    stage.add_node("special")
+    taint = {"key": "dedicated", "value": "lab", "effect": "NoSchedule"}
+    stage.api.patch(f"{NODES}/special", {"spec": {"taints": [taint]}})
+    lab = {"key": "dedicated", "operator": "Equal", "value": "lab", "effect": "NoSchedule"}
+    space.create(a_pod("tolerant").on("special").with_spec(tolerations=[lab]))
+    space.create(a_pod("stranger").on("special"))
+    assert space.until_bound("tolerant")["tolerant"] == "special"
+    space.until_event("stranger", "FailedScheduling", "rejected: ")
+
+
+def test_a_cordoned_node_gets_nothing_new_and_keeps_what_it_has(stage: Stage, space: Space) -> None:
+    stage.add_node("special")
+    space.create(a_pod("there").on("special"))
+    space.until_bound("there")
+    stage.cordon("special")
+    space.create(a_pod("late").on("special"))
+    space.until_waits("late")
+    assert space.get("Pod", "there")["status"]["phase"] == "Running"
+    stage.uncordon("special")
+    space.until_bound("late")
+
+
+def test_a_node_that_is_not_ready_gets_nothing_until_it_is(stage: Stage, space: Space) -> None:
+    stage.add_node("special", ready=False)
+    space.create(a_pod("a").on("special"))
+    space.until_waits("a")
+    stage.make_ready("special")
+    space.until_bound("a")
+
+
+def test_nodes_that_come_later_are_used(stage: Stage, space: Space) -> None:
+    stage.leave_open("node-0")
+    space.create(a_gang("g", 2, cpu=10))
+    space.until_waits("g-0")
+    stage.add_node("special")
+    assert set(space.until_bound("g-0", "g-1").values()) == {"node-0", "special"}
+
+
+def test_a_node_that_is_relabelled_is_used_for_what_it_is_now(stage: Stage, space: Space) -> None:
+    stage.add_node("special", disk="fast")
+    stage.cordon("special")
+    space.create(a_pod("fast").with_spec(nodeSelector={"disk": "fast"}))
+    space.until_waits("fast")
+    stage.add_node("other")
+    stage.api.patch(f"{NODES}/other", {"metadata": {"labels": {"disk": "fast"}}})
+    assert space.until_bound("fast")["fast"] == "other"
+
+
+def test_a_node_that_grows_is_used_for_more(stage: Stage, space: Space) -> None:
+    stage.add_node("special")
+    space.create(a_pod("first").on("special").with_cpu(16))
+    space.until_bound("first")
+    space.create(a_pod("second").on("special").with_cpu(2))
+    space.until_waits("second")
+    room = {"status": {"capacity": {"cpu": "18"}, "allocatable": {"cpu": "18"}}}
+    stage.api.patch(f"{NODES}/special/status", room)
+    space.until_bound("second")
+
+
+# --- ports and volumes -------------------------------------------------------------------------
+
+
+def with_port(pod: PodMaker, port: int) -> PodMaker:
+    pod.main["ports"] = [{"containerPort": 80, "hostPort": port}]
+    return pod
+
+
+def test_a_host_port_is_used_once_a_node(stage: Stage, space: Space) -> None:
+    stage.leave_open("node-0", "node-1", "node-2")
+    space.create(with_port(a_pod("theirs").of_others().on("node-1"), 8080))
+    space.until_bound("theirs")
+    space.create(with_port(a_pod("ours").in_group("g", 2), 8080).times(2))
+    assert set(space.until_bound("ours-0", "ours-1").values()) == {"node-0", "node-2"}
+    space.create(with_port(a_pod("late"), 8080), with_port(a_pod("other"), 8081))
+    space.until_bound("other")
+    space.until_waits("late")
+    space.delete("Pod", "theirs")
+    assert space.until_bound("late")["late"] == "node-1"
+
+
+def test_a_pod_goes_where_its_volume_is(space: Space) -> None:
+    make_volume(space, "data", "node-5")
+    make_claim(space, "data")
+    space.create(with_claim(a_pod("a"), "data"))
+    assert space.until_bound("a")["a"] == "node-5"
+
+
+def test_a_pod_waits_for_its_claim(space: Space) -> None:
+    space.create(with_claim(a_pod("a"), "data"))
+    space.until_one("Pod", "a", lambda pod: "no claim data" in str(pod["status"]))
+    make_volume(space, "data", "node-5")
+    make_claim(space, "data")
+    assert space.until_bound("a")["a"] == "node-5"
+
+
+def test_a_claim_that_waits_for_its_first_consumer_is_refused(space: Space) -> None:
+    make_claim(space, "data", make_class(space))
+    space.create(with_claim(a_pod("a"), "data"))
+    space.until_event("a", "FailedScheduling", "spec.volumes[0].persistentVolumeClaim")
+
+
+# --- other pods --------------------------------------------------------------------------------
+
+
+def apart_from(pod: PodMaker, key: str = "kubernetes.io/hostname", **labels: str) -> PodMaker:
+    term = {"topologyKey": key, "labelSelector": {"matchLabels": labels}}
+    return pod.with_spec(affinity={"podAntiAffinity": {REQUIRED: [term]}})
+
+
+def test_pods_that_keep_apart_are_on_different_nodes(stage: Stage, space: Space) -> None:
+    stage.leave_open("node-0", "node-1", "node-2")
+    pod = apart_from(a_pod("a").labelled({"app": "db"}).in_group("g", 3), app="db")
+    space.create(pod.times(3))
+    assert len(set(space.until_bound("a-0", "a-1", "a-2").values())) == 3
+    space.create(apart_from(a_pod("late").labelled({"app": "db"}), app="db"))
+    space.until_waits("late")
+    space.delete("Pod", "a-1")
+    space.until_bound("late")
+
+
+def test_more_pods_that_keep_apart_than_nodes_are_refused(space: Space) -> None:
+    pod = apart_from(a_pod("a").labelled({"app": "db"}).in_group("g", 9), app="db")
+    space.create(pod.times(9))
+    assert space.until_state("g-group", "rejected")
+
+
+def test_others_that_keep_away_from_us_are_left_alone(stage: Stage, space: Space) -> None:
+    stage.leave_open("node-0", "node-1")
+    space.create(apart_from(a_pod("theirs").of_others().on("node-0"), app="noisy"))
+    space.until_bound("theirs")
+    space.create(a_pod("quiet"), a_pod("noisy").labelled({"app": "noisy"}))
+    assert space.until_bound("quiet", "noisy")["noisy"] == "node-1"
+
+
+def test_we_keep_away_from_others(stage: Stage, space: Space) -> None:
+    stage.leave_open("node-0", "node-1")
+    space.create(a_pod("theirs").of_others().on("node-0").labelled({"app": "noisy"}))
+    space.until_bound("theirs")
+    space.create(apart_from(a_pod("shy"), app="noisy"))
+    assert space.until_bound("shy")["shy"] == "node-1"
+
+
+def test_an_exclusive_pod_has_its_node_for_itself(stage: Stage, space: Space) -> None:
+    stage.leave_open("node-0", "node-1", "node-2")
+    space.create(a_pod("theirs").of_others().on("node-0"))
+    space.until_bound("theirs")
+    alone = a_job("alone").of(2).annotated({"fluxnetes.io/exclusive": "true"})
+    space.create(alone.running_for("1h"))
+    pods = space.until_job_bound("alone", 2)
+    assert {node_of(pod) for pod in pods} == {"node-1", "node-2"}
+    space.create(a_pod("small"), a_pod("beside").on("node-1"))
+    assert space.until_bound("small")["small"] == "node-0"
+    space.until_waits("beside")
+
+
+# --- what is not honoured ----------------------------------------------------------------------
+
+SELECTOR: Content = {"labelSelector": {"matchLabels": {"app": "db"}}}
+NEAR: Content = {"topologyKey": "kubernetes.io/hostname", **SELECTOR}
+SPREAD: Content = {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", **SELECTOR}
+CLAIM: Content = {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {}}}}
+CLAIM["spec"]["resources"]["requests"] = {"storage": "1Gi"}
+
+REFUSED: dict[str, tuple[str, dict[str, Any]]] = {
+    "resource claims": (
+        "spec.resourceClaims",
+        {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]},
+    ),
+    "pod affinity": (
+        "spec.affinity.podAffinity",
+        {"affinity": {"podAffinity": {REQUIRED: [NEAR]}}},
+    ),
+    "anti-affinity by zone": (
+        "spec.affinity.podAntiAffinity",
+        {
+            "affinity": {
+                "podAntiAffinity": {
+                    REQUIRED: [{**NEAR, "topologyKey": "topology.kubernetes.io/zone"}]
+                }
+            }
+        },
+    ),
+    "spread": (
+        "spec.topologySpreadConstraints[0]",
+        {"topologySpreadConstraints": [{**SPREAD, "whenUnsatisfiable": "DoNotSchedule"}]},
+    ),
+    "ephemeral claims": (
+        "spec.volumes[0].ephemeral",
+        {"volumes": [{"name": "v", "ephemeral": {"volumeClaimTemplate": CLAIM}}]},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_a_hard_rule_that_is_not_honoured_is_refused(space: Space, kind: str) -> None:
+    path, spec = REFUSED[kind]
+    space.create(a_pod("a").with_spec(**spec))
+    space.create(a_job("j").with_spec(**spec).queued())
+    for name in ("a", "j"):
+        assert path in space.until_event(name, "FailedScheduling", path)["note"]
+    space.create(a_pod("other"))
+    space.until_bound("other")
+    assert space.node_of("a") == "" and space.get("Job", "j")["spec"]["suspend"]
+
+
+LEFT_OUT: dict[str, tuple[str, dict[str, Any]]] = {
+    "preferred nodes": (
+        "spec.affinity.nodeAffinity",
+        {
+            "affinity": {
+                "nodeAffinity": {
+                    PREFERRED: [{"weight": 1, "preference": expression("disk", "In", "fast")}]
+                }
+            }
+        },
+    ),
+    "soft spread": (
+        "spec.topologySpreadConstraints[0]",
+        {"topologySpreadConstraints": [{**SPREAD, "whenUnsatisfiable": "ScheduleAnyway"}]},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", LEFT_OUT)
+def test_a_soft_rule_that_is_not_honoured_is_left_out_with_a_note(space: Space, kind: str) -> None:
+    path, spec = LEFT_OUT[kind]
+    space.create(a_pod("a").with_spec(**spec))
+    space.until_bound("a")
+    space.until_event("a", "NotHonoured", path)

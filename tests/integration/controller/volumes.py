@@ -1,0 +1,49 @@
+"""Claims and volumes for the tests."""
+
+from __future__ import annotations
+
+from tests.integration.controller.objects import Content, Maker
+from tests.integration.controller.space import Space
+
+VOLUMES = "/api/v1/persistentvolumes"
+CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
+ROOM = {"storage": "1Gi"}
+
+
+def make_volume(space: Space, name: str, node: str) -> None:
+    """A volume that one node has, for the claim of the same name."""
+    host = {"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}
+    term = {"matchExpressions": [host]}
+    spec = {
+        "capacity": ROOM,
+        "accessModes": ["ReadWriteOnce"],
+        "local": {"path": "/none"},
+        "claimRef": {"namespace": space.namespace, "name": name},
+        "nodeAffinity": {"required": {"nodeSelectorTerms": [term]}},
+    }
+    space.api.create(VOLUMES, {"metadata": {"name": f"{space.namespace}-{name}"}, "spec": spec})
+
+
+def make_claim(space: Space, name: str, class_name: str = "") -> None:
+    """A claim for the volume of the same name, or else for one of a class."""
+    spec: Content = {
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": class_name,
+        "resources": {"requests": ROOM},
+    }
+    if not class_name:
+        spec["volumeName"] = f"{space.namespace}-{name}"
+    path = f"/api/v1/namespaces/{space.namespace}/persistentvolumeclaims"
+    space.api.create(path, {"metadata": {"name": name}, "spec": spec})
+
+
+def make_class(space: Space) -> str:
+    """A class whose claims are bound when the first pod has its node."""
+    name = f"late-{space.namespace}"
+    content = {"metadata": {"name": name}, "provisioner": "none"}
+    space.api.create(CLASSES, content | {"volumeBindingMode": "WaitForFirstConsumer"})
+    return name
+
+
+def with_claim(maker: Maker, name: str) -> Maker:
+    return maker.with_spec(volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": name}}])

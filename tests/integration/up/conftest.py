@@ -1,0 +1,53 @@
+"""`fluxnetes up` as users start it. Without the programs of Kubernetes its tests are skipped."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fluxnetes.plane.binaries import Binaries
+from tests.integration.kube.conftest import binaries
+from tests.integration.up.command import Up, run_up
+
+__all__ = ["binaries"]
+
+
+def _make_folder() -> Path:
+    """A folder that Postgres' account can reach, which pytest's own folders are not for root."""
+    folder = Path(tempfile.mkdtemp(prefix="fluxnetes-test-"))
+    folder.chmod(0o711)
+    return folder
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Where something can be started that is this test's alone."""
+    made = _make_folder()
+    yield made / "up"
+    shutil.rmtree(made)
+
+
+@pytest.fixture(scope="session")
+def shared_folder() -> Iterator[Path]:
+    made = _make_folder()
+    yield made / "up"
+    shutil.rmtree(made)
+
+
+@pytest.fixture(scope="session")
+def demo(binaries: Binaries, shared_folder: Path) -> str:
+    """All that the demo said, from a first start to its end."""
+    return run_up("--folder", str(shared_folder), "--nodes", "8", "--demo", "--once")
+
+
+@pytest.fixture(scope="session")
+def up(demo: str, shared_folder: Path) -> Iterator[Up]:
+    """A second start of the demo's folder, with fewer nodes; it runs as long as the tests do."""
+    with Up("--folder", str(shared_folder), "--nodes", "4") as up:
+        up.hear("Ctrl-C")
+        yield up
+        assert up.interrupt() == 0

@@ -1,0 +1,100 @@
+"""`fluxnetes up`: it starts, keeps its data, and leaves nothing behind, however it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from fluxnetes.cli.up import main
+from fluxnetes.plane.api import Api
+from fluxnetes.plane.certificates import Certificate
+from fluxnetes.plane.nodes import NODES
+from fluxnetes.plane.places import Places
+from tests.integration.plane.objects import PODS, a_pod, is_running, wait_for
+from tests.integration.up.command import Up, run_up
+
+pytestmark = pytest.mark.usefixtures("binaries")
+
+
+def test_kill_9_leaves_no_orphans_and_the_next_start_finds_its_data(folder: Path) -> None:
+    with Up("--folder", str(folder), "--nodes", "3") as first:
+        first.hear("Ctrl-C")
+        assert first.kubeconfig == folder / "plane" / "kubeconfig"
+        with _connect(folder) as api:
+            api.create(PODS, a_pod("ours", schedulerName="fluxnetes"))
+            before = wait_for(api, PODS, "ours", is_running)
+        orphans = first.children()
+        assert len(orphans) == 5 + len(("webhook", "controller", "postgres"))
+        first.kill()
+    with Up("--folder", str(folder), "--nodes", "2") as second:
+        second.hear("Ctrl-C")
+        # Postgres outlives us and is taken up again; it recovers from worse, but need not.
+        assert [each.is_alive for each in orphans] == [each.is_postgres for each in orphans]
+        with _connect(folder) as api:
+            after = api.get(f"{PODS}/ours")
+            api.create(PODS, a_pod("later", schedulerName="fluxnetes"))
+            wait_for(api, PODS, "later", is_running)
+            nodes = {node["metadata"]["name"] for node in api.get(NODES)["items"]}
+        assert nodes == {"node-0", "node-1"}
+        assert after["metadata"]["uid"] == before["metadata"]["uid"]
+        assert after["status"]["startTime"] == before["status"]["startTime"]
+        children = second.children()
+        assert second.interrupt() == 0
+        assert not any(each.is_alive for each in (*orphans, *children))
+
+
+def test_a_part_that_ends_is_told_with_its_log_and_all_are_stopped(folder: Path) -> None:
+    with Up("--folder", str(folder), "--nodes", "1") as up:
+        up.hear("Ctrl-C")
+        in_use = run_up("--folder", str(folder), status=1)
+        assert "stop that one, or use another folder" in in_use
+        children = up.children()
+        os.kill(up.child("controller").pid, signal.SIGKILL)
+        assert up.wait() == 1
+        told = (
+            f"controller ended (status -9), so all were stopped; see {folder}/logs/controller.log"
+        )
+        assert told in up.said
+        assert not any(each.is_alive for each in children)
+
+
+def test_a_folder_has_the_queue_of_one_cluster(folder: Path) -> None:
+    folder.mkdir()
+    (folder / "cluster").write_text("https://10.1.2.3:6443\n")
+    told = run_up("--folder", str(folder), status=1)
+    assert f"{folder} has the queue of https://10.1.2.3:6443" in told
+    assert "use another --folder" in told
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--context", "lab"], "--context is about the cluster of --kubeconfig"),
+        (["--webhook-url", "https://a:1"], "--webhook-url is about the cluster of --kubeconfig"),
+        (["--once"], "add --demo"),
+        (["--demo", "--nodes", "1"], "2 nodes or more, not 1"),
+        (["--kubeconfig", __file__, "--demo"], "--demo needs nodes that we play"),
+        (["--kubeconfig", __file__, "--nodes", "3"], "--nodes needs nodes that we play"),
+    ],
+)
+def test_options_that_make_no_sense_together_are_refused(
+    options: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(options) == 2
+    assert told in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_folder_that_cannot_be_is_refused(folder: Path) -> None:
+    folder.write_text(json.dumps("a file"))
+    assert "use another --folder" in run_up("--folder", str(folder / "below"), status=1)
+
+
+def _connect(folder: Path) -> Api:
+    places = Places(folder / "plane")
+    port = json.loads(places.ports.read_text())["kube-apiserver"]
+    admin = Certificate(places.keys / "admin.crt", places.keys / "admin.key")
+    return Api(port, places.keys / "ca.crt", admin)
