@@ -210,6 +210,13 @@ class Group:
         return next((part for part in self.parts if not part.holds), None)
 
     @property
+    def is_deleted(self) -> bool:
+        """Whether its user deleted it: its workload, or all of its pods that nobody made."""
+        if self.key.kind in (POD, LABELLED):
+            return not self.workloads and not self.pods
+        return not self.workloads
+
+    @property
     def is_gone(self) -> bool:
         return not self.pods and not self.workloads and not self.parts
 

@@ -31,7 +31,9 @@ OPTIONAL = (POD_GROUPS, NATIVE_POD_GROUPS)
 """Kinds that a cluster may do without."""
 
 
-_RELAXED = Patience(first_pause=1.0, longest_pause=30.0, say_again=float("inf"))
+_RELAXED = Patience(
+    first_pause=1.0, longest_pause=30.0, say_again=float("inf"), level=logging.DEBUG
+)
 """A kind that is not served today may be tomorrow; there is no hurry, and nothing to complain."""
 
 

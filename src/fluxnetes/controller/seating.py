@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fluxnetes.cluster.demand import NotYet, ReadFootprint, Unfit, footprint_of, pods_to_come
 from fluxnetes.cluster.groups import Group, Kept, Member, Part, is_live
 from fluxnetes.controller.desk import Desk
-from fluxnetes.queue.events import TasksEnded
+from fluxnetes.queue.events import Cancel, TasksEnded
 from fluxnetes.queue.states import State
 
 
@@ -28,6 +28,8 @@ class Seating:
 
     def settle(self, group: Group) -> None:
         """Look at the pods that changed."""
+        if group.is_deleted:
+            self._cancel(group)
         for uid in group.changed:
             if uid in group.seats:
                 self._look_at(group, uid)
@@ -37,6 +39,13 @@ class Seating:
         self._look_for_misfits(group)
         if any(part.kept or _is_awaited(group, part) for part in group.parts):
             self._give_up_seats(group)
+
+    def _cancel(self, group: Group) -> None:
+        """Its user deleted it; what is left of it will be gone soon."""
+        for part in self.desk.holding(group):
+            if self.desk.state(part) in (State.ALLOCATED, State.RUNNING):
+                self.desk.tell(Cancel(part.job, "deleted by its user"))
+                self.desk.carry(group)
 
     def seat(self, group: Group) -> None:
         """Give seats to those who have none."""
@@ -73,7 +82,9 @@ class Seating:
         for part in self.desk.holding(group):
             if self.desk.state(part) is not State.ALLOCATED or part.returning:
                 continue
-            if _is_awaited(group, part) and any(self._is_left_over(group, uid) for uid in group.pods):
+            if _is_awaited(group, part) and any(
+                self._is_left_over(group, uid) for uid in group.pods
+            ):
                 part.returning = "its pods ask for something else than their template said"
                 self.desk.carry(group)
 

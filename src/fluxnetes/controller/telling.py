@@ -7,13 +7,14 @@ that have waited for a while.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from fluxnetes.cluster.adapters import ADAPTERS
-from fluxnetes.cluster.groups import POD, Group, GroupKey, Member, Part, is_live
+from fluxnetes.cluster.groups import LABELLED, POD, Group, GroupKey, Member, Part, is_live
 from fluxnetes.cluster.reading import notes
 from fluxnetes.controller.actions import Action, Bind
 from fluxnetes.controller.desk import Desk
@@ -38,6 +39,7 @@ _LONGEST_LOOK = 0.02
 """Seconds in a second that this may take."""
 _TOLD_PODS = 20
 """Pods of a group that an event about all of it is told for."""
+_JOB_NUMBER = re.compile(r"\bjob (\d{1,15})\b")
 _BAD_ENDS = (State.FAILED, State.TIMED_OUT, State.REJECTED)
 
 
@@ -157,7 +159,7 @@ class Telling:
         job = self.desk.job(part)
         place = None if told.place is None else told.place + 1
         eta = told.until if job.plan is not None else None
-        reason = words = in_users_units(told.reason)
+        reason = words = self._with_names(in_users_units(told.reason))
         self._record(group, job, part, reason, place, eta)
         if eta is not None:
             words += f"; it starts by {_moment(eta)}"
@@ -168,6 +170,18 @@ class Telling:
             # Reasons change all the time; the condition and the record follow, an event does not.
             self._told.add(group.key)
             self._tell_pods(group, "FailedScheduling", f"not yet: {reason}")
+
+    def _with_names(self, reason: str) -> str:
+        """Users know other jobs by what they called them."""
+
+        def name(found: re.Match[str]) -> str:
+            job = self.desk.scheduler.jobs.get(int(found[1]))
+            if job is None or not job.submission.workload:
+                return found[0]
+            kind = job.submission.workload.partition("/")[0].lower()
+            return f"{kind}/{job.submission.name}"
+
+        return _JOB_NUMBER.sub(name, reason)
 
     # -- the three ways ------------------------------------------------------------------------
 
@@ -210,6 +224,8 @@ class Telling:
         """The FluxJob of a group; single pods go without, they have their condition."""
         if group.key.kind == POD or len(group.parts) > 1:
             return
+        if group.is_deleted and group.key.kind != LABELLED:
+            return  # the record went with its workload
         if part is not None and part.holds:
             self._nodes[job.id] = tuple(dict.fromkeys(part.nodes))
         if job.state in WAITING:

@@ -23,6 +23,8 @@ class Patience:
     The server sends a bookmark about once a minute."""
     say_again: float = 30.0
     """Seconds between two complaints about the same thing."""
+    level: int = logging.WARNING
+    """How loud complaints are."""
 
 
 class Backoff:
@@ -51,7 +53,7 @@ class Backoff:
     def _complain(self, why: str) -> None:
         now = time.monotonic()
         if self._began is None or now - self._said >= self._patience.say_again:
-            _log.warning("%s: %s; trying again", self._what, why)
+            _log.log(self._patience.level, "%s: %s; trying again", self._what, why)
             self._said = now
         if self._began is None:
             self._began = now
