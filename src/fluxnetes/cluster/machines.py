@@ -28,6 +28,8 @@ from fluxnetes.kube.objects.nodes import Node
 
 CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
 ZONE = "topology.kubernetes.io/zone"
+CLUSTER_UID = "uid"
+"""The property of the root that tells clusters apart."""
 NO_ZONE = "default"
 """The subnet of nodes that name no zone."""
 
@@ -86,8 +88,8 @@ def _is_unwell(node: Node) -> bool:
 class Machines:
     """All machines, and the graph that they make."""
 
-    def __init__(self, *, control_plane: bool = False, cluster: str = "cluster") -> None:
-        """`control_plane`: nodes of the control plane may be used too."""
+    def __init__(self, *, control_plane: bool = False, uid: str = "") -> None:
+        """`control_plane`: nodes of the control plane may be used too. `uid`: which cluster."""
         self.graph = ResourceGraph()
         self.machines: dict[str, Machine] = {}
         self.rules: dict[str, Rule] = {}
@@ -97,7 +99,7 @@ class Machines:
         self._count = 0
         self._subnets: dict[str, int] = {}
         patch = Patch(self.graph)
-        self._root = patch.vertex("cluster", basename=cluster, id=0)
+        self._root = patch.vertex("cluster", id=0, properties={CLUSTER_UID: uid} if uid else None)
         self.graph.apply(patch)
 
     # -- nodes ---------------------------------------------------------------------------------

@@ -55,6 +55,10 @@ class Others:
         """Whether others came or went on a node, and nobody has taken its sums yet."""
         return node in self._changed
 
+    def is_changed(self, node: str) -> bool:
+        """Whether something changed on a node that nobody has taken yet."""
+        return node in self._changed
+
     def take(self) -> dict[str, dict[str, int]]:
         """The sums on the nodes that changed since the last time."""
         changed, self._changed = self._changed, set()

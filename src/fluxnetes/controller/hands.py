@@ -31,6 +31,7 @@ BIND_WORKERS = 24
 OTHER_WORKERS = 8
 _LONGEST_PAUSE = 5.0
 _JUST_NOW = 3.0
+_A_MOMENT = 0.02
 
 
 @dataclass(slots=True, eq=False)
@@ -41,6 +42,8 @@ class Hands:
     may_write: Callable[[], bool]
     bound: Callable[[Bind], None] = field(default=lambda bind: None)
     """Told of every pod that was bound."""
+    hold_back: Callable[[str], bool] = field(default=lambda node: False)
+    """Whether something happened on a node that the queue has not heard of yet; the bind waits."""
     failed: Callable[[Action, str], None] = field(default=lambda action, why: None)
     """Told of everything that cannot be done, and why."""
     asked: dict[Hashable, Action] = field(default_factory=dict)
@@ -108,6 +111,9 @@ class Hands:
         """Do what is asked about something until it is done, or not asked for any more."""
         pause = 0.05
         while (action := self.asked.get(key)) is not None:
+            if isinstance(action, Bind) and self.hold_back(action.node):
+                await asyncio.sleep(_A_MOMENT)
+                continue
             try:
                 await self._once(action)
             except TemporaryError as error:

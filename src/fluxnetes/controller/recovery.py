@@ -20,6 +20,7 @@ from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.demand import NotYet, Unfit, demand_of, footprint_of
 from fluxnetes.cluster.footprints import Footprint
 from fluxnetes.cluster.groups import LABELLED, Group, GroupKey, Kept, Part
+from fluxnetes.cluster.machines import CLUSTER_UID
 from fluxnetes.cluster.names import JOB, TASK
 from fluxnetes.cluster.reading import Reader
 from fluxnetes.cluster.world import World
@@ -36,12 +37,15 @@ from fluxnetes.queue.events import Adopt, PartsLost
 from fluxnetes.queue.jobs import Job, OnLoss, Submission
 from fluxnetes.queue.scheduler import Scheduler
 from fluxnetes.queue.states import HOLDING, WAITING, State
+from fluxnetes.store.errors import StoreRefused
 from fluxnetes.store.store import Store
 from fluxnetes.store.translate import translate
 
 _log = logging.getLogger("fluxnetes.controller")
 
 POLICY = "lonode"
+_LONGEST_NUMBER = 12
+"""Digits of a number that we believe; annotations can be written by anybody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +117,19 @@ async def _snapshot(store: Store, graph: ResourceGraph) -> tuple[Snapshot, tuple
     snapshot, system = await store.load(), await store.system()
     if system is None:
         return snapshot, ()
+    _check_cluster(system.graph, graph)
     translated = translate(snapshot, system, graph)
     return translated.snapshot, translated.lost
+
+
+def _check_cluster(kept: ResourceGraph, graph: ResourceGraph) -> None:
+    """A queue of another cluster would look like one whose workloads were all deleted."""
+    theirs, ours = kept.properties(0).get(CLUSTER_UID), graph.properties(0).get(CLUSTER_UID)
+    if theirs and ours and theirs != ours:
+        raise StoreRefused(
+            f"the queue in this database is that of another cluster ({theirs}; this one is "
+            f"{ours}); name another database"
+        )
 
 
 def _next_id(snapshot: Snapshot, world: World) -> int:
@@ -125,7 +140,7 @@ def _next_id(snapshot: Snapshot, world: World) -> int:
 
 def _number(pod: Pod, key: str) -> int | None:
     text = pod.metadata.annotations.get(key, "")
-    return int(text) if text.isdecimal() and len(text) < 16 else None
+    return int(text) if text.isdecimal() and len(text) <= _LONGEST_NUMBER else None
 
 
 # --- jobs that the store knows -----------------------------------------------------------------

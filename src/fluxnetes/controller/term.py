@@ -121,7 +121,10 @@ async def _lead(
         holding = _Holding(store, await _take_store(store, options.identity))
         tasks.create_task(holding.keep())
         wake = asyncio.Event()
-        world = World(Machines(control_plane=options.control_plane), options.scheduler_names)
+        # Nobody can delete kube-system, so its uid stands for the cluster.
+        uid = (await client.get(NAMESPACES, "kube-system")).metadata.uid
+        machines = Machines(control_plane=options.control_plane, uid=uid)
+        world = World(machines, options.scheduler_names)
         following = Following(client, world, wake)
         tasks.create_task(following.run())
         await following.complete()
@@ -185,6 +188,7 @@ async def _begin(
         fence=fence,
         wake=following.wake,
     )
+    hands.hold_back = world.others.is_changed
     hands.bound, hands.failed = controller.bound, controller.failed
     controller.telling.recover(recovered.ended)
     _log.info("leading: %d jobs resumed, %d taken over", recovered.resumed, recovered.adopted)

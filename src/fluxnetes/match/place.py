@@ -68,7 +68,7 @@ def hold(tree: Topology, size: Ints, whole: Bools | None, selection: Selection) 
 def _hold_siblings(
     tree: Topology, size: Ints, position: Ints, needs: Ints, labels: dict[int, str]
 ) -> Held:
-    """The same for vertices of one parent, such as the pools of one pod; all above is before them."""
+    """The same for vertices of one parent, such as the pools of one pod: all above comes first."""
     above = _path(tree, int(position[0]))
     exclusive = np.ones(len(above) + len(position), np.bool_)
     exclusive[: len(above)] = False

@@ -174,10 +174,12 @@ class Planning:
     def _few_amounts(self, mine: list[int], needs: list[int]) -> dict[str, int]:
         """The same for a few leaves, such as the pools of one pod."""
         engine = self.engine
-        names, amounts = engine.graph.types.names, {}
+        names = engine.graph.types.names
+        amounts: dict[str, int] = {}
         for position, amount in zip(mine, needs, strict=True):
-            name = names[engine.types[position]]
-            amounts[name] = amounts.get(name, 0) + amount
+            if amount:
+                name = names[engine.types[position]]
+                amounts[name] = amounts.get(name, 0) + amount
         return amounts
 
     def _add_below(self, amounts: dict[str, int], roots: Ints) -> None:

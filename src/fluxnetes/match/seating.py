@@ -56,11 +56,11 @@ class Seater:
         `allowed` says which rows of the table a constraint allows.
         """
         seats: list[Seats] = []
-        for shape in gang.shapes:
+        for number, shape in enumerate(gang.shapes, 1):
             usable = self._benches.usable
             if shape.constraint is not None:
                 usable = usable & allowed(shape.constraint)
-            placed = self._seat_shape(shape, usable, last=shape is gang.shapes[-1])
+            placed = self._seat_shape(shape, usable, last=number == len(gang.shapes))
             if placed is None:
                 return None
             seats.append(placed)

@@ -56,7 +56,7 @@ def test_the_room_of_a_pod_that_failed_is_kept_for_its_retry(stage: Stage, space
     """The Job controller takes ten seconds to make another pod."""
     stage.leave_open("node-0")
     space.create(a_job("flaky").with_cpu(10).with_job(backoffLimit=1).running_for("1s").failing())
-    (first,) = space.until_job_bound("flaky", 1)
+    space.until_job_bound("flaky", 1)
     wait_behind(space)
     space.until("Pod", lambda pods: len(bound_of(pods, "flaky")) == 2)
     assert space.node_of("behind") == ""

@@ -34,6 +34,10 @@ READY = "leading"
 """What is said on standard output whenever a term begins."""
 
 
+_EXPECTED = (KubeError, StoreError, ValueError, OSError)
+"""What is wrong with the world rather than with us."""
+
+
 def run(options: Options) -> int:
     """Run until SIGTERM or Ctrl-C. Returns the exit status."""
     logging.basicConfig(
@@ -44,12 +48,28 @@ def run(options: Options) -> int:
     try:
         term = _term(options)
         asyncio.run(_run(options, term))
-    except (KubeError, StoreError, ValueError, OSError) as error:
-        sys.stderr.write(f"fluxnetes controller: {error}\n")
-        return 1
+    except _EXPECTED as error:
+        return _complain(error)
+    except ExceptionGroup as group:
+        # A term is many tasks, and ends with the first of them that fails.
+        expected, unexpected = group.split(_EXPECTED)
+        if unexpected is not None or expected is None:
+            raise
+        return _complain(_first(expected))
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def _first(group: BaseException) -> BaseException:
+    while isinstance(group, BaseExceptionGroup):
+        group = group.exceptions[0]
+    return group
+
+
+def _complain(error: BaseException) -> int:
+    sys.stderr.write(f"fluxnetes controller: {error}\n")
+    return 1
 
 
 def _term(options: Options) -> Term:
