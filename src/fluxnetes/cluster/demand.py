@@ -16,7 +16,7 @@ from itertools import groupby
 
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.footprints import Footprint
-from fluxnetes.cluster.groups import Group, Member, is_live
+from fluxnetes.cluster.groups import Group, Member, Part, gate_of_others, is_live
 from fluxnetes.cluster.marks import Marks
 from fluxnetes.kube.objects.base import Metadata
 from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup
@@ -80,6 +80,7 @@ def ask(group: Group, read: ReadFootprint) -> Demand | None:
         return None
     seatless = seatless_members(group, read)
     if len(seatless) < max(1, least):
+        _check_gates(group)
         return None
     most = _room_left(group, len(seatless)) if started else _most_size(group) or len(seatless)
     if most < 1:
@@ -92,6 +93,15 @@ def ask(group: Group, read: ReadFootprint) -> Demand | None:
         else:
             footprints = _side_by_side(seatless[:least])
     return demand_of(group, footprints, size)
+
+
+def _check_gates(group: Group) -> None:
+    """A pod with a gate of somebody else does not count as being there."""
+    for member in group.pods.values():
+        gate = gate_of_others(member.pod)
+        if gate:
+            name = member.pod.metadata.name
+            raise NotYet(f"pod {name} has the scheduling gate {gate}, which others must take off")
 
 
 def missing(group: Group) -> str:
@@ -155,16 +165,22 @@ def seatless_members(group: Group, read: ReadFootprint) -> list[Seatless]:
     for number, (uid, member) in enumerate(group.pods.items()):
         if uid in group.seats or member.pod.spec.node_name or not is_live(member.pod):
             continue
-        if group.is_closed_to(uid):
+        if group.is_closed_to(uid) or gate_of_others(member.pod):
             continue
         index = number if member.index is None else member.index
         found.append(Seatless(footprint_of(group, member, read), index, uid))
-    free = sum(part.seats - len(part.pods) for part in group.parts if part.holds)
+    free = sum(_to_be_had(group, part) for part in group.parts if part.holds)
     for uid in group.workloads:
         to_come = pods_to_come(group, uid)
         free, to_come = max(0, free - to_come), max(0, to_come - free)
         found += _yet_to_make(group, uid, to_come, read, found)
     return sorted(found, key=lambda each: each.index)
+
+
+def _to_be_had(group: Group, part: Part) -> int:
+    """Seats of a part where nobody sits, or only until its pod is gone."""
+    taken = (group.pods.get(uid) for uid in part.pods.values())
+    return part.seats - sum(member is not None and is_live(member.pod) for member in taken)
 
 
 def pods_to_come(group: Group, uid: str) -> int:
@@ -174,10 +190,8 @@ def pods_to_come(group: Group, uid: str) -> int:
         adapter.is_suspended(workload) and not adapter.is_waiting_for_us(workload)
     ):
         return 0
-    mine = [member.pod for member in group.pods.values() if member.owner == uid]
-    live = sum(map(is_live, mine))
-    succeeded = sum(pod.status.phase == "Succeeded" for pod in mine)
-    return adapter.to_come(workload, live, succeeded)
+    live = sum(is_live(member.pod) for member in group.pods.values() if member.owner == uid)
+    return adapter.to_come(workload, live, _succeeded(group, uid))
 
 
 def _yet_to_make(

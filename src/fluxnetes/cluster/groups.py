@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from fluxnetes.cluster.footprints import Footprint
 from fluxnetes.cluster.marks import Marks, read_marks
+from fluxnetes.cluster.names import GATES
 from fluxnetes.kube.objects.base import Metadata, Object
 from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup
 from fluxnetes.kube.objects.pods import Pod
@@ -257,3 +258,9 @@ class Closed:
 def is_live(pod: Pod) -> bool:
     """Whether a pod runs or may yet run."""
     return not pod.is_over and pod.metadata.deletion_timestamp is None
+
+
+def gate_of_others(pod: Pod) -> str:
+    """A gate that is not ours to take off, if the pod has one; empty: it has none."""
+    gates = pod.spec.scheduling_gates
+    return next((gate.name for gate in gates if gate.name not in GATES), "") if gates else ""

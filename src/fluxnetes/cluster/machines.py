@@ -92,6 +92,9 @@ class Machines:
         """`control_plane`: nodes of the control plane may be used too. `uid`: which cluster."""
         self.graph = ResourceGraph()
         self.machines: dict[str, Machine] = {}
+        self.zones: dict[str, str] = {}
+        """The subnet in which a node was before we were restarted. It stays there, whatever its
+        label says now: to everybody who holds something of it, it would be another node."""
         self.rules: dict[str, Rule] = {}
         self._control_plane = control_plane
         self._extra: dict[str, int] = {}
@@ -133,7 +136,8 @@ class Machines:
 
     def _add(self, node: Node, patch: Patch, turn: Turn) -> None:
         name = node.metadata.name
-        subnet = self._subnet(node.metadata.labels.get(ZONE) or NO_ZONE, patch)
+        zone = self.zones.get(name) or node.metadata.labels.get(ZONE) or NO_ZONE
+        subnet = self._subnet(zone, patch)
         rank, self._count = self._count, self._count + 1
         properties = {rule.name: "" for rule in self.rules.values() if rule.accepts(node)}
         vertex = patch.vertex("node", id=rank, name=name, rank=rank, properties=properties)

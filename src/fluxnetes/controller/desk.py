@@ -71,7 +71,7 @@ class Desk:
         try:
             self.scheduler.apply(event, self.now)
         except QueueError as error:
-            _log.info("the queue refuses %s: %s", type(event).__name__, error)
+            _log.debug("the queue refuses %s: %s", type(event).__name__, error)
             return False
         self.told += 1
         return True

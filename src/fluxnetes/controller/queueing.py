@@ -23,6 +23,8 @@ class Queueing:
     read: ReadFootprint
     demands: dict[int, Demand] = field(default_factory=dict)
     """What each job that waits was last asked for as."""
+    _dependants: set[GroupKey] = field(default_factory=set)
+    """Groups that depend on something that was not queued yet."""
 
     def settle(self, group: Group) -> None:
         """Queue what is to be queued; `group.told` says why something is not."""
@@ -80,6 +82,7 @@ class Queueing:
             dependencies = self._dependencies(group.key, demand)
         except NotYet as wait:
             group.told = str(wait)
+            self._dependants.add(group.key)
             return
         group.told = ""
         self._submit(group, demand, dependencies)
@@ -113,6 +116,13 @@ class Queueing:
             desk.next_id += 1
             desk.add(group, Part(submission.id, demand.footprints))
             self.demands[submission.id] = demand
+            self._call_dependants()
+
+    def _call_dependants(self) -> None:
+        """Something was queued: have those looked at again that wait for such."""
+        for key in self._dependants:
+            self.desk.world.dirty[key] = None
+        self._dependants.clear()
 
     def _dependencies(self, key: GroupKey, demand: Demand) -> tuple[Dependency, ...]:
         found = []

@@ -16,6 +16,8 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.demand import NotYet, Unfit, demand_of, footprint_of
 from fluxnetes.cluster.footprints import Footprint
@@ -122,6 +124,17 @@ async def _snapshot(store: Store, graph: ResourceGraph) -> tuple[Snapshot, tuple
     return translated.snapshot, translated.lost
 
 
+async def zones_before(store: Store) -> dict[str, str]:
+    """The subnet of each node of the graph that was last written down, by name."""
+    system = await store.system()
+    if system is None:
+        return {}
+    graph, tree = system.graph, system.graph.topology()
+    nodes = np.flatnonzero(graph.type_id[tree.vertex] == graph.types.get("node"))
+    subnets = tree.vertex[tree.parent[nodes]]
+    return dict(zip(graph.names(tree.vertex[nodes]), graph.names(subnets), strict=True))
+
+
 def _check_cluster(kept: ResourceGraph, graph: ResourceGraph) -> None:
     """A queue of another cluster would look like one whose workloads were all deleted."""
     theirs, ours = kept.properties(0).get(CLUSTER_UID), graph.properties(0).get(CLUSTER_UID)
@@ -207,7 +220,8 @@ def _sit_down(desk: Desk, group: Group, part: Part, *, was_full: bool) -> None:
     if was_full:
         until = desk.clock + desk.settings.keep_seat
         empty = set(range(len(part.nodes))) - part.ended - part.pods.keys()
-        part.kept |= {task: Kept(until, ok=False) for task in empty}
+        # How those did who sat there only their workload knows, and makes them again if need be.
+        part.kept |= {task: Kept(until, ok=bool(group.workloads)) for task in empty}
 
 
 async def _close_ended(store: Store, desk: Desk) -> list[tuple[Group, Job]]:

@@ -28,12 +28,12 @@ from fluxnetes.controller.grounds import Grounds
 from fluxnetes.controller.hands import Hands
 from fluxnetes.controller.leader import Leader, LeadershipLost
 from fluxnetes.controller.queueing import Queueing
-from fluxnetes.controller.recovery import recover
+from fluxnetes.controller.recovery import recover, zones_before
 from fluxnetes.controller.reports import report_to
 from fluxnetes.controller.seating import Seating
 from fluxnetes.controller.telling import Telling
 from fluxnetes.kube.client import Client
-from fluxnetes.kube.errors import AlreadyExists, Forbidden
+from fluxnetes.kube.errors import AlreadyExists, Forbidden, TemporaryError
 from fluxnetes.kube.objects.namespaces import NAMESPACES
 from fluxnetes.queue.config import Config
 from fluxnetes.store.errors import LeaseLost
@@ -43,6 +43,7 @@ from fluxnetes.store.store import Store
 _log = logging.getLogger("fluxnetes.controller")
 
 _DRAIN = 3.0
+_PAUSE = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +75,21 @@ async def run(
         try:
             await _lead(client, store, options, leader, leads)
         except* (LeadershipLost, LeaseLost) as lost:
-            _log.warning("no longer leading: %s", lost.exceptions[0])
+            _log.warning("no longer leading: %s", _first(lost))
+        except* TemporaryError as away:
+            # A term needs a server to begin; the next one may find it.
+            _log.warning("the term ends: %s", _first(away))
+            await asyncio.sleep(_PAUSE)
         finally:
             with suppress(Exception):
                 await asyncio.shield(leader.release())
+
+
+def _first(group: BaseException) -> BaseException:
+    """The error itself; terms have tasks within tasks."""
+    while isinstance(group, BaseExceptionGroup):
+        group = group.exceptions[0]
+    return group
 
 
 async def _prepare(client: Client, namespace: str) -> None:
@@ -124,6 +136,7 @@ async def _lead(
         # Nobody can delete kube-system, so its uid stands for the cluster.
         uid = (await client.get(NAMESPACES, "kube-system")).metadata.uid
         machines = Machines(control_plane=options.control_plane, uid=uid)
+        machines.zones = await zones_before(store)
         world = World(machines, options.scheduler_names)
         following = Following(client, world, wake)
         tasks.create_task(following.run())

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -48,6 +49,9 @@ _HEADERS = {
 }
 
 _LONGEST_QUOTE = 300
+
+_SSL_CONTEXT = re.compile(r" ssl:<.*?>")
+"""In what aiohttp says: an address in memory, which helps nobody."""
 
 
 class Lane(Enum):
@@ -172,7 +176,7 @@ async def _refusal(what: str, response: aiohttp.ClientResponse) -> KubeError:
 
 
 def _failure(what: str, error: Exception) -> KubeError:
-    words = str(error) or type(error).__name__
+    words = _SSL_CONTEXT.sub("", str(error)) or type(error).__name__
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         return Untrusted(f"{what}: {words}; check certificate-authority(-data) of the cluster")
     never_sent = isinstance(error, (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError))

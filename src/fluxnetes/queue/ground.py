@@ -16,11 +16,12 @@ from dataclasses import replace
 import numpy as np
 
 from fluxnetes.match.planning import Planning
+from fluxnetes.queue.asks import Ask
 from fluxnetes.queue.changes import Window
 from fluxnetes.queue.columns import Columns
 from fluxnetes.queue.core import Core
 from fluxnetes.queue.promises import Promises
-from fluxnetes.queue.room import Block, Room
+from fluxnetes.queue.room import Block, Holder, Room
 from fluxnetes.queue.room_by_counting import CountingRoom
 from fluxnetes.queue.room_by_rows import RowRoom
 
@@ -65,16 +66,21 @@ class Ground:
         old = core.room
         old.dissolve()
         room = core.room = make_room(core.planning, self._columns(by_rows), now)
-        for id, holder in old.holders.items():
-            ask = holder.ask
-            if ask.window is not None and ask.window not in core.windows:
-                # Its reservation is over, and it is still there: like anybody.
-                ask = replace(ask, window=None)
-            room.enter(id, ask, holder.until, core.records.amounts[id])
+        room.enter_all(
+            (id, self._ask_of(holder), holder.until, core.records.amounts[id])
+            for id, holder in old.holders.items()
+        )
         for number, window in enumerate(core.windows.values()):
             self._block(room, window, _BLOCK_KEYS - number)
         self._promises.put_back(taken, now, reason)
         core.freed = core.gained = True
+
+    def _ask_of(self, holder: Holder) -> Ask:
+        ask = holder.ask
+        if ask.window is not None and ask.window not in self._core.windows:
+            # Its reservation is over, and it is still there: like anybody.
+            return replace(ask, window=None)
+        return ask
 
     def _columns(self, by_rows: bool) -> Columns:
         core = self._core

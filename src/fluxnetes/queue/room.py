@@ -20,7 +20,7 @@ what is claimed, so nothing long gets in its way.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
@@ -165,6 +165,13 @@ class Room(ABC):
         """A job is there; the matcher has it already."""
         self._enter(job, Holder(ask, until, self.columns.needs_of(ask, amounts)))
 
+    def enter_all(self, jobs: Iterable[tuple[int, Ask, int, Mapping[str, int]]]) -> None:
+        """All who are there, in a room that is empty so far."""
+        for job, ask, until, amounts in jobs:
+            self._note(job, Holder(ask, until, self.columns.needs_of(ask, amounts)))
+        holders = self.holders.values()
+        self._timeline.take_until([h.until for h in holders], [h.needs for h in holders])
+
     def _enter(self, job: int, holder: Holder) -> None:
         self._note(job, holder)
         self._take(holder)
@@ -179,7 +186,10 @@ class Room(ABC):
         """A job holds more or less than before, until the same time."""
         until = self.holders[job].until
         self.leave(job)
-        self.enter(job, ask, until, amounts)
+        if self.columns.covers(ask):
+            self.enter(job, ask, until, amounts)
+        else:  # it was taken over just now, and the room is about to be laid out anew
+            self.remember(job, ask, until)
 
     def prolong(self, job: int, until: int) -> None:
         """A job is there for longer or less long than was thought."""

@@ -106,6 +106,22 @@ class Timeline:
         """Take amounts for a span. More can be taken than there is; see `overdrawn`."""
         self._change(start, end, needs, -1)
 
+    def take_until(self, ends: Sequence[int], needs: Sequence[Needs]) -> None:
+        """Take amounts from now on, each until its end: many at once, before anything else is."""
+        assert self._size == 1  # noqa: S101 - it is new
+        parts = [(e, column, n) for e, each in zip(ends, needs, strict=True) for column, n in each]
+        end, column, amount = np.array(parts, np.int64).reshape(-1, 3).T
+        times = np.unique(np.append(end[(end > self.now) & (end < FOREVER)], self.now))
+        self._times = np.concatenate((times, np.empty(len(times) + 64, np.int64)))
+        self._size = len(times)
+        # What ends at a time is taken up to the stretch before it.
+        leaving = np.zeros((len(self._free), len(times) + 1), np.int64)
+        np.add.at(leaving, (column, times.searchsorted(end)), amount)
+        taken = leaving[:, :0:-1].cumsum(axis=1)[:, ::-1]
+        free = np.empty((len(self._free), len(self._times)), np.int64)
+        free[:, : self._size] = self._free[:, :1] - taken
+        self._free = free
+
     def give(self, start: int, end: int, needs: Needs) -> None:
         """Give amounts back for a span: the reverse of `take`."""
         self._change(start, end, needs, 1)

@@ -20,6 +20,7 @@ from fluxnetes.jobspec.model import Count, Jobspec, Resource, Task
 from fluxnetes.match.gang import Gang, Shape
 from fluxnetes.queue.jobs import Request
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 _COMBINE: dict[str, type[And | Or | Not]] = {"and": And, "or": Or, "not": Not}
 
 
@@ -40,7 +41,7 @@ def decode_request(text: str) -> Request:
 
 def to_json(document: object) -> str:
     """JSON text. Numbers that JSON does not know are refused here, not by the server later."""
-    return json.dumps(document, separators=(",", ":"), allow_nan=False)
+    return _ENCODER.encode(document)
 
 
 def encode_constraint(constraint: Constraint | None) -> str:
@@ -54,14 +55,26 @@ def decode_constraint(text: str) -> Constraint | None:
 
 def _unusual(value: Any) -> dict[str, Any]:
     """The fields of a value that are not at their defaults."""
-    found = {}
-    for each in fields(value):
-        content = getattr(value, each.name)
-        default = each.default_factory() if each.default_factory is not MISSING else each.default
+    kind, found = type(value), {}
+    if kind not in _DEFAULTS:
+        _DEFAULTS[kind] = _defaults(kind)
+    for name, default in _DEFAULTS[kind]:
+        content = getattr(value, name)
         # 0 and 0.0 are equal, but not the same.
         if content != default or type(content) is not type(default):
-            found[each.name] = content
+            found[name] = content
     return found
+
+
+_DEFAULTS: dict[type, tuple[tuple[str, Any], ...]] = {}
+"""For each data class its fields, and what they are unless somebody says otherwise."""
+
+
+def _defaults(kind: type[Any]) -> tuple[tuple[str, Any], ...]:
+    return tuple(
+        (each.name, each.default if each.default_factory is MISSING else each.default_factory())
+        for each in fields(kind)
+    )
 
 
 def _write_jobspec(jobspec: Jobspec) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def encode(changes: Changes, written: Written) -> list[Write]:
     """The statements that make the tables agree with the changes."""
     jobs = changes.jobs.values()
     return [
-        *_submissions(written.new_submissions(jobs)),
+        *_submissions(written.new_submissions(jobs), written),
         *_table("jobs", map(job_row, jobs)),
         *_plans(written.with_new_plan(jobs)),
         *_commitments(written.with_new_commitments(jobs)),
@@ -93,9 +93,9 @@ def _forget(statement: str, keys: Iterable[object]) -> Iterator[Write]:
         yield Write(statement, (given,))
 
 
-def _submissions(new: Collection[Submission]) -> Iterator[Write]:
+def _submissions(new: Collection[Submission], written: Written) -> Iterator[Write]:
     yield from _table("submissions", map(submission_row, new))
-    yield from _forget("forget_dependencies", (each.id for each in new))
+    yield from _forget("forget_dependencies", written.with_old_dependencies(new))
     yield from _table("dependencies", (row for each in new for row in dependency_rows(each)))
 
 

@@ -31,16 +31,20 @@ class Known:
 
 @dataclass(slots=True)
 class Written:
-    """What was last sent of the system and of all jobs that live. What is not here is not known."""
+    """What was last sent of the system and of all jobs that live. What is not here is not known.
+
+    Unless it is `complete`: then what is not here is not in the tables either, as far as it lives.
+    """
 
     jobs: dict[int, Known] = field(default_factory=dict)
     allocations: dict[int, Allocation] = field(default_factory=dict)
     system: Kept | None = None
+    complete: bool = False
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Written:
         jobs = {job.id: Known.of(job) for job in snapshot.jobs}
-        return cls(jobs, {each.job: each for each in snapshot.allocations})
+        return cls(jobs, {each.job: each for each in snapshot.allocations}, complete=True)
 
     def note(self, changes: Changes) -> None:
         """The changes are in the tables, or will be before anything else is."""
@@ -65,15 +69,25 @@ class Written:
             if (k := known(job.id)) is None or k.submission is not job.submission
         ]
 
+    def with_old_dependencies(self, submissions: Iterable[Submission]) -> list[int]:
+        """The jobs of which dependencies may be in the tables that are not the right ones."""
+        return [each.id for each in submissions if not self.complete or each.id in self.jobs]
+
     def with_new_plan(self, jobs: Iterable[Job]) -> list[Job]:
         known = self.jobs.get
-        return [job for job in jobs if (k := known(job.id)) is None or k.plan != job.plan]
+        new = (job for job in jobs if (k := known(job.id)) is None or k.plan != job.plan)
+        return [job for job in new if job.plan is not None or self._may_be_there(job)]
 
     def with_new_commitments(self, jobs: Iterable[Job]) -> list[Job]:
         known = self.jobs.get
-        return [
+        new = (
             job for job in jobs if (k := known(job.id)) is None or k.commitments != job.commitments
-        ]
+        )
+        return [job for job in new if job.commitments or self._may_be_there(job)]
+
+    def _may_be_there(self, job: Job) -> bool:
+        """Whether the tables may know a job."""
+        return not self.complete or job.id in self.jobs
 
     def has_moved(self, held: Allocation) -> bool:
         """Whether a job holds something else than before, not just for another time."""
@@ -88,6 +102,8 @@ class Written:
     def newly_ended_tasks(self, held: Allocation) -> frozenset[int] | None:
         """The tasks that ended; None if the job's tasks are not the same any more."""
         before = self.allocations.get(held.job)
+        if before is None and held.tasks is None and self.complete:
+            return held.ended_tasks
         if before is None or before.tasks is not held.tasks:
             return None
         if before.ended_tasks - held.ended_tasks:

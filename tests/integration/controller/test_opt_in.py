@@ -1,4 +1,4 @@
-"""Work that opted in: Jobs that the webhook suspends and pods that it gates; and who may claim what."""
+"""Work that opted in: Jobs that the webhook suspends, pods that it gates, and forged owners."""
 
 from __future__ import annotations
 
@@ -106,25 +106,31 @@ def claiming(pod: PodMaker, name: str, uid: str) -> PodMaker:
     return pod
 
 
-def test_a_forged_owner_is_not_believed(stage: Stage, space: Space) -> None:
-    """The Job has one pod, and a kept seat for nobody else."""
-    space.create(a_job("real").running_for("1h"))
+def uid_of(space: Space, job: str) -> str:
+    return str(space.get("Job", job)["metadata"]["uid"])
+
+
+def test_a_pod_that_claims_a_job_of_others_stands_for_itself(space: Space) -> None:
+    space.create(a_job("theirs").of_others().running_for("1h"))
+    space.until_job_bound("theirs", 1)
+    space.create(claiming(a_pod("forged"), "theirs", uid_of(space, "theirs")))
+    space.until_bound("forged")
+
+
+def test_a_pod_that_claims_a_job_gets_none_of_its_room(stage: Stage, space: Space) -> None:
+    stage.leave_open("node-0")
+    space.create(a_job("real").with_cpu(10).running_for("1h"))
     space.until_job_bound("real", 1)
-    uid = space.get("Job", "real")["metadata"]["uid"]
-    stranger = "00000000-0000-0000-0000-000000000000"
-    space.create(claiming(a_pod("nobodys"), "gone", stranger))
-    space.until_bound("nobodys")
-    other = stage.open_space()
-    other.create(claiming(a_pod("across"), "real", uid))
-    other.until_bound("across")
+    space.create(claiming(a_pod("forged").with_cpu(10), "real", uid_of(space, "real")))
+    space.until_waits("forged")
     assert space.until_state("real-job", "running")["size"] == 1
 
 
 def test_a_forged_owner_does_not_slip_past_the_queue(stage: Stage, managed: Space) -> None:
     managed.create(a_job("real").of_others().running_for("1h"))
     managed.until_job_bound("real", 1)
-    uid = managed.get("Job", "real")["metadata"]["uid"]
-    managed.create(claiming(a_pod("forged").with_cpu(16).of_others(), "real", uid))
+    forged = a_pod("forged").with_cpu(16).of_others()
+    managed.create(claiming(forged, "real", uid_of(managed, "real")))
     assert managed.get("Pod", "forged")["spec"]["schedulerName"] == "fluxnetes"
 
 

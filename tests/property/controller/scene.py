@@ -50,8 +50,8 @@ class Scene:
         while True:
             try:
                 self.play.settle()
-            except Crash:
-                self.restart()
+            except Crash as crash:
+                self._start_again(empty=crash.empty)
             else:
                 return
 
@@ -79,13 +79,19 @@ class Scene:
     # -- the end of a term ---------------------------------------------------------------------
 
     def restart(self, *, empty: bool = False) -> None:
+        """Perhaps in the middle of a round, of which then nothing more is done."""
+        if self.play.is_writing:
+            raise Crash(empty)
+        self._start_again(empty=empty)
+
+    def _start_again(self, *, empty: bool) -> None:
         self.play.restart(empty=empty)
         self.inspector.attend()
 
     def crash_at_commit(self, *, written: bool) -> None:
         def crash() -> None:
             self.play.store.before_commit = self.play.store.after_commit = lambda: None
-            raise Crash
+            raise Crash()
 
         if written:
             self.play.store.after_commit = crash

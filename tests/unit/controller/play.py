@@ -49,7 +49,11 @@ MOST_STEPS = 150
 
 
 class Crash(Exception):  # noqa: N818 - it is what happens
-    """The controller is gone in the middle of a round."""
+    """The controller is gone in the middle of a round, and perhaps the database with it."""
+
+    def __init__(self, empty: bool = False) -> None:
+        super().__init__(empty)
+        self.empty = empty
 
 
 class Clock:
@@ -79,6 +83,7 @@ class Play:
         """Kinds of which no news come."""
         self.meanwhile: Callable[[], None] = lambda: None
         """What happens while a round waits for its commit, once."""
+        self.is_writing = False
         self.looking: Callable[[], None] = lambda: None
         self.looked: Callable[[], None] = lambda: None
         """Told before and after every round."""
@@ -110,9 +115,6 @@ class Play:
         self.store.before_commit = self._be_meanwhile
         with patch.object(term, "Hands", lambda client, may_write: self.hands):
             self.controller: Controller = finish(self._begin())
-        scheduler = self.desk.scheduler
-        scheduler._validator = Validator(scheduler._core)
-        scheduler._validator.tolerate()
 
     def _begin(self) -> Coroutine[Any, Any, Controller]:
         store = cast(Store, self.store)
@@ -136,7 +138,11 @@ class Play:
 
     def _be_meanwhile(self) -> None:
         happen, self.meanwhile = self.meanwhile, lambda: None
-        happen()
+        self.is_writing = True
+        try:
+            happen()
+        finally:
+            self.is_writing = False
         self.deliver()
 
     @property
@@ -155,8 +161,17 @@ class Play:
         """Round after round until nothing happens any more without time passing."""
         for _ in range(MOST_STEPS):
             if not self.step():
+                self._validate()
                 return
         raise AssertionError(f"it goes in a circle: {self.hands.asked}")
+
+    def _validate(self) -> None:
+        """From now on. The rules of jobs whose objects are gone are known to nobody after a
+        restart, and what they hold is not where they may be, until they are told to go."""
+        scheduler = self.desk.scheduler
+        if scheduler._validator is None:
+            scheduler._validator = Validator(scheduler._core)
+            scheduler._validator.tolerate()
 
     def step(self) -> bool:
         """News, a round, a step of the hands and of the controllers; False: nothing happened."""

@@ -34,7 +34,7 @@ READY = "leading"
 """What is said on standard output whenever a term begins."""
 
 
-_EXPECTED = (KubeError, StoreError, ValueError, OSError)
+_EXPECTED = (KubeError, StoreError, OSError)
 """What is wrong with the world rather than with us."""
 
 
@@ -47,6 +47,9 @@ def run(options: Options) -> int:
     )
     try:
         term = _term(options)
+    except (ValueError, OSError) as error:
+        return _complain(error)
+    try:
         asyncio.run(_run(options, term))
     except _EXPECTED as error:
         return _complain(error)

@@ -72,11 +72,12 @@ def _table(rows: Sequence[Row], seconds: float) -> Table:
     table.title_justify = "left"
     for title in ("job", "state", "pods", "nodes", "starts by"):
         table.add_column(title, no_wrap=True)
-    table.add_column("why", overflow="ellipsis", no_wrap=True, ratio=1)
+    table.add_column("why", ratio=1)  # the one that gives way on a narrow terminal
     now = datetime.now(UTC)
     for row in rows:
         state = Text(row.state, style=_COLOURS.get(row.state, ""))
-        table.add_row(row.name, state, row.pods, row.nodes, starts_by(row, now), row.why)
+        why = Text(row.why, no_wrap=True, overflow="ellipsis")
+        table.add_row(row.name, state, row.pods, row.nodes, starts_by(row, now), why)
     return table
 
 
