@@ -97,5 +97,5 @@ def _definition() -> Object:
 
 
 def _is_established(definition: Any) -> bool:
-    conditions = definition.get("status", {}).get("conditions", [])
+    conditions = definition.get("status", {}).get("conditions") or ()
     return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)

@@ -6,7 +6,7 @@ matcher. It must agree on yes or no, on the start, and on every seat.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ from fluxnetes.match.answers import Answer, Operation, Outcome
 from fluxnetes.match.gang import Gang, Shape
 from fluxnetes.match.jobs import Job
 from fluxnetes.match.matcher import Matcher
+from fluxnetes.match.planning import Planning
 from tests.property import invariants
 from tests.property.duel import live_jobs, pick
 from tests.property.profile import examples
@@ -106,11 +107,19 @@ class Turn:
 
 
 @dataclass(frozen=True)
+class Others:
+    """Others hold this much of a node now."""
+
+    nth: int
+    held: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
 class Wait:
     seconds: int
 
 
-Step = Ask | Cancel | Turn | Wait
+Step = Ask | Cancel | Turn | Others | Wait
 OPERATIONS = (
     *[Operation.ALLOCATE] * 3,
     *[Operation.ALLOCATE_ORELSE_RESERVE] * 4,
@@ -121,9 +130,11 @@ OPERATIONS = (
 asks = st.builds(Ask, st.sampled_from(OPERATIONS), gangs)
 cancels = st.builds(Cancel, st.integers(0, 9))
 turns = st.builds(Turn, st.integers(0, 9), st.booleans())
+held = st.dictionaries(st.sampled_from(TYPES), st.integers(0, 9), max_size=2)
+others = st.builds(Others, st.integers(0, 9), held.map(lambda found: tuple(found.items())))
 waits = st.builds(Wait, st.integers(1, 4))
 streams = st.lists(
-    st.one_of(asks, asks, asks, asks, cancels, turns, waits), min_size=1, max_size=14
+    st.one_of(asks, asks, asks, asks, cancels, turns, others, waits), min_size=1, max_size=14
 )
 
 
@@ -136,8 +147,16 @@ Seats = list[list[tuple[str, int]]]
 class Plain:
     """The pools of a farm and the jobs on them."""
 
-    def __init__(self, matcher: Matcher, farm: Farm, policy: str, down: set[str]) -> None:
+    def __init__(
+        self,
+        matcher: Matcher,
+        farm: Farm,
+        policy: str,
+        down: set[str],
+        others: Mapping[str, Mapping[str, int]],
+    ) -> None:
         self.graph = matcher.graph
+        self.others = others
         self.jobs = live_jobs(matcher)
         self.down = down
         self.whole_nodes = policy.endswith("nodex")
@@ -194,7 +213,8 @@ class Plain:
         if self.whole_nodes:
             usable = [n for n in usable if not self._is_used(n, list(there.values()))]
         free = {
-            (holder, type): size - max([self.taken(jobs, holder, type) for jobs in seconds] + [0])
+            (holder, type): (size if ever else self._left(holder, type, size))
+            - max([self.taken(jobs, holder, type) for jobs in seconds] + [0])
             for holder, its in self.sizes.items()
             for type, size in its.items()
         }
@@ -209,6 +229,10 @@ class Plain:
             if free.get(("licences", type), -1) < amount:
                 return None
         return seated
+
+    def _left(self, node: str, type: str, size: int) -> int:
+        """What others leave us of a pool."""
+        return max(0, size - self.others.get(node, {}).get(type, 0))
 
     def _seat(
         self, shape: Shape, nodes: list[str], free: dict[tuple[str, str], int]
@@ -270,6 +294,7 @@ class Play:
         self.matcher = Matcher(farm.graph(), policy=policy)
         self.now = 0
         self.down: set[str] = set()
+        self.others: dict[str, Mapping[str, int]] = {}
         self.story: list[object] = []
 
     def run(self, stream: list[Step], check: Callable[[Ask], None]) -> None:
@@ -294,6 +319,10 @@ class Play:
                 if path is not None:
                     self.matcher.set_status(path, up)
                     (self.down.discard if up else self.down.add)(path)
+            case Others(nth, held):
+                name = f"n{nth % len(self.farm.amounts)}"
+                self.others[name] = dict(held)
+                Planning(self.matcher).nodes.occupy({name: self.others[name]})
             case Wait(seconds):
                 self.now += seconds
 
@@ -303,7 +332,7 @@ class Play:
         return [graph.path(v) or "" for v in rows if graph.type_name(v) in ("node", "subnet")]
 
     def plain(self) -> Plain:
-        return Plain(self.matcher, self.farm, self.policy, self.down)
+        return Plain(self.matcher, self.farm, self.policy, self.down, self.others)
 
 
 def seats_of(matcher: Matcher, answer: Answer) -> Seats | None:

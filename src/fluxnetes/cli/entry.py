@@ -38,7 +38,7 @@ SUBCOMMANDS = (
     Subcommand(
         "up",
         "fluxnetes.cli.up",
-        "start a Kubernetes control plane on this machine, with nodes that are played",
+        "start a Kubernetes on this machine with our scheduler in it, to try things on",
     ),
     Subcommand(
         "webhook",

@@ -39,16 +39,17 @@ class Grounds:
     def follow(self, nodes: list[Node], gone: list[str]) -> None:
         """Nodes came, changed or went."""
         machines = self.desk.world.machines
+        self.tell(machines.put(nodes))
+        for node in nodes:
+            self.desk.world.others.touch(node.metadata.name)
         gone = [name for name in gone if name in machines.machines]
         if gone:
+            # What is on them may have to go to nodes that have just come.
+            self.count_others()
             self.desk.tell(NodesClosed(tuple(gone)))
             for name in gone:
                 self._clear_out(name)
-        turn = machines.put(nodes)
-        turn.add(machines.drop(gone))
-        for node in nodes:
-            self.desk.world.others.touch(node.metadata.name)
-        self.tell(turn)
+            self.tell(machines.drop(gone))
 
     def tell(self, turn: Turn) -> None:
         """The graph changed; the queue must hear of it before anything else."""

@@ -152,6 +152,13 @@ class Hands:
         try:
             if action.gates:
                 await self._take_off_gates(action)
+            await self._send_bind(action)
+        finally:
+            del self._flying[action.uid]
+        self.bound(action)
+
+    async def _send_bind(self, action: Bind) -> None:
+        try:
             await self.client.bind(
                 action.name,
                 action.namespace,
@@ -159,9 +166,10 @@ class Hands:
                 node=action.node,
                 annotations={JOB: str(action.job), TASK: str(action.task)},
             )
-        finally:
-            del self._flying[action.uid]
-        self.bound(action)
+        except Conflict:  # an earlier try, of which we got no answer, may have worked
+            pod = await self.client.get(PODS, action.name, action.namespace)
+            if pod.metadata.uid != action.uid or pod.spec.node_name != action.node:
+                raise
 
     async def _take_off_gates(self, action: Bind) -> None:
         """All gates are ours; whoever adds one meanwhile makes the test fail, and we try again."""

@@ -128,8 +128,8 @@ class FolderLock:
         if not _try_lock(self._owner):
             os.close(self._owner)
             raise PlaneFailed(
-                f"another process runs what is in {self._path.parent}; stop that one, or use another "
-                "folder"
+                f"another process runs what is in {self._path.parent}; stop that one, or use "
+                "another folder"
             )
         self.programs = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         deadline = time.monotonic() + _GRACE

@@ -36,6 +36,8 @@ class Nodes:
         self._life = life
         self._admission = admission
         self._tasks = tasks
+        self._version = -1
+        """The shape of the graph when jobs were last looked at."""
 
     def lost(self, event: NodesLost, now: int) -> None:
         core = self._core
@@ -84,10 +86,15 @@ class Nodes:
         core.estimates.clear()
         self._admission.forget()
         core.planning.engine.relabelled()
-        for job in list(core.records.holding.values()):
-            if self._tasks.lose_what_is_gone(job, now) and job.state is not State.ENDING:
-                self._life.send_away(job, now, Cause.LOST_NODES, event.reason)
+        if self._version != core.planning.engine.version:
+            self._version = core.planning.engine.version
+            self._send_away_who_lost_something(now, event.reason)
         core.unsettled = event.reason
+
+    def _send_away_who_lost_something(self, now: int, reason: str) -> None:
+        for job in list(self._core.records.holding.values()):
+            if self._tasks.lose_what_is_gone(job, now) and job.state is not State.ENDING:
+                self._life.send_away(job, now, Cause.LOST_NODES, reason)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -24,6 +24,7 @@ from fluxnetes.plane.nodes import NODES, NodeShape, a_node, is_usable
 from fluxnetes.plane.parts import API_SERVER
 from fluxnetes.plane.plane import ControlPlane
 from tests.integration.controller.pod_groups import install_definition
+from tests.integration.controller.proxy import Proxy
 from tests.integration.controller.space import Space
 from tests.integration.webhook.command import Command
 
@@ -95,6 +96,7 @@ class Stage:
 
     def __init__(self, plane: ControlPlane, folder: Path) -> None:
         self.plane = plane
+        self.folder = folder
         self.controller = Controller(plane.kubeconfig, folder)
         self.webhook = Command(plane.kubeconfig, folder)
         self.api = plane.api()
@@ -105,6 +107,18 @@ class Stage:
         self.controller.stop()
         self.webhook.stop()
         self.api.close()
+
+    @contextmanager
+    def by_way_of(self, proxy: Proxy) -> Iterator[None]:
+        """Have the controller reach the server through a proxy, for a while."""
+        before = self.controller
+        before.stop()
+        self.controller = Controller(proxy.kubeconfig, self.folder)
+        self.controller.start()
+        yield
+        self.controller.stop()
+        self.controller = before
+        before.start()
 
     def open_space(self, labels: dict[str, str] | None = None) -> Space:
         """A namespace that is new."""

@@ -63,13 +63,6 @@ def test_what_was_deleted_must_be_gone() -> None:
     assert not wrong_ends(a_pair().remove("a").remove("b").evidence(deleted))
 
 
-def test_work_that_others_crowded_out_may_fail_but_must_end() -> None:
-    story = Story("n1").pod("a", cores=4).pod("theirs", "other", 4, ours=False)
-    story.bind("a").bind("theirs").after(5)
-    assert wrong_ends(story.evidence(a_gang(1)))
-    assert not wrong_ends(story.end("a", "Failed").evidence(a_gang(1)))
-
-
 def test_a_walltime_that_is_overrun_for_long_is_found() -> None:
     endless = replace(a_gang(2, Fate.OVERRUNS), walltime=10)
     story = Story("n1").pod("a").bind("a").run("a")

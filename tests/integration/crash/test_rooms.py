@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
-from tests.integration.crash.checks.evidence import Away, Row
+from tests.integration.crash.checks.evidence import Away
 from tests.integration.crash.checks.rooms import (
     collisions,
-    excused,
     lasting_collisions,
     overcommitments,
     strangers,
@@ -73,7 +70,7 @@ def test_others_that_crowd_us_are_a_collision_but_not_our_mistake() -> None:
     assert not overcommitments(evidence)
     [collision] = collisions(evidence)
     assert (collision.since, collision.until) == (9, 10)
-    assert excused(evidence) == {"w"}
+    assert collision.works == {"w", "other"}
 
 
 def test_a_collision_that_nobody_resolves_is_found() -> None:
@@ -85,15 +82,3 @@ def test_a_collision_that_nobody_resolves_is_found() -> None:
 def test_a_pod_of_ours_that_somebody_else_bound_is_found() -> None:
     assert not strangers(two_there().evidence())
     assert strangers(Story("n1").pod("a").change("a", node="n1").evidence())
-
-
-CROWDED = "submitted; others took room on node n1, and there is no room elsewhere; requeued"
-
-
-@pytest.mark.parametrize(("node", "who"), [("n1", {"w"}), ("n2", set())], ids=["came", "did not"])
-def test_work_that_was_crowded_out_before_it_was_bound_is_excused_if_others_came_there(
-    node: str, who: set[str]
-) -> None:
-    story = Story("n1", "n2").pod("theirs", "other", ours=False).bind("theirs", node)
-    row = Row(1, "Group/crash/w", "failed", told=CROWDED)
-    assert excused(story.evidence(rows=(row,))) == who

@@ -13,6 +13,7 @@ from fluxnetes.plane.api import Object
 from fluxnetes.plane.binaries import Binaries
 from tests.integration.crash import record
 from tests.integration.crash.checks import books, ends, gangs, rooms
+from tests.integration.crash.checks.crowds import Crowded, crowded_out
 from tests.integration.crash.checks.evidence import Away, Evidence, Row
 from tests.integration.crash.manifests import JOBS, NAMESPACE, PODS
 from tests.integration.crash.site import Kill, Site, Victim
@@ -48,7 +49,7 @@ class Verdict:
     pods: int
     changes: int
     collisions: int
-    excused: frozenset[str]
+    crowded: Crowded
     seconds: float
 
     def told(self) -> str:
@@ -58,11 +59,16 @@ class Verdict:
             f"{self.changes} changes, {self.seconds:.0f} s"
         ]
         lines += [_told_of(victim, self.kills) for victim in Victim]
-        excused = ", ".join(sorted(self.excused)) or "nobody"
-        lines.append(f"{self.collisions} collisions with others; crowded out: {excused}")
+        lines.append(f"{self.collisions} collisions with others")
+        lines.append(f"sent back for others: {_named(self.crowded.restarted)}")
+        lines.append(f"failed for others: {_named(self.crowded.failed)}")
         lines += [f"the controller ended by itself: {words}" for words in self.ended_alone]
         lines += [f"WRONG: {complaint}" for complaint in self.complaints] or ["all is well"]
         return "\n".join(lines)
+
+
+def _named(works: frozenset[str]) -> str:
+    return ", ".join(sorted(works)) or "none"
 
 
 def _told_of(victim: Victim, kills: tuple[Kill, ...]) -> str:
@@ -93,7 +99,7 @@ def run(folder: Path, plan: Plan, nodes: int, binaries: Binaries | None = None) 
         pods=sum(isinstance(each.thing, record.Pod) for each in seen),
         changes=len(evidence.record),
         collisions=len(rooms.collisions(evidence)),
-        excused=rooms.excused(evidence),
+        crowded=crowded_out(evidence),
         seconds=time.monotonic() - began,
     )
 

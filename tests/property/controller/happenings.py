@@ -70,9 +70,8 @@ class JobComes:
 
 @dataclass(frozen=True)
 class PodsCome:
-    """Some pods of a label group; the others come later, or never."""
+    """Some pods of a label group, whose number is its size; the others come later, or never."""
 
-    group: int
     size: int
     cpus: tuple[int, ...]
     most: int | None = None
@@ -81,7 +80,7 @@ class PodsCome:
         marks = {} if self.most is None else {MAX_SIZE: str(max(self.most, self.size))}
         for cpu in self.cpus:
             name = scene.name("pod")
-            ring = f"ring-{self.group}"
+            ring = f"ring-{self.size}"
             pod = one_pod(
                 name,
                 uid=scene.uid(),

@@ -143,7 +143,7 @@ class Inspector:
     def _check_partial(self, group: Group) -> None:
         now = self._play.cluster.now
         there = frozenset(uid for uid, m in group.pods.items() if self._is_placed(uid))
-        if not there:
+        if not there and not group.parts:
             self._started.discard(group.key)
         if len(there) >= least_size(group):
             self._started.add(group.key)

@@ -45,7 +45,6 @@ JOBS = st.builds(
 )
 RINGS = st.builds(
     PodsCome,
-    group=st.integers(1, 2),
     size=st.integers(1, 4),
     cpus=st.lists(_cpus, min_size=1, max_size=4).map(tuple),
     most=st.none() | st.integers(1, 5),
@@ -78,7 +77,9 @@ FALLS = st.builds(Restart, st.booleans()) | st.builds(CrashAtCommit, st.booleans
 
 
 def stories(events: st.SearchStrategy[Happening]) -> st.SearchStrategy[list[Happening]]:
-    """Some things at once, then time, and so on."""
-    several = st.lists(events, max_size=3).map(tuple)
-    moment = st.builds(AtOnce, several, st.lists(events, max_size=2).map(tuple))
-    return st.lists(moment | moment | st.builds(Wait, st.integers(1, 9)), max_size=14)
+    """Somebody comes; then some things at once, then time, and so on."""
+    several = st.lists(COMING | events, min_size=1, max_size=4).map(tuple)
+    late = st.lists(events, max_size=2).map(tuple)
+    moment = st.builds(AtOnce, several, late)
+    waiting = st.builds(Wait, st.integers(1, 9))
+    return st.lists(moment | moment | waiting, min_size=3, max_size=14)

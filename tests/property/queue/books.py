@@ -17,7 +17,7 @@ from fluxnetes.jobspec.constraint import Hostlist
 from fluxnetes.match.gang import Gang, Shape
 from fluxnetes.match.planning import times
 from fluxnetes.queue.changes import Window
-from fluxnetes.queue.events import Ended, Submit
+from fluxnetes.queue.events import Ended, NodesClosed, NodesLost, Occupied, Submit
 from fluxnetes.queue.jobs import Job, Request, Submission
 from fluxnetes.queue.states import State
 from tests.property.queue.world import Step, World
@@ -44,8 +44,11 @@ class Books:
         for job in step.started:
             if job in self._world.present:
                 self._check_start(job)
+        # Tasks move and groups grow before the queue decides; what happened then may be past.
+        stirred = step.has(NodesLost, NodesClosed, Occupied)
         for job, presence in self._world.present.items():
-            self._check_what_is_new(job, presence.placement)
+            if job in step.started or not stirred:
+                self._check_what_is_new(job, presence.placement)
         self._own = {job: _own(p.placement) for job, p in self._world.present.items()}
 
     # -- at every moment -----------------------------------------------------------------------

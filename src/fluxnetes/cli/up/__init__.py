@@ -4,6 +4,7 @@
     run.py        options -> one of the two below -> wait -> stop
       local.py    a control plane on this machine, with all that belongs to it
       attached.py a cluster that exists already, and that we were told to use
+    waiting.py    until Ctrl-C, or until a part ends by itself
     services.py   Postgres, controller and webhook: started, watched, stopped
     folder.py     what is kept where
     show.py       what is said meanwhile

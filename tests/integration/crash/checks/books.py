@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 
 from fluxnetes.queue.states import ENDED
+from tests.integration.crash.checks.crowds import crowded_out
 from tests.integration.crash.checks.evidence import Evidence, Row
-from tests.integration.crash.checks.rooms import excused
 from tests.integration.crash.works import Fate, Kind
 
 _STATES = {
@@ -31,7 +31,7 @@ def wrong_jobs(evidence: Evidence) -> list[str]:
     by_name: dict[str, list[Row]] = {}
     for row in evidence.rows:
         by_name.setdefault(row.name, []).append(row)
-    crowded = excused(evidence)
+    crowded = crowded_out(evidence).failed
     found = []
     for work in evidence.works:
         rows = by_name.pop(work.name if not _is_lone_pod(work.kind) else f"{work.name}-0", [])

@@ -1,7 +1,7 @@
 """Nothing lost, nothing doubled: every piece of work ended as designed, once.
 
-Work that others' pods crowded out may have been sent away for it, which is by design: a Job then
-starts again, and pods that nobody makes again fail. Of such work it is only asked that it ended.
+Where others' pods crowded ours out, a Job may have run some of its pods again, and of pods that
+nobody makes again it is only asked that they ended.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
+from tests.integration.crash.checks.crowds import Crowded, crowded_out
 from tests.integration.crash.checks.evidence import Evidence
-from tests.integration.crash.checks.rooms import excused
 from tests.integration.crash.record import KubeJob, Pod, Seen, last
 from tests.integration.crash.record import pods as pods_of
 from tests.integration.crash.works import Fate, Work
@@ -23,14 +23,13 @@ Complaints: TypeAlias = Iterator[str]
 
 def wrong_ends(evidence: Evidence) -> list[str]:
     """Work that did not end as designed, or more than once."""
-    crowded = excused(evidence)
+    crowded = crowded_out(evidence)
     final = [seen.thing for seen in last(evidence.record).values()]
     found = []
     for work in evidence.works:
         pods = [each for each in final if isinstance(each, Pod) and each.work == work.name]
         jobs = [each for each in final if isinstance(each, KubeJob) and each.work == work.name]
-        judge = _judge_leniently if work.name in crowded else _judge
-        complaints = judge(work, pods, jobs)
+        complaints = _judge(work, pods, jobs, crowded)
         found += [f"{work.name} ({work.fate.value}): {each}" for each in complaints]
     return found
 
@@ -65,22 +64,20 @@ def missed_changes(record: tuple[Seen, ...], versions: dict[str, int]) -> list[s
 # --- judging -----------------------------------------------------------------------------------
 
 
-def _judge(work: Work, pods: list[Pod], jobs: list[KubeJob]) -> Complaints:
-    if work.is_job:
-        yield from _JUDGES_OF_JOBS[work.fate](work, pods, jobs)
-    else:
+def _judge(work: Work, pods: list[Pod], jobs: list[KubeJob], crowded: Crowded) -> Complaints:
+    if work.name in crowded.failed:
+        yield from _pods_are_over(pods)
+    elif not work.is_job:
         yield from _JUDGES_OF_PODS[work.fate](work, pods)
-
-
-def _judge_leniently(work: Work, pods: list[Pod], jobs: list[KubeJob]) -> Complaints:
-    if work.is_job:
-        yield from (f"the Job {job.name} has not ended" for job in jobs if not _is_done(job))
     else:
-        yield from (f"pod {pod.name} is {_told(pod)}" for pod in pods if not _is_done(pod))
+        yield from _JUDGES_OF_JOBS[work.fate](work, pods, jobs)
+        if work.name not in crowded.restarted:
+            yield from _no_more_pods(work, pods)
 
 
-def _is_done(thing: Pod | KubeJob) -> bool:
-    return thing.is_gone or (thing.is_over if isinstance(thing, Pod) else bool(thing.end))
+def _pods_are_over(pods: list[Pod]) -> Complaints:
+    there = (pod for pod in pods if not pod.is_gone and not pod.is_over)
+    yield from (f"pod {pod.name} is {_told(pod)}" for pod in there)
 
 
 def _told(pod: Pod) -> str:
@@ -130,7 +127,6 @@ def _job_succeeds(work: Work, pods: list[Pod], jobs: list[KubeJob]) -> Complaint
     for job in jobs:
         if (job.succeeded, job.failed) != (work.completions, 0):
             yield f"{job.succeeded} of {work.completions} succeeded, {job.failed} failed"
-    yield from _no_more_pods(pods, work.completions)
     done = [pod.index for pod in pods if pod.phase == "Succeeded" and pod.index]
     for index in sorted({index for index in done if done.count(index) > 1}):
         yield f"index {index} was completed {done.count(index)} times"
@@ -138,12 +134,10 @@ def _job_succeeds(work: Work, pods: list[Pod], jobs: list[KubeJob]) -> Complaint
 
 def _job_fails(work: Work, pods: list[Pod], jobs: list[KubeJob]) -> Complaints:
     yield from _one_job(jobs, "Failed")
-    yield from _no_more_pods(pods, work.pods)
 
 
 def _job_overruns(work: Work, pods: list[Pod], jobs: list[KubeJob]) -> Complaints:
     yield from _one_job(jobs, "Failed", "DeadlineExceeded")
-    yield from _no_more_pods(pods, work.pods)
 
 
 def _job_goes(work: Work, pods: list[Pod], jobs: list[KubeJob]) -> Complaints:
@@ -151,10 +145,11 @@ def _job_goes(work: Work, pods: list[Pod], jobs: list[KubeJob]) -> Complaints:
     yield from _pods_go(work, pods)
 
 
-def _no_more_pods(pods: list[Pod], most: int) -> Complaints:
+def _no_more_pods(work: Work, pods: list[Pod]) -> Complaints:
+    """Nothing ran again that had no need to."""
     ran = sum(bool(pod.node) for pod in pods)
-    if ran > most:
-        yield f"{ran} pods ran, where {most} would have done"
+    if ran > work.completions:
+        yield f"{ran} pods ran, where {work.completions} would have done"
 
 
 _JUDGES_OF_PODS: dict[Fate, Callable[[Work, list[Pod]], Complaints]] = {

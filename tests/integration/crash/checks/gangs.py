@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from tests.integration.crash.checks.crowds import crowded_out
 from tests.integration.crash.checks.evidence import Evidence
-from tests.integration.crash.checks.rooms import excused
 from tests.integration.crash.record import Seen, pods
 from tests.integration.crash.works import Fate, Work
 
@@ -83,11 +83,12 @@ def partial_groups(evidence: Evidence, limit: float = STALL) -> list[str]:
 
 def half_run_groups(evidence: Evidence) -> list[str]:
     """Groups of which some pods ran in the end, and others never."""
+    crowded = crowded_out(evidence).failed
     found = []
     for work in evidence.works:
         # A Job that fails takes pods away that did not run yet.
         may_stop = work.fate is Fate.DELETED or (work.is_job and work.fate is Fate.FAILS)
-        if not work.is_ours or may_stop or work.name in excused(evidence):
+        if not work.is_ours or may_stop or work.name in crowded:
             continue
         final = placings(work, evidence.record)[-1:]
         found += [

@@ -5,26 +5,21 @@ there of ours, what others bound early enough for us to have seen it, and the ne
 
 Others may take room at the very moment when we do. Nobody can see that before: both are bound, and
 the node holds more than it has. That is a *collision*. It must be over within seconds, because we
-make way; a group of ours that it hits may then have to start again, or, where nobody makes its pods
-again, fail.
+make way.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tests.integration.crash.checks.evidence import Away, Evidence, seconds_between
 from tests.integration.crash.record import Amounts, Node, Pod, Seen
-from tests.integration.crash.works import Kind
 
 SEEN_AFTER = 2.0
 """Seconds, with the API server there, after which we ought to have seen what others did."""
 RESOLVED_AFTER = 20.0
 """Seconds that a collision may last: patience, an eviction, and a restart of ours in between."""
-_CROWDED = re.compile(r"others took (?:the )?room (?:that it has )?on node ([^\s,;]+)")
-"""How the controller says that it made way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,24 +145,6 @@ def lasting_collisions(evidence: Evidence) -> list[str]:
         for each in collisions(evidence)
         if seconds_between(each.since, each.until, evidence.server_away) > RESOLVED_AFTER
     ]
-
-
-def excused(evidence: Evidence) -> frozenset[str]:
-    """Work of ours that others crowded out, so that it may have had to start again, or to fail.
-
-    Either the record shows the collision; or the queue says on which node others took room that
-    was given to the work but not yet used, and the record shows that others came there.
-    """
-    collided = {work for each in collisions(evidence) for work in each.works}
-    came = {step.node for step in steps(evidence.record) if step.came and not step.pod.is_ours}
-    ours = {work.name: work.name for work in evidence.works if work.is_ours}
-    ours |= {f"{work.name}-0": work.name for work in evidence.works if work.kind is Kind.SINGLE}
-    crowded = {
-        ours.get(row.name, "")
-        for row in evidence.rows
-        if (found := _CROWDED.search(row.told)) and found[1] in came
-    }
-    return frozenset((collided | crowded) & set(ours.values()))
 
 
 def _listed(excess: Amounts) -> str:
