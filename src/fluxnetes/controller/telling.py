@@ -30,7 +30,7 @@ from fluxnetes.kube.objects.pods import PODS
 from fluxnetes.match.gang import Gang
 from fluxnetes.queue.changes import Changes
 from fluxnetes.queue.jobs import Job
-from fluxnetes.queue.states import ENDED, WAITING, State
+from fluxnetes.queue.states import ENDED, HOLDING, WAITING, State
 
 _WRAPPED = {"Pod": Wrapped.POD, "Job": Wrapped.JOB, "Group": Wrapped.GROUP}
 _AT_ONCE = 100
@@ -99,7 +99,10 @@ class Telling:
 
     def take(self, changes: Changes) -> None:
         """The queue decided something, and it is written down."""
-        arrived = {event.job for event in changes.events if event.before is None}
+        moves = [event for event in changes.events if event.kind == "transition"]
+        arrived = {move.job for move in moves if move.before is None}
+        # It may have been given other nodes in the same breath.
+        back = {m.job: m.reason for m in moves if m.before in HOLDING and m.after in WAITING}
         for id, job in changes.jobs.items():
             group = self.desk.group_of_job(job)
             if group is None:
@@ -120,8 +123,8 @@ class Telling:
                 words = f"{job.state.value}: {in_users_units(job.reason)}"
                 self._warn(group, _reason_word(job.state), words)
                 self._condition(group, "Unschedulable", words)
-            elif job.state is State.PENDING and job.restarts:
-                self._warn(group, "Requeued", job.reason)
+            elif id in back:
+                self._warn(group, "Requeued", back[id])
 
     def recover(self, ended: Iterable[tuple[Group, Job]]) -> None:
         """A term begins: say what is the matter with all that is queued or runs.

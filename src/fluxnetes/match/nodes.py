@@ -105,12 +105,15 @@ class Nodes:
             engine.graph.set_status(int(engine.tree.vertex[position]), up)
             engine.follow_status(position)
 
-    def close(self, nodes: Ints, closed: bool) -> None:
-        """Nodes take nothing new from now on, or do again; who is there stays."""
+    def close(self, nodes: Ints, closed: bool) -> bool:
+        """Nodes take nothing new from now on, or do again; whether that is news of any of them."""
         engine = self._engine
-        for position in nodes.tolist():
-            engine.graph.set_closed(int(engine.tree.vertex[position]), closed)
+        vertices = engine.tree.vertex[nodes]
+        news = engine.graph.closed[vertices] != closed
+        for position, vertex in zip(nodes[news].tolist(), vertices[news].tolist(), strict=True):
+            engine.graph.set_closed(vertex, closed)
             engine.follow_status(position)
+        return bool(news.any())
 
     def occupy(self, nodes: Mapping[str, Mapping[str, int]]) -> Shift:
         """Others hold these amounts of nodes' pools now, by type; of types not named, nothing.

@@ -63,13 +63,13 @@ class Nodes:
 
     def closed(self, event: NodesClosed, now: int) -> None:
         nodes = self._core.planning.nodes
-        nodes.close(nodes.named(event.nodes), closed=True)
-        self._core.unsettled = f"nodes were closed: {_listed(event.nodes)}"
+        if nodes.close(nodes.named(event.nodes), closed=True):
+            self._core.unsettled = f"nodes were closed: {_listed(event.nodes)}"
 
     def opened(self, event: NodesOpened, now: int) -> None:
         nodes = self._core.planning.nodes
-        nodes.close(nodes.named(event.nodes), closed=False)
-        self._core.unsettled = self._core.unsettled or "nodes were opened"
+        if nodes.close(nodes.named(event.nodes), closed=False):
+            self._core.unsettled = self._core.unsettled or "nodes were opened"
 
     def occupied(self, event: Occupied, now: int) -> None:
         core = self._core

@@ -78,7 +78,9 @@ class Reseating:
         core, ask = self._core, self._ask(before, moved)
         holder = core.room.holders[job.id]
         staying = core.planning.amounts(core.planning.reduce(job.id, left))
-        core.room.resize(job.id, holder.ask.sized(holder.ask.count - len(moved)), staying)
+        counted = holder.ask.unit is not None
+        less = holder.ask.sized(holder.ask.count - len(moved)) if counted else holder.ask
+        core.room.resize(job.id, less, staying)
         found = core.room.find_now(ask, self._duration(job, now))
         if found is not None:
             return found
