@@ -61,6 +61,12 @@ class Carrying:
             if state is State.ALLOCATED:
                 self.desk.tell(Started(part.job))
             return
+        if any(uid not in group.pods for uid in part.pods.values()):
+            return  # gone while we wrote this down; look at that first
+        if state is State.ALLOCATED and not part.bound and _lacks_pods(group, part):
+            part.returning = "a pod of the group was deleted before it could start"
+            yield from self._take_back(group, part)
+            return
         for uid, workload in group.workloads.items():
             adapter = ADAPTERS[group.kinds[uid]]
             if adapter.is_waiting_for_us(workload):
@@ -70,7 +76,7 @@ class Carrying:
                 continue
             if self.desk.world.others.is_news(part.nodes[task]):
                 self.desk.carry(group)  # others came while we wrote this down; look at them first
-            elif uid in group.pods:
+            else:
                 yield from self._bind(part, task, group.pods[uid])
 
     def _bind(self, part: Part, task: int, member: Member) -> Iterator[Action]:
@@ -138,7 +144,11 @@ class Carrying:
         job = self.desk.job(part)
         self._revoke(part)
         is_empty = not part.bound and not self.in_flight(part.job)
-        if is_empty and not self._is_to_suspend(group, job.cause):
+        if is_empty and self._never_ran(group, part):
+            self.desk.wait_again(group, part)
+            self.desk.tell(Returned(part.job, "its time was over before it could start"))
+            return
+        if is_empty and not self._makes_more(group):
             self.desk.tell(Ended(part.job, ok=False, reason=job.reason))
             return
         grace = self.desk.settings.grace
@@ -152,10 +162,18 @@ class Carrying:
             if member is not None and (late or not member.owner):
                 yield _end_pod(member, job.reason, delete=True)
 
-    def _is_to_suspend(self, group: Group, cause: Cause | None) -> bool:
+    def _never_ran(self, group: Group, part: Part) -> bool:
+        """Whether its walltime went by before anything of it was placed: nobody was there to do it.
+
+        Then it has not had its time, and waits for it again.
+        """
+        job = self.desk.job(part)
+        untouched = not part.ended and not part.kept
+        is_ours = job.cause is Cause.TIMED_OUT and job.running is None
+        return is_ours and (untouched or bool(group.workloads))
+
+    def _makes_more(self, group: Group) -> bool:
         """Whether a workload would make pods again if its job were over for the queue now."""
-        if cause is Cause.TIMED_OUT:
-            return False
         return any(
             not ADAPTERS[group.kinds[uid]].is_suspended(workload)
             and ADAPTERS[group.kinds[uid]].end(workload) is None
@@ -177,6 +195,11 @@ class Carrying:
             own = member.pod.spec.active_deadline_seconds
             if own is None or own > walltime:
                 yield _end_pod(member, "its walltime is over", delete=False)
+
+
+def _lacks_pods(group: Group, part: Part) -> bool:
+    """Whether seats stay empty because nobody makes pods for them."""
+    return not group.workloads and len(part.pods) < part.seats
 
 
 def _change(group: Group, uid: str, content: dict[str, object], why: str) -> Change:

@@ -61,6 +61,13 @@ class Timing:
     skew: float = 1.0
     """By how much two clocks may go apart in the duration."""
 
+    @classmethod
+    def lasting(cls, seconds: float) -> Timing:
+        """For a lease of so many seconds, in the proportions of the defaults."""
+        usual = cls()
+        scale = seconds / usual.duration
+        return cls(seconds, usual.deadline * scale, usual.retry * scale, usual.skew * scale)
+
 
 class Leader:
     """One candidate for one lease."""

@@ -26,7 +26,7 @@ from fluxnetes.controller.finishing import Finishing
 from fluxnetes.controller.following import Following
 from fluxnetes.controller.grounds import Grounds
 from fluxnetes.controller.hands import Hands
-from fluxnetes.controller.leader import Leader, LeadershipLost
+from fluxnetes.controller.leader import Leader, LeadershipLost, Timing
 from fluxnetes.controller.queueing import Queueing
 from fluxnetes.controller.recovery import recover, zones_before
 from fluxnetes.controller.reports import report_to
@@ -37,7 +37,7 @@ from fluxnetes.kube.errors import AlreadyExists, Forbidden, TemporaryError
 from fluxnetes.kube.objects.namespaces import NAMESPACES
 from fluxnetes.queue.config import Config
 from fluxnetes.store.errors import LeaseLost
-from fluxnetes.store.lease import Lease
+from fluxnetes.store.lease import SECONDS, Lease
 from fluxnetes.store.store import Store
 
 _log = logging.getLogger("fluxnetes.controller")
@@ -58,6 +58,8 @@ class Options:
     scheduler_names: tuple[str, ...] = SCHEDULER_NAMES
     control_plane: bool = False
     """Whether nodes of the control plane may be used."""
+    lease: float = SECONDS
+    """How long, in seconds, others wait for a sign of life before one of them leads."""
 
 
 def _nothing() -> None:
@@ -70,7 +72,8 @@ async def run(
     """Lead whenever we can, until cancelled. `leads` hears of every term that begins."""
     await _prepare(client, options.namespace)
     while True:
-        leader = Leader(client, options.identity, options.namespace)
+        timing = Timing.lasting(options.lease)
+        leader = Leader(client, options.identity, options.namespace, timing=timing)
         await leader.win()
         try:
             await _lead(client, store, options, leader, leads)
@@ -102,9 +105,9 @@ async def _prepare(client: Client, namespace: str) -> None:
         _log.warning("the definition of FluxJobs is left as it is: %s", error)
 
 
-async def _take_store(store: Store, identity: str) -> Lease:
+async def _take_store(store: Store, options: Options) -> Lease:
     """The store's lease; whoever had it before may need a moment to lose it."""
-    while (lease := await store.take(identity)) is None:
+    while (lease := await store.take(options.identity, options.lease)) is None:
         await asyncio.sleep(0.5)
     return lease
 
@@ -130,7 +133,7 @@ async def _lead(
 ) -> None:
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(leader.keep())
-        holding = _Holding(store, await _take_store(store, options.identity))
+        holding = _Holding(store, await _take_store(store, options))
         tasks.create_task(holding.keep())
         wake = asyncio.Event()
         # Nobody can delete kube-system, so its uid stands for the cluster.

@@ -22,7 +22,7 @@ from fluxnetes.match.place import Selection
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-_AT_ONCE = 256
+_AT_ONCE = 1024
 """So many nodes are looked at before the next ones: most often the first are enough."""
 
 Columns = list[tuple[str, int, Ints]]

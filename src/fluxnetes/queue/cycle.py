@@ -179,9 +179,10 @@ class Cycle:
         if made_way:
             core.freed = True
         started = self._try(job, now, waiting)
-        if not started and (
-            self._preemption.make_room(job, now) or job.id not in core.room.bookings
-        ):
+        if not started and self._preemption.make_room(job, now):
+            self._promises.hope()
+            self._promises.hurry(job, now)
+        elif not started and job.id not in core.room.bookings:
             self._promises.hurry(job, now)
         if made_way:
             self._promises.put_back(made_way, now, f"job {job.id} is ordered before it")
@@ -206,6 +207,7 @@ class Cycle:
         """Whether the same was asked for no longer a time, in vain, and nothing was freed since."""
         if self._core.freed:
             self._refused.clear()
+            self._promises.hope()
             self._core.freed = False
         shortest = self._refused.get(self._asks[job.submission.id])
         return shortest is not None and (job.walltime is None or job.walltime >= shortest)

@@ -163,9 +163,13 @@ class Handlers:
 
     def _returned(self, event: Returned, now: int) -> None:
         job = self._core.records.find(event.job)
-        if job.state is not State.ALLOCATED:
+        if job.state is State.ALLOCATED:
+            self._life.allocated_to_pending(job, now, event.reason)
+        elif job.cause is Cause.TIMED_OUT and job.running is None and job.state is State.ENDING:
+            # Its time went by before anything of it ran.
+            self._life.ending_to_pending(job, now, event.reason)
+        else:
             raise Refused(f"job {job.id} is {job.state.value}, not allocated")
-        self._life.allocated_to_pending(job, now, event.reason)
 
     def _ended(self, event: Ended, now: int) -> None:
         job = self._core.records.find(event.job)

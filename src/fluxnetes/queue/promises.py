@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import chain, takewhile
 
+from fluxnetes.queue.asks import Ask
 from fluxnetes.queue.changes import Event
 from fluxnetes.queue.core import Core, Place
 from fluxnetes.queue.jobs import Job, Plan
@@ -35,6 +36,9 @@ class Promises:
         self._core = core
         self._last = _FIRST
         """No job that is promised something is behind this place in the order."""
+        self._hopeless: set[tuple[Ask, int]] = set()
+        """What was asked for, and for how long, for which no start was known; since something was
+        last freed."""
 
     # -- who has one ---------------------------------------------------------------------------
 
@@ -64,6 +68,8 @@ class Promises:
         """Promise a job the earliest start there is; or, where none is known, let it claim room."""
         core = self._core
         ask, duration = core.records.asks[job.id], core.duration(job)
+        if (ask, duration) in self._hopeless:
+            return False
         spot = core.room.earliest(ask, duration, now)
         if spot is not None:
             core.room.book(job.id, ask, spot, duration)
@@ -73,7 +79,13 @@ class Promises:
         if ask.window is None and core.room.has_endless() and not self.claims(job.queue):
             self._last = max(self._last, core.rank(job))
             return core.room.claim(job.id, ask, duration)
+        if ask.window is None and not core.room.has_endless():
+            self._hopeless.add((ask, duration))
         return False
+
+    def hope(self) -> None:
+        """Something was freed: where no start was known there may be one now."""
+        self._hopeless.clear()
 
     def _plan(self, job: Job, plan: Plan, now: int) -> None:
         """Write a plan down, if it says anything new."""

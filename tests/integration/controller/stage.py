@@ -51,15 +51,16 @@ API_SERVER_ARGUMENTS = (
 class Controller:
     """The command `fluxnetes controller`, started and stopped."""
 
-    def __init__(self, kubeconfig: Path, folder: Path) -> None:
+    def __init__(self, kubeconfig: Path, folder: Path, identity: str = "stage") -> None:
         queues = folder / "queues.yaml"
         queues.write_text(yaml.safe_dump(QUEUES))
         self.log = folder / "controller.log"
+        self._store = folder / "store"
         named = {
             "--kubeconfig": kubeconfig,
-            "--store-folder": folder / "store",
+            "--store-folder": self._store,
             "--config": queues,
-            "--identity": "stage",
+            "--identity": identity,
         }
         self._line = [sys.executable, "-m", "fluxnetes", "controller"]
         self._line += [str(part) for pair in named.items() for part in pair]
@@ -69,11 +70,28 @@ class Controller:
 
     def start(self) -> None:
         """Start it, and wait until it leads."""
-        with self.log.open("a") as log:
-            process = subprocess.Popen(self._line, stdout=subprocess.PIPE, stderr=log, text=True)
-        self._process = process
-        assert process.stdout is not None
-        assert process.stdout.readline() == "leading\n", self.log.read_text()[-3000:]
+        self.launch()
+        self.wait_until_it_leads()
+
+    def launch(self) -> None:
+        """Start it, unless it runs."""
+        if self._process is None:
+            with self.log.open("a") as log:
+                self._process = subprocess.Popen(
+                    self._line, stdout=subprocess.PIPE, stderr=log, text=True
+                )
+
+    def wait_until_it_leads(self) -> None:
+        assert self._process is not None and self._process.stdout is not None
+        assert self._process.stdout.readline() == "leading\n", self.log.read_text()[-3000:]
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None
+
+    def forget(self) -> None:
+        """Lose the database, of one that does not run."""
+        shutil.rmtree(self._store)
 
     def stop(self) -> None:
         """Ask it to stop."""

@@ -7,6 +7,7 @@ import pytest
 from fluxnetes.graph.pools import pool_graph
 from fluxnetes.jobspec.build import jobspec, node, res, slot
 from fluxnetes.jobspec.constraint import Hostlist, Properties
+from fluxnetes.match import seating
 from fluxnetes.match.answers import Answer, Operation, Outcome
 from fluxnetes.match.gang import Gang, Shape
 from fluxnetes.match.matcher import HORIZON, Matcher
@@ -294,3 +295,22 @@ def test_of_several_pools_of_one_type_in_a_node_the_largest_serves_pods() -> Non
 def test_what_stands_anywhere_in_a_node_is_the_nodes() -> None:
     graph = cluster(*nodes(1, pool("memory", 4), a("socket", pool("licence", 4))))
     assert not Matcher(graph, policy="low").allocate(gang(pods(1, memory=1), licences=1))
+
+
+# -- many nodes ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pods", [1, 3, 7, 20, 36, 37])
+def test_it_makes_no_difference_how_many_nodes_are_looked_at_at_a_time(
+    monkeypatch: pytest.MonkeyPatch, pods: int
+) -> None:
+    """Nine nodes with room for 0 to 8 pods, the largest last."""
+    graph = pool_graph({f"n{number}": {"cpu": 2 * number} for number in range(9)})
+    gang = Gang((Shape.of(pods, {"cpu": 2}),))
+    answers = []
+    for at_once in (1, 2, 4, 1024):
+        monkeypatch.setattr(seating, "_AT_ONCE", at_once)
+        answer = Matcher(graph, policy="lonode").allocate(gang)
+        answers.append([(s.node.tolist(), s.pods.tolist()) for s in answer.seats])
+    assert answers == [answers[-1]] * 4
+    assert bool(answers[0]) == (pods <= 36)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fluxnetes.queue.config import Policy, QueueConfig
-from fluxnetes.queue.events import GraphChanged, Occupied
+from fluxnetes.queue.events import GraphChanged, Occupied, Reshape
 from fluxnetes.queue.states import State
 from tests.unit.queue.build import a_gang, pods, pools
 from tests.unit.queue.world import World
@@ -96,6 +96,17 @@ def test_when_nothing_waits_nothing_is_written() -> None:
     assert len(world.keeper.events) == before
     assert world.nodes(world.submit(a_gang(pods(1, cpu=4)))) == ["node1"]
     assert world.plan(world.submit(a_gang(pods(1, cpu=4)))) == 10
+
+
+def test_a_job_for_which_no_start_is_known_gets_one_as_soon_as_it_asks_for_less() -> None:
+    world = World(pools(2, cpu=8))
+    world.tell(others(node0=1, node1=1))
+    world.submit(a_gang(pods(2, cpu=7)).lasting(10))
+    job = world.submit(a_gang(pods(1, cpu=8)))
+    world.go_to(2)
+    assert world.plan(job) is None
+    world.tell(Reshape(job, a_gang(pods(1, cpu=7)).spec.request))
+    assert world.plan(job) == 10
 
 
 # -- promises --------------------------------------------------------------------------------------

@@ -82,6 +82,16 @@ def test_what_could_not_be_carried_out_goes_back_to_the_queue() -> None:
     assert "the node refused its pod" in [event.reason for event in world.story(job)]
 
 
+def test_a_job_whose_time_went_by_before_it_ran_can_go_back_to_the_queue() -> None:
+    world = world_in_which_nothing_runs_by_itself()
+    job = world.submit(a_job().lasting(10))
+    world.stays(job)
+    world.go_to(10)
+    assert world.state(job) is S.ENDING
+    world.tell(Returned(job, "nobody was there to start it"))
+    assert life(world, job)[-2:] == [S.PENDING, S.ALLOCATED]
+
+
 @pytest.mark.parametrize("runs", [False, True])
 def test_a_job_that_is_cancelled_while_it_has_nodes_is_ending_until_it_is_gone(runs: bool) -> None:
     world = World(machine(2))

@@ -1,6 +1,7 @@
 """`fluxnetes controller`: our scheduler for one cluster.
 
 options.py  the command line
+config.py   the file that sets up queues
 run.py      options -> cluster, store, webhook -> terms of leadership
 """
 

@@ -23,6 +23,9 @@ Examples:
   fluxnetes controller --kubeconfig ~/.kube/config --context lab --config queues.yaml
 """
 
+SHORTEST_LEASE = 3.0
+"""Seconds. A busy server may need one of them to answer."""
+
 app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
@@ -45,6 +48,7 @@ class Options:
     scheduler_names: tuple[str, ...]
     control_plane: bool
     patience: tuple[str, ...]
+    lease: float
     log_level: str
 
 
@@ -96,6 +100,14 @@ def controller(
             "collision (5); may be given often.",
         ),
     ] = None,
+    lease: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            min=SHORTEST_LEASE,
+            help="How long others wait for a sign of life before one of them leads.",
+        ),
+    ] = 15.0,
     log_level: Annotated[str, typer.Option(metavar="LEVEL", help="debug, info, warning.")] = "info",
 ) -> None:
     from fluxnetes.cli.controller.run import run
@@ -114,6 +126,7 @@ def controller(
                 names,
                 control_plane,
                 tuple(patience or ()),
+                lease,
                 log_level,
             )
         )

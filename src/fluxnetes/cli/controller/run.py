@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
 import signal
@@ -11,10 +10,8 @@ import socket
 import sys
 from collections.abc import Coroutine
 from dataclasses import fields
-from pathlib import Path
 
-import yaml
-
+from fluxnetes.cli.controller.config import read_config
 from fluxnetes.cli.controller.options import Options
 from fluxnetes.cluster.names import SCHEDULER_NAMES
 from fluxnetes.controller.desk import Settings
@@ -23,8 +20,6 @@ from fluxnetes.controller.term import run as run_terms
 from fluxnetes.kube.client import Client
 from fluxnetes.kube.config import find_access
 from fluxnetes.kube.errors import KubeError
-from fluxnetes.queue.config import Config
-from fluxnetes.store.configs import decode_config
 from fluxnetes.store.connect import Database
 from fluxnetes.store.embedded import EmbeddedServer
 from fluxnetes.store.errors import StoreError
@@ -83,6 +78,7 @@ def _term(options: Options) -> Term:
         scheduler_names=options.scheduler_names or SCHEDULER_NAMES,
         control_plane=options.control_plane,
         settings=read_patience(options.patience),
+        lease=options.lease,
     )
 
 
@@ -101,17 +97,6 @@ def read_patience(given: tuple[str, ...]) -> Settings:
         except ValueError:
             raise ValueError(f"--patience {text}: expected seconds after the =") from None
     return Settings(**found)
-
-
-def read_config(path: Path | None) -> Config:
-    """Queues, limits and shares; without a file, one queue."""
-    if path is None:
-        return Config()
-    content = yaml.load(path.read_text(), Loader=yaml.CSafeLoader)
-    try:
-        return decode_config(json.dumps(content or {}))
-    except StoreError as error:
-        raise ValueError(f"{path}: {error}") from None
 
 
 async def _run(options: Options, term: Term) -> None:

@@ -31,15 +31,17 @@ def wrong_jobs(evidence: Evidence) -> list[str]:
     by_name: dict[str, list[Row]] = {}
     for row in evidence.rows:
         by_name.setdefault(row.name, []).append(row)
-    crowded = crowded_out(evidence).failed
+    crowded = crowded_out(evidence)
     found = []
     for work in evidence.works:
         rows = by_name.pop(work.name if not _is_lone_pod(work.kind) else f"{work.name}-0", [])
         if not work.is_ours:
             found += [f"{work.name} is not ours, and was queued" for _ in rows]
             continue
-        expected = _STATES.get(work.fate) if work.name not in crowded else None
-        if len(rows) > 1 or (not rows and work.fate is not Fate.DELETED):
+        expected = _STATES.get(work.fate) if work.name not in crowded.failed else None
+        # A Job that is let go again may want more pods than were asked for then.
+        may_want_more = work.is_job and work.name in crowded.restarted
+        if (len(rows) > 1 and not may_want_more) or (not rows and work.fate is not Fate.DELETED):
             found.append(f"{work.name} was queued {len(rows)} times{_listed(rows)}")
         found += [
             f"{work.name} ({work.fate.value}): the queue says {row.state}, {row.reason!r}"

@@ -1,0 +1,156 @@
+"""The file that says how queues are set up: YAML that people write, so every value is looked at.
+
+The shape is that of `queue.config.Config`, field by field, and what a field may be is what its type
+says. So a setting that is added there can be written here at once. The store keeps configurations
+in the same shape (`store.configs`), but trusts what it wrote itself.
+"""
+
+from __future__ import annotations
+
+import json
+import types
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import yaml
+
+from fluxnetes.queue.config import Config
+from fluxnetes.store.configs import decode_config
+
+_LEAST = {
+    "reservations": 1,
+    "depth": 1,
+    "default_walltime": 1,
+    "max_walltime": 1,
+    "grace": 0,
+    "running": 0,
+    "pending": 0,
+    "age_cap": 1,
+    "half_life": 1,
+    "amount": 0,
+    "period": 1,
+}
+"""What numbers must be at least, by the name of their field."""
+
+_WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+
+
+def read_config(path: Path | None) -> Config:
+    """Queues, limits and shares; without a file, one queue. ValueError says what is wrong where."""
+    if path is None:
+        return Config()
+    try:
+        content = yaml.load(path.read_text(), Loader=yaml.CSafeLoader)
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is no YAML: {error}") from None
+    content = {} if content is None else content
+    wrong = next(_problems(content, Config, ""), None)
+    if wrong is not None:
+        raise ValueError(f"{path}: {wrong}")
+    try:
+        config = decode_config(json.dumps(content))
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        raise ValueError(f"{path}: {error}") from None
+    _check_queues(config, path)
+    return config
+
+
+def _check_queues(config: Config, path: Path) -> None:
+    names = [queue.name for queue in config.queues]
+    if not names:
+        raise ValueError(f"{path}: queues: expected one at least, found none")
+    for number, queue in enumerate(config.queues):
+        where = f"{path}: queues[{number}]"
+        if queue.name in names[:number]:
+            raise ValueError(f"{where}.name: there is a queue {queue.name} already")
+        longest, usual = queue.max_walltime, queue.default_walltime
+        if longest is not None and usual is not None and usual > longest:
+            raise ValueError(
+                f"{where}.default_walltime: {usual} is more than max_walltime, {longest}"
+            )
+
+
+# --- what a value may be -----------------------------------------------------------------------
+
+
+def _problems(value: Any, kind: Any, path: str) -> Iterator[str]:
+    """In words, all that is wrong with a value which should be of some kind."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in (Union, types.UnionType):
+        plain = [each for each in inner if each is not type(None)]
+        # Of several kinds of constraints the store's reader knows which is meant.
+        if value is not None and len(plain) == 1:
+            yield from _problems(value, plain[0], path)
+    elif is_dataclass(kind):
+        yield from _problems_of_fields(value, kind, path)
+    elif origin is tuple:
+        yield from _problems_of_list(value, inner[0], path)
+    elif origin is Mapping:
+        yield from _problems_of_mapping(value, inner, path)
+    elif isinstance(kind, type) and issubclass(kind, Enum):
+        known = [each.value for each in kind]
+        if value not in known:
+            yield f"{path}: expected one of {', '.join(known)}, found {value!r}"
+    elif kind in _WORDS:
+        yield from _problems_of_plain(value, kind, path)
+
+
+def _problems_of_fields(value: Any, kind: Any, path: str) -> Iterator[str]:
+    if not isinstance(value, dict):
+        yield f"{path or 'the whole of it'}: expected settings, found {value!r}"
+        return
+    known, hints = {each.name: each for each in fields(kind)}, get_type_hints(kind)
+    for name, content in value.items():
+        where = f"{path}.{name}".lstrip(".")
+        if name not in known:
+            yield f"{where}: there is no such setting; there is {', '.join(sorted(known))}"
+        else:
+            yield from _problems(content, hints[name], where)
+    for name, each in known.items():
+        has_default = each.default is not MISSING or each.default_factory is not MISSING
+        if name not in value and not has_default:
+            yield f"{path}.{name}: expected a value, found none"
+
+
+def _problems_of_list(value: Any, kind: Any, path: str) -> Iterator[str]:
+    if not isinstance(value, list):
+        yield f"{path}: expected a list, found {value!r}"
+        return
+    for number, each in enumerate(value):
+        yield from _problems(each, kind, f"{path}[{number}]")
+
+
+def _problems_of_mapping(value: Any, kinds: tuple[Any, ...], path: str) -> Iterator[str]:
+    key, content = kinds
+    if key is not str:
+        yield from _problems_of_rows(value, len(get_args(key)), content, path)
+    elif not isinstance(value, dict):
+        yield f"{path}: expected names with a value each, found {value!r}"
+    else:
+        for name, each in value.items():
+            yield from _problems(each, content, f"{path}.{name}")
+
+
+def _problems_of_rows(value: Any, keys: int, kind: Any, path: str) -> Iterator[str]:
+    """Where several names make up the key, a row has them first and the value last."""
+    for number, row in enumerate(value) if isinstance(value, list) else [(0, value)]:
+        where = f"{path}[{number}]"
+        if not isinstance(row, list) or len(row) != keys + 1:
+            yield f"{where}: expected a list of {keys} names and a value, found {row!r}"
+        else:
+            yield from _problems(row[-1], kind, where)
+
+
+def _problems_of_plain(value: Any, kind: Any, path: str) -> Iterator[str]:
+    accepted = (int, float) if kind is float else kind
+    if not isinstance(value, accepted) or (isinstance(value, bool) and kind is not bool):
+        yield f"{path}: expected {_WORDS[kind]}, found {value!r}"
+        return
+    least = _LEAST.get(path.rpartition(".")[2])
+    if least is not None and not value >= least:
+        yield f"{path}: expected {least} or more, found {value!r}"
+    if value == "":
+        yield f"{path}: expected text, found none"
