@@ -75,6 +75,8 @@ def ask(group: Group, read: ReadFootprint) -> Demand | None:
     started = any(part.holds for part in group.parts)
     if not started and group.waits_for_pod_group:
         raise NotYet(f"there is no PodGroup {group.key.name} yet")
+    if started and not group.workloads and len(group.seats) >= len(group.pods):
+        return None  # everybody sits; most of what happens to a group that started is like this
     least = 1 if started else least_size(group)
     if not started and _most_members(group) < least:
         return None

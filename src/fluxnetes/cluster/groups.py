@@ -88,6 +88,8 @@ class Part:
     """Who sits where: a pod's uid by task."""
     bound: set[int] = field(default_factory=set)
     """Tasks whose pod is on its node."""
+    to_bind: set[int] = field(default_factory=set)
+    """Tasks whose pod is to be bound and nobody was asked to yet."""
     kept: dict[int, Kept] = field(default_factory=dict)
     returning: str = ""
     """Why it is being taken back; empty: it is not."""
@@ -119,12 +121,18 @@ class Part:
         for task in range(first, len(nodes)):
             if task not in self.ended:
                 self._offer(task)
+        self.bind_again()
+
+    def bind_again(self) -> None:
+        """Ask anew for all whose pod is not on its node."""
+        self.to_bind = self.pods.keys() - self.bound
 
     def wait_again(self) -> None:
         """It went back to the queue."""
         self.nodes, self.ended, self.returning = [], set(), ""
         self.pods.clear()
         self.bound.clear()
+        self.to_bind.clear()
         self.kept.clear()
         self._free.clear()
 
@@ -145,12 +153,14 @@ class Part:
 
     def sit(self, task: int, uid: str) -> None:
         self.pods[task] = uid
+        self.to_bind.add(task)
         self.kept.pop(task, None)
 
     def leave(self, task: int) -> None:
         """Nobody sits there any more."""
         self.pods.pop(task, None)
         self.bound.discard(task)
+        self.to_bind.discard(task)
         self._offer(task)
 
     def _offer(self, task: int) -> None:

@@ -61,6 +61,8 @@ class Carrying:
             if state is State.ALLOCATED:
                 self.desk.tell(Started(part.job))
             return
+        if part.bound and not part.to_bind and not group.workloads:
+            return  # all that can be asked for was asked for
         if any(uid not in group.pods for uid in part.pods.values()):
             return  # gone while we wrote this down; look at that first
         if state is State.ALLOCATED and not part.bound and _lacks_pods(group, part):
@@ -71,13 +73,12 @@ class Carrying:
             adapter = ADAPTERS[group.kinds[uid]]
             if adapter.is_waiting_for_us(workload):
                 yield _change(group, uid, adapter.let_go(workload), "it may start")
-        for task, uid in part.pods.items():
-            if task in part.bound:
-                continue
+        for task in sorted(part.to_bind):
             if self.desk.world.others.is_news(part.nodes[task]):
                 self.desk.carry(group)  # others came while we wrote this down; look at them first
             else:
-                yield from self._bind(part, task, group.pods[uid])
+                part.to_bind.discard(task)
+                yield from self._bind(part, task, group.pods[part.pods[task]])
 
     def _bind(self, part: Part, task: int, member: Member) -> Iterator[Action]:
         pod = member.pod

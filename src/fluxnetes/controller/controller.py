@@ -38,6 +38,8 @@ _log = logging.getLogger("fluxnetes.controller")
 
 _TICK = 1.0
 """Patience is looked at so often."""
+_ASK_AGAIN = 5.0
+"""Binds of a part in which nothing goes forward are asked for again so long after."""
 
 
 @dataclass(slots=True, eq=False)
@@ -153,6 +155,9 @@ class Controller:
                 desk.world.dirty[group.key] = None
             elif not part.is_filled and desk.clock - part.progress > settings.stall:
                 self.carrying.give_up(group, part, self._stalled())
+            elif not part.is_filled and desk.clock - part.progress > _ASK_AGAIN:
+                part.bind_again()
+                desk.carry(group)
         self._settle_homeless()
         self._settle_unsized()
         self.telling.refresh()

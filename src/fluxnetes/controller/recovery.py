@@ -215,6 +215,7 @@ def _sit_down(desk: Desk, group: Group, part: Part, *, was_full: bool) -> None:
         if is_there and part.nodes[task] == pod.spec.node_name:
             group.sit(uid, part, task)
             part.bound.add(task)
+            part.to_bind.discard(task)
             group.changed.add(uid)
             desk.world.account(pod)
     if was_full:
@@ -305,5 +306,6 @@ class _Adoption:
         for task, uid in enumerate(uids):
             group.sit(uid, part, task)
             part.bound.add(task)
+            part.to_bind.discard(task)
             self.desk.world.account(group.pods[uid].pod)
         return True

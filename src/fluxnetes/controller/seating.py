@@ -108,11 +108,14 @@ class Seating:
             group.leave(uid)
             self.desk.world.account(member.pod)
             part.kept[task] = Kept(self.desk.clock, ok=True)
+        else:
+            part.to_bind.add(task)  # a gate of somebody else may be gone
 
     def bound(self, part: Part, task: int) -> None:
         """A pod is on its node."""
         if task not in part.bound:
             part.bound.add(task)
+            part.to_bind.discard(task)
             part.progress = self.desk.clock
 
     def _vacate(self, group: Group, uid: str, member: Member | None) -> None:

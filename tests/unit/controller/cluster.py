@@ -215,7 +215,9 @@ class Cluster:
 
     # -- looking -------------------------------------------------------------------------------
 
-    def free(self, node: str, *, admitted: bool = False, but: frozenset[str] = frozenset()) -> dict[str, int]:
+    def free(
+        self, node: str, *, admitted: bool = False, but: frozenset[str] = frozenset()
+    ) -> dict[str, int]:
         """What the pods on a node leave, of what kubelets count; `but`: pods that do not count."""
         left = amounts(self.nodes[node].status.allocatable, up=False)
         for uid, pod in self.pods.items():

@@ -118,9 +118,7 @@ class Play:
 
     def _begin(self) -> Coroutine[Any, Any, Controller]:
         store = cast(Store, self.store)
-        return term._begin(
-            cast(Client, None), store, self.options, self.following, lambda: True, 1
-        )
+        return term._begin(cast(Client, None), store, self.options, self.following, lambda: True, 1)
 
     def restart(self, *, empty: bool = False) -> None:
         """The controller is killed, and another one starts; perhaps the database is gone, too.

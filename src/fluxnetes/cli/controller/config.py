@@ -53,7 +53,7 @@ def read_config(path: Path | None) -> Config:
     try:
         config = decode_config(json.dumps(content))
     except (ValueError, TypeError, LookupError, AttributeError) as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise ValueError(f"{path} cannot be read: {error}") from None
     _check_queues(config, path)
     return config
 
@@ -81,9 +81,11 @@ def _problems(value: Any, kind: Any, path: str) -> Iterator[str]:
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
         plain = [each for each in inner if each is not type(None)]
-        # Of several kinds of constraints the store's reader knows which is meant.
         if value is not None and len(plain) == 1:
             yield from _problems(value, plain[0], path)
+        elif value is not None and not isinstance(value, dict):
+            # Of several kinds of constraints the store's reader knows which is meant.
+            yield f"{path}: expected settings, found {value!r}"
     elif is_dataclass(kind):
         yield from _problems_of_fields(value, kind, path)
     elif origin is tuple:
@@ -100,7 +102,7 @@ def _problems(value: Any, kind: Any, path: str) -> Iterator[str]:
 
 def _problems_of_fields(value: Any, kind: Any, path: str) -> Iterator[str]:
     if not isinstance(value, dict):
-        yield f"{path or 'the whole of it'}: expected settings, found {value!r}"
+        yield f"{path or 'top level'}: expected settings, found {value!r}"
         return
     known, hints = {each.name: each for each in fields(kind)}, get_type_hints(kind)
     for name, content in value.items():
@@ -146,7 +148,8 @@ def _problems_of_rows(value: Any, keys: int, kind: Any, path: str) -> Iterator[s
 
 def _problems_of_plain(value: Any, kind: Any, path: str) -> Iterator[str]:
     accepted = (int, float) if kind is float else kind
-    if not isinstance(value, accepted) or (isinstance(value, bool) and kind is not bool):
+    is_other = not isinstance(value, accepted) or (isinstance(value, bool) and kind is not bool)
+    if is_other or value != value:  # noqa: PLR0124 - only nan is unlike itself
         yield f"{path}: expected {_WORDS[kind]}, found {value!r}"
         return
     least = _LEAST.get(path.rpartition(".")[2])

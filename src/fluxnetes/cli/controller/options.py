@@ -108,7 +108,9 @@ def controller(
             help="How long others wait for a sign of life before one of them leads.",
         ),
     ] = 15.0,
-    log_level: Annotated[str, typer.Option(metavar="LEVEL", help="debug, info, warning.")] = "info",
+    log_level: Annotated[
+        str, typer.Option(metavar="LEVEL", help="debug, info, warning, error.")
+    ] = "info",
 ) -> None:
     from fluxnetes.cli.controller.run import run
 

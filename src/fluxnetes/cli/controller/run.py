@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
 import signal
 import socket
 import sys
@@ -28,19 +29,16 @@ from fluxnetes.store.store import Store
 READY = "leading"
 """What is said on standard output whenever a term begins."""
 
-
+_LOG_LEVELS = ("debug", "info", "warning", "error")
+_PLAIN_NUMBER = re.compile(r"\d{1,9}(\.\d{1,9})?")
 _EXPECTED = (KubeError, StoreError, OSError)
 """What is wrong with the world rather than with us."""
 
 
 def run(options: Options) -> int:
     """Run until SIGTERM or Ctrl-C. Returns the exit status."""
-    logging.basicConfig(
-        level=options.log_level.upper(),
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-        stream=sys.stderr,
-    )
     try:
+        _set_up_log(options.log_level)
         term = _term(options)
     except (ValueError, OSError) as error:
         return _complain(error)
@@ -57,6 +55,16 @@ def run(options: Options) -> int:
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def _set_up_log(level: str) -> None:
+    if level.lower() not in _LOG_LEVELS:
+        raise ValueError(f"--log-level {level}: expected one of {', '.join(_LOG_LEVELS)}")
+    logging.basicConfig(
+        level=level.upper(),
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+        stream=sys.stderr,
+    )
 
 
 def _first(group: BaseException) -> BaseException:
@@ -92,10 +100,9 @@ def read_patience(given: tuple[str, ...]) -> Settings:
             raise ValueError(
                 f"--patience {text}: expected one of {', '.join(known)}, as NAME=SECONDS"
             )
-        try:
-            found[known[name]] = float(seconds)
-        except ValueError:
-            raise ValueError(f"--patience {text}: expected seconds after the =") from None
+        if not _PLAIN_NUMBER.fullmatch(seconds):
+            raise ValueError(f"--patience {text}: expected seconds after the =, as in {name}=60")
+        found[known[name]] = float(seconds)
     return Settings(**found)
 
 

@@ -1,0 +1,100 @@
+"""The file that sets up queues: what makes sense is read, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from fluxnetes.cli.controller.config import read_config
+from fluxnetes.queue.config import Budget, Cap, Config, FairShare, Policy, QueueConfig, Weights
+
+EVERYTHING = """
+queues:
+  - name: batch
+    policy: hybrid
+    reservations: 4
+    depth: 100
+    priority: -1
+    constraint: {properties: [[ssd], []]}
+    default_walltime: 600
+    max_walltime: 3600
+    grace: 0
+    cap: {running: 8, resources: {cpu: 64000}}
+    per_user: {pending: 3}
+    per_namespace: {running: 0}
+    preempts: true
+  - name: debug
+weights: {age: 1, fair_share: 0.5}
+age_cap: 3600
+fair_share: {half_life: 60, namespaces: {lab: 2}, users: [[lab, ada, 1.5]]}
+charge: {cpu: 1}
+budgets: [{name: b, amount: 100, type: cpu, namespace: lab}]
+"""
+
+
+def read(folder: Path, text: str) -> Config:
+    file = folder / "queues.yaml"
+    file.write_text(text)
+    return read_config(file)
+
+
+def test_everything_that_can_be_set_is_read(tmp_path: Path) -> None:
+    config = read(tmp_path, EVERYTHING)
+    first = config.queues[0]
+    usual = QueueConfig()
+    assert [
+        each.name
+        for each in fields(QueueConfig)
+        if getattr(first, each.name) == getattr(usual, each.name)
+    ] == []
+    assert (first.policy, first.per_user) == (Policy.HYBRID, Cap(pending=3))
+    assert config.queues[1] == QueueConfig("debug")
+    assert config.weights == Weights(age=1, fair_share=0.5)
+    assert config.fair_share == FairShare(60, {"lab": 2}, {("lab", "ada"): 1.5})
+    assert config.budgets == (Budget("b", 100, "cpu", namespace="lab"),)
+    assert (config.age_cap, config.charge) == (3600, {"cpu": 1})
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "{}"])
+def test_a_file_that_says_nothing_is_the_default(tmp_path: Path, text: str) -> None:
+    assert read(tmp_path, text) == Config() == read_config(None)
+
+
+NONSENSE = {
+    "queues: [": " is no YAML: ",
+    "hello": ": top level: expected settings, found 'hello'",
+    "queue: []": ": queue: there is no such setting; there is age_cap, budgets",
+    "queues: []": ": queues: expected one at least",
+    "queues: easy": ": queues: expected a list, found 'easy'",
+    "queues: [easy]": r": queues\[0\]: expected settings",
+    "queues: [{}, {polcy: easy}]": r": queues\[1\]\.polcy: there is no such setting; .* policy",
+    "queues: [{policy: lucky}]": r": queues\[0\]\.policy: expected one of fcfs, .* found 'lucky'",
+    "queues: [{name: 5}]": r": queues\[0\]\.name: expected text, found 5",
+    "queues: [{name: ''}]": r": queues\[0\]\.name: expected text, found none",
+    "queues: [{name: a}, {name: a}]": r": queues\[1\]\.name: there is a queue a already",
+    "queues: [{max_walltime: soon}]": r": queues\[0\]\.max_walltime: expected a whole number",
+    "queues: [{max_walltime: 0}]": r": queues\[0\]\.max_walltime: expected 1 or more, found 0",
+    "queues: [{max_walltime: 2026-01-01}]": r": queues\[0\]\.max_walltime: expected a whole",
+    "queues: [{max_walltime: 1, default_walltime: 2}]": r"default_walltime: 2 is more than",
+    "queues: [{preempts: 1}]": r": queues\[0\]\.preempts: expected true or false, found 1",
+    "queues: [{priority: true}]": r": queues\[0\]\.priority: expected a whole number, found True",
+    "queues: [{per_user: 3}]": r": queues\[0\]\.per_user: expected settings, found 3",
+    "queues: [{cap: {resources: {cpu: x}}}]": r"\.cap\.resources\.cpu: expected a whole number",
+    "queues: [{constraint: ssd}]": r": queues\[0\]\.constraint: expected settings",
+    "queues: [{constraint: {colour: red}}]": " cannot be read: ",
+    "weights: {age: .nan}": r": weights\.age: expected a number, found nan",
+    "weights: {luck: 1}": r": weights\.luck: there is no such setting",
+    "fair_share: {half_life: -1}": r": fair_share\.half_life: expected 1 or more",
+    "fair_share: {users: [[lab, ada]]}": r": fair_share\.users\[0\]: expected a list of 2 names",
+    "fair_share: {users: ada}": r": fair_share\.users\[0\]: expected a list of 2 names",
+    "charge: [cpu]": ": charge: expected names with a value each",
+    "budgets: [{name: b}]": r": budgets\[0\]\.amount: expected a value, found none",
+}
+
+
+@pytest.mark.parametrize("text", NONSENSE)
+def test_what_makes_no_sense_is_refused_with_the_path_to_it(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ValueError, match=rf"queues\.yaml.*{NONSENSE[text]}"):
+        read(tmp_path, text)

@@ -1,0 +1,64 @@
+"""The page of `fluxnetes controller` says what is so."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from importlib.resources import files
+from pathlib import Path
+
+import typer.main
+import yaml
+
+from fluxnetes.cli.controller.config import read_config
+from fluxnetes.cli.controller.options import app
+from fluxnetes.cluster.names import SCHEDULER_NAMES
+from fluxnetes.controller.desk import Settings
+
+PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "controller.md").read_text()
+OPTIONS = {each.name: each for each in typer.main.get_command(app).params}
+
+
+def rows(heading: str) -> list[list[str]]:
+    """The cells of the table with this heading."""
+    [table] = re.findall(rf"(?m)^\| {heading} \|.*\n\|[-|]+\n((?:\|.*\n)+)", PAGE)
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()]
+
+
+def test_the_page_has_just_the_options_that_there_are() -> None:
+    known = {name for each in OPTIONS.values() for name in each.opts if name.startswith("--")}
+    listed = {name for cells in rows("option") for name in re.findall(r"`(--[a-z-]+)", cells[0])}
+    assert listed == known | {"--help"}
+
+
+def test_the_page_has_the_patience_that_there_is_with_its_defaults() -> None:
+    known = {each.name.replace("_", "-"): each.default for each in fields(Settings)}
+    listed = {cells[0].strip("`"): float(cells[1]) for cells in rows("patience")}
+    assert listed == known
+
+
+def test_the_help_has_the_patience_that_there_is_with_its_defaults() -> None:
+    told = str(getattr(OPTIONS["patience"], "help", ""))
+    known = {each.name.replace("_", "-"): f"{each.default:g}" for each in fields(Settings)}
+    assert dict(re.findall(r"([a-z-]+) \((\d+)\)", told)) == known
+
+
+def test_the_page_has_the_defaults_of_options() -> None:
+    told = {cells[0]: cells[1] for cells in rows("option")}
+    assert f"`{OPTIONS['namespace'].default}`" in told["`--namespace NAME`"]
+    assert f"; {OPTIONS['lease'].default:g}," in told["`--lease SECONDS`"]
+
+
+def test_the_queues_of_the_page_can_be_read(tmp_path: Path) -> None:
+    [written] = re.findall(r"(?ms)^```yaml\n(.*?)^```$", PAGE)
+    file = tmp_path / "queues.yaml"
+    file.write_text(written)
+    told = yaml.safe_load(written)["queues"]
+    assert [queue.name for queue in read_config(file).queues] == [each["name"] for each in told]
+
+
+def test_the_page_has_the_names_and_files_that_are_used() -> None:
+    assert [name for name in SCHEDULER_NAMES if f"`{name}`" not in PAGE] == []
+    named = re.findall(r"`controller/manifests/([a-z.]+)`", PAGE)
+    there = files("fluxnetes.controller").joinpath("manifests").iterdir()
+    assert set(named) == {each.name for each in there}
