@@ -33,6 +33,8 @@ class Contestant(ABC):
 
     name: str
     scheduler_name: str
+    user: str
+    """As whom it writes."""
 
     def __init__(self, plane: ControlPlane, folder: Path) -> None:
         self._folder, self._log = folder, folder / f"{self.name}.log"
@@ -95,10 +97,11 @@ class KubeScheduler(Contestant):
 
     name = KUBE
     scheduler_name = "default-scheduler"
+    user = "system:kube-scheduler"
 
     def _prepare(self, plane: ControlPlane, folder: Path) -> tuple[str, ...]:
         settings = folder / "scheduler.json"
-        settings.write_text(json.dumps(self._settings(admit(plane, "system:kube-scheduler"))))
+        settings.write_text(json.dumps(self._settings(admit(plane, self.user))))
         return (self._program(), f"--config={settings}", "--secure-port=0")
 
     def _program(self) -> str:
@@ -142,6 +145,7 @@ class Fluxnetes(Contestant):
 
     name = OURS
     scheduler_name = "fluxnetes"
+    user = "fluxnetes"
 
     def mark(self, group: Group) -> Mark:
         size = str(group.size)
@@ -156,7 +160,7 @@ class Fluxnetes(Contestant):
         return self._postgres.pid
 
     def _prepare(self, plane: ControlPlane, folder: Path) -> tuple[str, ...]:
-        kubeconfig = admit(plane, "fluxnetes")
+        kubeconfig = admit(plane, self.user)
         self._postgres = EmbeddedServer(folder / "postgres")
         self._postgres.start()
         run = (sys.executable, "-m", "fluxnetes", "controller")

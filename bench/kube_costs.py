@@ -1,30 +1,15 @@
-"""What scheduling costs: CPU and memory of processes, and writes to the API server.
-
-Processes are read from /proc, each with all that it started. Writes are counted by the API server
-itself (apiserver_request_total). It does not say who wrote; but besides the scheduler there is only
-the one who creates the pods, and those writes are easy to tell.
-"""
+"""What scheduling costs: CPU and memory of a process and of all that it started, from /proc."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from fluxnetes.plane.api import Api
-
 _TICKS = os.sysconf("SC_CLK_TCK")
-_WRITES = frozenset(["POST", "PUT", "PATCH", "APPLY", "DELETE", "DELETECOLLECTION"])
-_CREATION = "POST pods"
-_SERIES = re.compile(r"^apiserver_request_total\{(.*)\} (\S+)$", re.MULTILINE)
-_LABEL = re.compile(r'(\w+)="([^"]*)"')
-_WATCHERS = re.compile(r"^apiserver_longrunning_requests\{(.*)\} (\S+)$", re.MULTILINE)
-
-Writes = Counter[str]
-"""How often what was written: `POST pods/binding`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,25 +68,3 @@ def _read(file: str) -> str:
         return Path(file).read_text()
     except OSError:
         return ""
-
-
-def writes(api: Api) -> Writes:
-    """All so far, but for those that make pods, and leases, which are renewed by the clock."""
-    counted: Writes = Counter()
-    for label, value in _series(_SERIES, api):
-        what = f"{label['verb']} " + "/".join(
-            filter(None, (label["resource"], label["subresource"]))
-        )
-        if label["verb"] in _WRITES and label["resource"] != "leases" and what != _CREATION:
-            counted[what] += value
-    return counted
-
-
-def pod_watchers(api: Api) -> int:
-    """How many follow the pods: whoever schedules them does."""
-    return sum(value for label, value in _series(_WATCHERS, api) if label["resource"] == "pods")
-
-
-def _series(pattern: re.Pattern[str], api: Api) -> Iterator[tuple[dict[str, str], int]]:
-    for labels, value in pattern.findall(str(api.get("/metrics")["text"])):
-        yield dict(_LABEL.findall(labels)), int(float(value))

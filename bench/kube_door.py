@@ -8,6 +8,7 @@ starts, whatever it does first, and none can see or do anything early.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from pathlib import Path
@@ -15,12 +16,15 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from bench.kube_costs import costs
+from fluxnetes.plane.api import Api
 from fluxnetes.plane.parts import API_SERVER
 from fluxnetes.plane.plane import ControlPlane
 
 _QUIET = 0.5
 _NEXT_TO_NOTHING = 0.03
 _ESTABLISHED = "01"
+_WATCHES = re.compile(r"^apiserver_longrunning_requests\{(.*)\} (\d+)$", re.MULTILINE)
+_OF_PODS = 'resource="pods"'
 
 
 def is_quiet(pid: int) -> bool:
@@ -30,11 +34,17 @@ def is_quiet(pid: int) -> bool:
     return costs(pid).cpu - before <= _NEXT_TO_NOTHING
 
 
+def pod_watchers(api: Api) -> int:
+    """How many follow the pods: whoever schedules them does."""
+    metrics = str(api.get("/metrics")["text"])
+    return sum(int(value) for labels, value in _WATCHES.findall(metrics) if _OF_PODS in labels)
+
+
 class Door:
     """The way to the API server, closed for a while."""
 
     opened = 0.0
-    """When it was opened, by the monotonic clock."""
+    """When it was opened, by the clock that the API server uses."""
 
     def __init__(self, plane: ControlPlane) -> None:
         self._server = plane.processes[API_SERVER].pid
@@ -47,7 +57,7 @@ class Door:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.opened = time.monotonic()
+        self.opened = time.time()
         os.kill(self._server, signal.SIGCONT)
 
     def somebody_waits(self) -> bool:

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bench.kube_costs import Costs, Writes
+from bench.kube_audit import Writes
+from bench.kube_costs import Costs
 
 CPUS = 16
 """Of a node; a pod takes one of them."""
@@ -47,7 +48,7 @@ class Result:
 
 
 def result(pods: Pods, began: float, wrote: Writes, spent: tuple[Costs, Costs]) -> Result:
-    """From what the watcher saw. `began` is when the scheduler could see the first of them."""
+    """From what was seen. `began` is when the scheduler could see the first of them."""
     check(pods)
     bound = {name: at for name, (_, _, at) in pods.items() if at is not None}
     waited = sorted(at - max(pods[name][1], began) for name, at in bound.items())

@@ -6,8 +6,9 @@ and workloads whose template does, are sorted into groups; groups that something
 
 Who owns a pod is what its ownerReferences claim, and users can write those. So a claim counts only
 if there is such a workload, with that uid, in the pod's namespace, and it is ours. Pods can be seen
-before the workload that made them. They wait here for it, but not for ever: then they stand for
-themselves.
+before the workload that made them, and wait here for it. If there is one that is not ours, they
+stand for themselves; if there is none, they wait to be deleted, as Kubernetes does with what is
+left of an owner that is gone.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from fluxnetes.cluster.names import SCHEDULER_NAMES
 from fluxnetes.cluster.others import Amounts, Others
 from fluxnetes.cluster.requests import held_amounts
 from fluxnetes.cluster.separations import Separations
-from fluxnetes.kube.objects.base import Key, Metadata, Object
+from fluxnetes.kube.objects.base import Key, Metadata, Object, Owner
 from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup
 from fluxnetes.kube.objects.pods import Pod
 
@@ -39,6 +40,8 @@ class World:
         self.others = Others()
         self.dirty: dict[GroupKey, None] = {}
         """A set that remembers who came first."""
+        self._not_ours: set[str] = set()
+        """Uids of workloads that are there and have nothing to do with us."""
         self.homeless: dict[str, Pod] = {}
         """Pods, by uid, whose workload nobody has seen yet."""
         self._group_of: dict[str, GroupKey] = {}
@@ -156,10 +159,16 @@ class World:
                         self.dirty[group.key] = None
 
     def settle_homeless(self, uids: Collection[str]) -> None:
-        """Nobody has seen the workload of these pods: they stand for themselves."""
+        """Pods of a workload that is not ours stand for themselves.
+
+        The others stay: their workload was deleted, and Kubernetes will delete them too, or there
+        never was one, with the same effect. Nothing of them may start until then.
+        """
         for uid in uids:
-            pod = self.homeless.pop(uid, None)
-            if pod is not None:
+            pod = self.homeless.get(uid)
+            owner = pod.metadata.controller if pod is not None else None
+            if pod is not None and (owner is None or owner.uid in self._not_ours):
+                del self.homeless[uid]
                 self._join(pod, self._key_of_pod(pod, None), "")
 
     def unsized(self) -> list[Group]:
@@ -175,7 +184,7 @@ class World:
     def _take_in(self, pod: Pod) -> Group | None:
         """Sort a pod that is new; None: its workload must be seen first."""
         owner = pod.metadata.controller
-        if owner is None or owner.kind not in ADAPTERS:
+        if owner is None or not _is_workload(owner):
             return self._join(pod, self._key_of_pod(pod, None), "")
         known = self._workloads.get(owner.uid)
         if known is None or known[1].metadata.namespace != pod.metadata.namespace:
@@ -218,6 +227,7 @@ class World:
         uid = workload.metadata.uid
         template = adapter.template(workload)
         if template.spec.scheduler_name not in self.names:
+            self._not_ours.add(uid)
             return
         merged = _merged(template.metadata, workload.metadata)
         marks, _ = _marks(merged)
@@ -245,6 +255,7 @@ class World:
         uid = workload.metadata.uid
         group = self.group_of(uid)
         self._workloads.pop(uid, None)
+        self._not_ours.discard(uid)
         if group is not None:
             del self._group_of[uid]
             group.workloads.pop(uid, None)
@@ -317,6 +328,12 @@ class World:
 def _is_native(group: Group) -> bool:
     """Whether Kubernetes' own rules make it a group, which know no pods without their PodGroup."""
     return any(member.pod.spec.scheduling_group is not None for member in group.pods.values())
+
+
+def _is_workload(owner: Owner) -> bool:
+    """Whether an owner is of a kind that we have an adapter for; there are other kinds of Jobs."""
+    adapter = ADAPTERS.get(owner.kind)
+    return adapter is not None and adapter.resource.api_version == owner.api_version
 
 
 def _combined(known: Marks, more: Marks) -> Marks:

@@ -101,14 +101,14 @@ class Carrying:
         """What was decided cannot be carried out: the part goes back, or fails."""
         owned = bool(group.workloads) and all(group.pods[uid].owner for uid in part.pods.values())
         state = self.desk.state(part)
-        if state is State.ALLOCATED and (owned or not part.bound):
+        if state is State.ALLOCATED and (owned or not (part.bound or part.ended)):
             part.returning = reason
         elif state in (State.ALLOCATED, State.RUNNING):
             self.desk.tell(PartsLost((part.job,), reason))
         self.desk.carry(group)
 
     def _take_back(self, group: Group, part: Part) -> Iterator[Action]:
-        if part.bound and not group.workloads:
+        if (part.bound or part.ended) and not group.workloads:
             self.desk.tell(PartsLost((part.job,), part.returning))
             yield from self._end(group, part)
             return
@@ -164,14 +164,24 @@ class Carrying:
                 yield _end_pod(member, job.reason, delete=True)
 
     def _never_ran(self, group: Group, part: Part) -> bool:
-        """Whether its walltime went by before anything of it was placed: nobody was there to do it.
+        """Whether its walltime went by before all of it was placed: nobody was there to do it.
 
-        Then it has not had its time, and waits for it again.
+        Then it has not had its time, and waits for it again. Not so if Kubernetes ends it, as we
+        may have asked for, or if some of it has run that nobody will make again.
         """
         job = self.desk.job(part)
-        untouched = not part.ended and not part.kept
-        is_ours = job.cause is Cause.TIMED_OUT and job.running is None
-        return is_ours and (untouched or bool(group.workloads))
+        if job.cause is not Cause.TIMED_OUT or job.running is not None:
+            return False
+        if not group.workloads:
+            return not part.ended and not part.kept
+        return all(self._outlasts(group, uid, part) for uid in group.workloads)
+
+    def _outlasts(self, group: Group, uid: str, part: Part) -> bool:
+        """Whether Kubernetes lets a workload live longer than its job's walltime."""
+        adapter, workload = ADAPTERS[group.kinds[uid]], group.workloads[uid]
+        own = adapter.walltime(workload)
+        is_longer = own is None or own > (self.desk.job(part).walltime or 0)
+        return adapter.end(workload) is None and is_longer
 
     def _makes_more(self, group: Group) -> bool:
         """Whether a workload would make pods again if its job were over for the queue now."""
@@ -185,9 +195,8 @@ class Carrying:
         """Kubernetes ends what is out of time, and keeps it to be looked at."""
         walltime = self.desk.job(part).walltime or 0
         for uid, workload in group.workloads.items():
-            adapter = ADAPTERS[group.kinds[uid]]
-            own = adapter.walltime(workload)
-            if adapter.end(workload) is None and (own is None or own > walltime):
+            if self._outlasts(group, uid, part):
+                adapter = ADAPTERS[group.kinds[uid]]
                 yield _change(group, uid, adapter.end_by_deadline(workload), "walltime")
         for task in part.bound:
             member = group.pods.get(part.pods[task])

@@ -15,10 +15,13 @@ from typing import Any
 
 import yaml
 
-from fluxnetes.kube.client import Client
-from fluxnetes.kube.errors import NotFound
+from fluxnetes.kube.client import Client, Scope
+from fluxnetes.kube.errors import Forbidden, NotFound
 from fluxnetes.kube.objects.definitions import DEFINITIONS
+from fluxnetes.kube.objects.fluxjobs import FLUX_JOBS
 from fluxnetes.kube.patches import apply, merge
+
+HOW_TO_INSTALL = "have an administrator apply controller/manifests/fluxjobs.yaml of this package"
 
 _PAUSE = 0.05
 _LONGEST = 30.0
@@ -50,6 +53,15 @@ async def install_crd(client: Client) -> None:
             f"the server took the definition {name} but does not serve it after {_LONGEST:.0f} s: "
             f"{'; '.join(states) or 'it says nothing about it'}. See `kubectl describe crd {name}`"
         ) from None
+
+
+async def is_served(client: Client, namespace: str) -> bool:
+    """Whether the server knows FluxJobs; asked of any namespace."""
+    try:
+        await client.list(FLUX_JOBS, Scope(namespace))
+    except (NotFound, Forbidden):
+        return False
+    return True
 
 
 async def _drop_conversion(client: Client, name: str) -> None:

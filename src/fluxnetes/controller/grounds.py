@@ -76,14 +76,20 @@ class Grounds:
             for task in tasks:
                 uid = part.pods.get(task)
                 if uid is not None and task in part.bound:
-                    owned = bool(group.pods[uid].owner) if uid in group.pods else False
-                    group.leave(uid)
-                    if not owned:
-                        part.kept[task] = Kept(self.desk.clock, ok=False)
+                    self._unseat(group, part, task, uid)
             moved = [task for task in tasks if task not in part.kept]
             if moved:
                 self._reseat(group, part, moved, f"node {node} is gone")
             self.desk.world.dirty[group.key] = None
+
+    def _unseat(self, group: Group, part: Part, task: int, uid: str) -> None:
+        """A pod went with its node; or did not, and then it is there when the node comes again."""
+        member = group.pods.get(uid)
+        group.leave(uid)
+        if member is not None:
+            self.desk.world.account(member.pod)
+        if member is None or not member.owner:
+            part.kept[task] = Kept(self.desk.clock, ok=False)
 
     def _seats_on(self, node: str) -> list[tuple[Group, Part, list[int]]]:
         by_job: dict[int, list[int]] = {}
@@ -125,19 +131,28 @@ class Grounds:
         for node in known:
             self._look_for_crowd(node)
 
+    def look_at_crowds(self) -> None:
+        """Seats became empty meanwhile, perhaps, on nodes where there are too many."""
+        for node in list(self.crowded):
+            self._look_for_crowd(node)
+
     def _look_for_crowd(self, node: str) -> None:
         """Others may have taken what we are about to take."""
-        over = self._over(node)
-        if not over:
+        if not self._over(node):
             self.crowded.pop(node, None)
             return
+        self._move_away(node)
+        self.crowded.setdefault(node, self.desk.clock)
+
+    def _move_away(self, node: str) -> bool:
+        """Place anew who is not bound there yet; False if there is nobody."""
+        moved = False
         for group, part, tasks in self._seats_on(node):
             unbound = [task for task in tasks if self._can_move(part, task)]
             if unbound:
                 self._reseat(group, part, unbound, f"others took room on node {node}")
-                if not self._over(node):
-                    return
-        self.crowded.setdefault(node, self.desk.clock)
+                moved = True
+        return moved
 
     def _can_move(self, part: Part, task: int) -> bool:
         return task not in part.bound and not self.hands.is_flying(part.pods.get(task, ""))
@@ -158,6 +173,9 @@ class Grounds:
         """Where a collision lasts, whoever of ours came last makes way."""
         patience = self.desk.settings.collision
         for node, since in list(self.crowded.items()):
+            # A bind that was under way when others came may have failed since.
+            if self._over(node) and self._move_away(node):
+                continue
             if self.desk.clock - since < patience:
                 continue
             del self.crowded[node]

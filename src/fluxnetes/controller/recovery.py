@@ -119,7 +119,7 @@ async def _snapshot(store: Store, graph: ResourceGraph) -> tuple[Snapshot, tuple
     snapshot, system = await store.load(), await store.system()
     if system is None:
         return snapshot, ()
-    _check_cluster(system.graph, graph)
+    _compare(system.graph, graph.properties(0).get(CLUSTER_UID, ""))
     translated = translate(snapshot, system, graph)
     return translated.snapshot, translated.lost
 
@@ -135,9 +135,16 @@ async def zones_before(store: Store) -> dict[str, str]:
     return dict(zip(graph.names(tree.vertex[nodes]), graph.names(subnets), strict=True))
 
 
-def _check_cluster(kept: ResourceGraph, graph: ResourceGraph) -> None:
+async def check_cluster(store: Store, uid: str) -> None:
+    """Whether the store's queue, if it has one, is that of this cluster."""
+    system = await store.system()
+    if system is not None:
+        _compare(system.graph, uid)
+
+
+def _compare(kept: ResourceGraph, ours: str) -> None:
     """A queue of another cluster would look like one whose workloads were all deleted."""
-    theirs, ours = kept.properties(0).get(CLUSTER_UID), graph.properties(0).get(CLUSTER_UID)
+    theirs = kept.properties(0).get(CLUSTER_UID)
     if theirs and ours and theirs != ours:
         raise StoreRefused(
             f"the queue in this database is that of another cluster ({theirs}; this one is "

@@ -34,6 +34,8 @@ class Seating:
             if uid in group.seats:
                 self._look_at(group, uid)
         group.changed.clear()
+        if not group.workloads:
+            self._give_up_seats(group)  # nobody makes others; who waits has a seat of its own
         # First whoever is there sits down: a replacement may have come with the end of another.
         self.seat(group)
         self._look_for_misfits(group)

@@ -20,7 +20,7 @@ from fluxnetes.cluster.reading import Reader
 from fluxnetes.cluster.world import World
 from fluxnetes.controller.carrying import Carrying
 from fluxnetes.controller.controller import Controller
-from fluxnetes.controller.crd import install_crd
+from fluxnetes.controller.crd import HOW_TO_INSTALL, install_crd, is_served
 from fluxnetes.controller.desk import Settings
 from fluxnetes.controller.finishing import Finishing
 from fluxnetes.controller.following import Following
@@ -28,12 +28,13 @@ from fluxnetes.controller.grounds import Grounds
 from fluxnetes.controller.hands import Hands
 from fluxnetes.controller.leader import Leader, LeadershipLost, Timing
 from fluxnetes.controller.queueing import Queueing
-from fluxnetes.controller.recovery import recover, zones_before
+from fluxnetes.controller.recovery import check_cluster, recover, zones_before
 from fluxnetes.controller.reports import report_to
 from fluxnetes.controller.seating import Seating
 from fluxnetes.controller.telling import Telling
+from fluxnetes.kube.backoff import Backoff, Patience
 from fluxnetes.kube.client import Client
-from fluxnetes.kube.errors import AlreadyExists, Forbidden, TemporaryError
+from fluxnetes.kube.errors import AlreadyExists, Forbidden, NotFound, TemporaryError
 from fluxnetes.kube.objects.namespaces import NAMESPACES
 from fluxnetes.queue.config import Config
 from fluxnetes.store.errors import LeaseLost
@@ -96,18 +97,42 @@ def _first(group: BaseException) -> BaseException:
 
 
 async def _prepare(client: Client, namespace: str) -> None:
+    """Have all that a term needs; the server may be away for a while."""
+    backoff = Backoff("preparing the cluster", Patience())
+    while True:
+        try:
+            await _make_what_is_missing(client, namespace)
+        except TemporaryError as away:
+            await backoff.pause(str(away))
+        else:
+            return
+
+
+async def _make_what_is_missing(client: Client, namespace: str) -> None:
     """Our namespace and our kind of object; an administrator may have made them already."""
-    with suppress(AlreadyExists, Forbidden):
-        await client.create(NAMESPACES, {"metadata": {"name": namespace}})
+    try:
+        await client.get(NAMESPACES, namespace)
+    except (NotFound, Forbidden):
+        with suppress(AlreadyExists, Forbidden):
+            await client.create(NAMESPACES, {"metadata": {"name": namespace}})
     try:
         await install_crd(client)
     except Forbidden as error:
-        _log.warning("the definition of FluxJobs is left as it is: %s", error)
+        if await is_served(client, namespace):
+            _log.info("the definition of FluxJobs is left as it is: %s", error)
+        else:
+            _log.warning("jobs will run, but without FluxJobs: %s; %s", error, HOW_TO_INSTALL)
 
 
-async def _take_store(store: Store, options: Options) -> Lease:
+async def _take_store(store: Store, options: Options, uid: str) -> Lease:
     """The store's lease; whoever had it before may need a moment to lose it."""
+    is_waiting = False
     while (lease := await store.take(options.identity, options.lease)) is None:
+        if not is_waiting:
+            is_waiting = True
+            await check_cluster(store, uid)  # one who leads elsewhere would keep it for ever
+            holder = (await store.holder()).name
+            _log.info("waiting for the lease of the store, which is still that of %s", holder)
         await asyncio.sleep(0.5)
     return lease
 
@@ -133,33 +158,53 @@ async def _lead(
 ) -> None:
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(leader.keep())
-        holding = _Holding(store, await _take_store(store, options))
-        tasks.create_task(holding.keep())
-        wake = asyncio.Event()
         # Nobody can delete kube-system, so its uid stands for the cluster.
         uid = (await client.get(NAMESPACES, "kube-system")).metadata.uid
-        machines = Machines(control_plane=options.control_plane, uid=uid)
-        machines.zones = await zones_before(store)
-        world = World(machines, options.scheduler_names)
-        following = Following(client, world, wake)
-        tasks.create_task(following.run())
-        await following.complete()
-        world.machines.put(following.take_nodes()[0])
-
-        def may_write() -> bool:
-            return leader.is_sure() and holding.is_sure()
-
-        controller = await _begin(client, store, options, following, may_write, holding.lease.fence)
-        tasks.create_task(controller.hands.run())
-        tasks.create_task(controller.telling.reports.run())
-        leads()
+        holding = _Holding(store, await _take_store(store, options, uid))
+        tasks.create_task(holding.keep())
         try:
-            await controller.run()
+            await _govern(_Office(client, store, options, leader, holding, uid), tasks, leads)
         finally:
             with suppress(asyncio.CancelledError, Exception):
-                await asyncio.shield(controller.telling.reports.drain(_DRAIN))
-            with suppress(asyncio.CancelledError, Exception):
-                await asyncio.shield(store.release(holding.lease))  # the next need not wait
+                async with asyncio.timeout(_DRAIN):  # a server that is away is waited for
+                    await asyncio.shield(store.release(holding.lease))  # the next need not wait
+
+
+@dataclass(frozen=True, slots=True)
+class _Office:
+    """What whoever leads has."""
+
+    client: Client
+    store: Store
+    options: Options
+    leader: Leader
+    holding: _Holding
+    uid: str
+
+    def may_write(self) -> bool:
+        return self.leader.is_sure() and self.holding.is_sure()
+
+
+async def _govern(office: _Office, tasks: asyncio.TaskGroup, leads: Callable[[], None]) -> None:
+    """Follow the cluster, recover, and run until the term ends."""
+    client, store, options = office.client, office.store, office.options
+    machines = Machines(control_plane=options.control_plane, uid=office.uid)
+    machines.zones = await zones_before(store)
+    world = World(machines, options.scheduler_names)
+    following = Following(client, world, asyncio.Event())
+    tasks.create_task(following.run())
+    await following.complete()
+    world.machines.put(following.take_nodes()[0])
+    fence = office.holding.lease.fence
+    controller = await _begin(client, store, options, following, office.may_write, fence)
+    tasks.create_task(controller.hands.run())
+    tasks.create_task(controller.telling.reports.run())
+    leads()
+    try:
+        await controller.run()
+    finally:
+        with suppress(asyncio.CancelledError, Exception):
+            await asyncio.shield(controller.telling.reports.drain(_DRAIN))
 
 
 async def _begin(

@@ -111,7 +111,7 @@ def _first_rooms(count: int, columns: Columns, usable: Bools) -> tuple[Ints, Int
     """The first rows with room for pods, until so many fit, and how many each has room for."""
     parts: list[tuple[Ints, Ints]] = []
     found, first, step = 0, 0, max(_AT_ONCE, count)
-    while found < count and first < len(usable):
+    while not parts or (found < count and first < len(usable)):  # once, even without any node
         part = slice(first, first + step)
         fits = usable[part].copy()
         for _, amount, column in columns:

@@ -160,6 +160,10 @@ class JobMaker(Maker):
         self.job.update(fields)
         return self
 
+    def on_template(self, annotations: Mapping[str, str]) -> Self:
+        self.pod_metadata.setdefault("annotations", {}).update(annotations)
+        return self
+
     def queued(self) -> Self:
         """As the webhook leaves it."""
         return self.with_job(suspend=True).annotated({QUEUED: "true"})

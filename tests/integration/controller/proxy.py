@@ -20,6 +20,7 @@ import aiohttp
 import yaml
 from aiohttp import web
 
+from fluxnetes.plane.certificates import Certificate
 from fluxnetes.plane.plane import ControlPlane
 
 _HOP = {"connection", "transfer-encoding", "host", "content-length"}
@@ -55,12 +56,16 @@ class Rule:
 class Proxy:
     """One proxy, as long as it is entered."""
 
-    def __init__(self, plane: ControlPlane, folder: Path) -> None:
+    def __init__(
+        self, plane: ControlPlane, folder: Path, client: Certificate | None = None
+    ) -> None:
+        """All requests are sent as this client, whoever asks; without: as the admin."""
+        keys = plane.places.keys
+        client = client or Certificate(keys / "admin.crt", keys / "admin.key")
         self.kubeconfig = folder / "proxied.kubeconfig"
         self._server = plane.server
-        keys = plane.places.keys
         self._trust = ssl.create_default_context(cafile=keys / "ca.crt")
-        self._trust.load_cert_chain(keys / "admin.crt", keys / "admin.key")
+        self._trust.load_cert_chain(client.certificate, client.key)
         self._rules: list[Rule] = []
         self._loop = asyncio.new_event_loop()
         self._over = asyncio.Event()

@@ -22,7 +22,7 @@ def recorded(stage: Stage, space: Space) -> Iterator[list[Moment]]:
     listed, over = threading.Event(), threading.Event()
 
     def record() -> None:
-        with stage.plane.api() as api, suppress(PlaneFailed):
+        with stage.plane.api() as api, suppress(PlaneFailed, TimeoutError):
             for pods in api.follow(space.path("Pod"), 120):
                 moments.append(dict(pods))
                 listed.set()

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from fluxnetes.plane.api import Api, Object
 from fluxnetes.plane.errors import PlaneFailed, RequestRefused
-from tests.integration.controller.objects import Content, Maker
+from tests.integration.controller.objects import Content, Maker, a_pod
 
 T = TypeVar("T")
 Things = Mapping[str, Object]
@@ -158,6 +158,11 @@ class Space:
         """The queue looked at these pods, and decided that they wait."""
         for name in names:
             self.until_event(name, "FailedScheduling", "not yet: ")
+
+    def let_the_scheduler_act(self, name: str = "signal") -> None:
+        """Until it has bound a pod that came after all others, and so has seen those."""
+        self.create(a_pod(name))
+        self.until_bound(name)
 
     def until_state(self, fluxjob: str, state: str) -> Object:
         """The status of a FluxJob, once it has come to this state."""

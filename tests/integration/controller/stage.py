@@ -12,8 +12,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import yaml
@@ -25,6 +25,7 @@ from fluxnetes.plane.parts import API_SERVER
 from fluxnetes.plane.plane import ControlPlane
 from tests.integration.controller.pod_groups import install_definition
 from tests.integration.controller.proxy import Proxy
+from tests.integration.controller.rights import admit_controller
 from tests.integration.controller.space import Space
 from tests.integration.webhook.command import Command
 
@@ -34,7 +35,13 @@ QUEUES = {
         {"name": "short", "max_walltime": 600, "default_walltime": 300},
     ]
 }
-PATIENCE = {"keep-seat": 15, "stall": 8, "homeless": 1, "grace": 5, "collision": 1}
+PATIENCE: dict[str, float] = {
+    "keep-seat": 15,
+    "stall": 8,
+    "homeless": 1,
+    "grace": 5,
+    "collision": 1,
+}
 
 KUBELET = "fluxnetes.io/kubelet"
 """An annotation: a node that says `stopped` has a kubelet that does nothing."""
@@ -51,7 +58,13 @@ API_SERVER_ARGUMENTS = (
 class Controller:
     """The command `fluxnetes controller`, started and stopped."""
 
-    def __init__(self, kubeconfig: Path, folder: Path, identity: str = "stage") -> None:
+    def __init__(
+        self,
+        kubeconfig: Path,
+        folder: Path,
+        identity: str = "stage",
+        patience: Mapping[str, float] = PATIENCE,
+    ) -> None:
         queues = folder / "queues.yaml"
         queues.write_text(yaml.safe_dump(QUEUES))
         self.log = folder / "controller.log"
@@ -64,7 +77,7 @@ class Controller:
         }
         self._line = [sys.executable, "-m", "fluxnetes", "controller"]
         self._line += [str(part) for pair in named.items() for part in pair]
-        for name, seconds in PATIENCE.items():
+        for name, seconds in (PATIENCE | dict(patience)).items():
             self._line += ["--patience", f"{name}={seconds}"]
         self._process: subprocess.Popen[str] | None = None
 
@@ -115,28 +128,39 @@ class Stage:
     def __init__(self, plane: ControlPlane, folder: Path) -> None:
         self.plane = plane
         self.folder = folder
-        self.controller = Controller(plane.kubeconfig, folder)
+        self.kubeconfig, self.certificate = admit_controller(plane)
+        """Who the controller is."""
+        self.controller = Controller(self.kubeconfig, folder)
         self.webhook = Command(plane.kubeconfig, folder)
         self.api = plane.api()
         self._added: list[str] = []
-        self._marked: dict[str, Object] = {}
+        self._cordoned: set[str] = set()
 
     def stop(self) -> None:
         self.controller.stop()
         self.webhook.stop()
         self.api.close()
 
-    @contextmanager
-    def by_way_of(self, proxy: Proxy) -> Iterator[None]:
+    def by_way_of(self, proxy: Proxy) -> AbstractContextManager[None]:
         """Have the controller reach the server through a proxy, for a while."""
-        before = self.controller
+        return self._instead(Controller(proxy.kubeconfig, self.folder))
+
+    def patient_for(self, **seconds: float) -> AbstractContextManager[None]:
+        """Have it be of another patience, for a while."""
+        named = {name.replace("_", "-"): each for name, each in seconds.items()}
+        return self._instead(Controller(self.kubeconfig, self.folder, patience=named))
+
+    @contextmanager
+    def _instead(self, other: Controller) -> Iterator[None]:
+        before, self.controller = self.controller, other
         before.stop()
-        self.controller = Controller(proxy.kubeconfig, self.folder)
-        self.controller.start()
-        yield
-        self.controller.stop()
-        self.controller = before
-        before.start()
+        other.start()
+        try:
+            yield
+        finally:
+            other.stop()
+            self.controller = before
+            before.start()
 
     def open_space(self, labels: dict[str, str] | None = None) -> Space:
         """A namespace that is new."""
@@ -172,19 +196,23 @@ class Stage:
         self._added.remove(name)
         self.api.delete(f"{NODES}/{name}")
 
-    def mark_node(self, name: str, change: Object, undo: Object) -> None:
-        """Change a node until the test is over."""
-        self._marked[name] = undo
-        self.api.patch(f"{NODES}/{name}", change)
-
     def cordon(self, *names: str) -> None:
+        """Until they are uncordoned, or the test is over."""
         for name in names:
-            undo = {"spec": {"unschedulable": None}}
-            self.mark_node(name, {"spec": {"unschedulable": True}}, undo)
+            self.api.patch(f"{NODES}/{name}", {"spec": {"unschedulable": True}})
+            self._cordoned.add(name)
 
     def uncordon(self, *names: str) -> None:
         for name in names:
-            self.api.patch(f"{NODES}/{name}", self._marked.pop(name))
+            self.api.patch(f"{NODES}/{name}", {"spec": {"unschedulable": None}})
+            self._cordoned.remove(name)
+        self._wait_until_open(names)
+
+    def _wait_until_open(self, names: Iterable[str]) -> None:
+        """A cordoned node also has a taint, which a controller takes away a moment later."""
+        for nodes in self.api.follow(NODES):
+            if not any(nodes[name]["spec"].get("taints") for name in names):
+                return
 
     def leave_open(self, *names: str) -> None:
         """Cordon all nodes but these."""
@@ -192,10 +220,10 @@ class Stage:
 
     def tidy(self) -> None:
         """All nodes as they were."""
-        for name in list(self._marked):
-            self.api.patch(f"{NODES}/{name}", self._marked.pop(name))
         for name in list(self._added):
+            self._cordoned.discard(name)
             self.remove_node(name)
+        self.uncordon(*self._cordoned)
 
 
 @contextmanager

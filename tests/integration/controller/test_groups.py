@@ -24,12 +24,6 @@ DIALECTS = {
 }
 
 
-def let_the_scheduler_act(space: Space, name: str = "signal") -> None:
-    """Until it has bound a pod that came after all others."""
-    space.create(a_pod(name))
-    space.until_bound(name)
-
-
 def bound(pods: Things) -> list[str]:
     """The names of those that have a node."""
     return sorted(name for name, pod in pods.items() if node_of(pod))
@@ -47,7 +41,7 @@ def test_a_group_waits_until_it_is_complete_in_every_dialect(
         pod.labelled(marks) if place == "labels" else pod.annotated(marks)
     ).times(3)
     space.create(first, second)
-    let_the_scheduler_act(space)
+    space.let_the_scheduler_act()
     assert space.node_of("a-0") == space.node_of("a-1") == ""
     space.create(third)
     space.until_bound("a-0", "a-1", "a-2")
@@ -58,7 +52,7 @@ def test_a_pod_group_of_scheduler_plugins_says_the_size(space: Space) -> None:
     make_pod_group(space, "g", 3)
     pods = a_pod("a").labelled({"scheduling.x-k8s.io/pod-group": "g"}).times(3)
     space.create(pods[:2])
-    let_the_scheduler_act(space)
+    space.let_the_scheduler_act()
     assert space.node_of("a-0") == space.node_of("a-1") == ""
     space.create(pods[2])
     space.until_bound("a-0", "a-1", "a-2")
@@ -68,7 +62,7 @@ def test_a_pod_group_of_kubernetes_itself_says_the_size(space: Space) -> None:
     make_native_pod_group(space, "g", 3)
     pods = a_pod("a").with_spec(schedulingGroup={"podGroupName": "g"}).times(3)
     space.create(pods[:2])
-    let_the_scheduler_act(space)
+    space.let_the_scheduler_act()
     assert space.node_of("a-0") == space.node_of("a-1") == ""
     space.create(pods[2])
     space.until_bound("a-0", "a-1", "a-2")
@@ -78,7 +72,7 @@ def test_pods_wait_for_a_pod_group_that_is_made_after_them(space: Space) -> None
     """Kubernetes' own: a pod that names one cannot mean anything without it."""
     pods = a_pod("a").with_spec(schedulingGroup={"podGroupName": "g"}).times(2)
     space.create(pods)
-    let_the_scheduler_act(space)
+    space.let_the_scheduler_act()
     assert space.node_of("a-0") == space.node_of("a-1") == ""
     make_native_pod_group(space, "g", 2)
     space.until_bound("a-0", "a-1")
@@ -88,7 +82,7 @@ def test_a_group_may_start_with_its_quorum_and_takes_in_the_rest_later(space: Sp
     sizes = {"fluxnetes.io/min-size": "2", "fluxnetes.io/max-size": "4"}
     pods = a_pod("a").with_cpu(1).in_group("g").labelled(sizes).times(4)
     space.create(pods[:1])
-    let_the_scheduler_act(space)
+    space.let_the_scheduler_act()
     assert space.node_of("a-0") == ""
     space.create(pods[1])
     space.until_bound("a-0", "a-1")
@@ -104,15 +98,15 @@ def test_a_group_starts_with_its_minimum_where_there_is_no_room_for_more(
     pods = a_pod("a").with_cpu(5).in_group("g").labelled(sizes).times(4)
     space.create(pods)
     space.until("Pod", lambda pods: len(bound(pods)) == 3)
-    let_the_scheduler_act(space)
+    space.let_the_scheduler_act()
     assert len(bound(space.all("Pod"))) == 3 + 1
 
 
 def test_no_more_of_a_group_run_than_its_maximum(space: Space) -> None:
     pods = a_pod("a").in_group("g", 2).labelled({"fluxnetes.io/max-size": "3"}).times(4)
     space.create(pods)
-    let_the_scheduler_act(space)
-    let_the_scheduler_act(space, "signal-2")
+    space.let_the_scheduler_act()
+    space.let_the_scheduler_act("signal-2")
     assert bound(space.all("Pod")) == ["a-0", "a-1", "a-2", "signal", "signal-2"]
 
 
@@ -121,7 +115,7 @@ def test_pods_of_different_shapes_start_together(stage: Stage, space: Space) -> 
     leader = a_pod("leader").asking_for(cpu=10, memory="8Gi").in_group("g", 3)
     workers = a_pod("worker").asking_for(cpu=9, memory="1Gi").in_group("g", 3).times(2)
     space.create(workers)
-    let_the_scheduler_act(space)
+    space.let_the_scheduler_act()
     assert space.node_of("worker-0") == ""
     space.create(leader)
     # 10, 9 and 9 do not fit on two nodes of 16.
@@ -146,7 +140,7 @@ def test_a_pod_that_is_made_again_takes_part_again(space: Space) -> None:
     space.delete("Pod", "g-0")
     space.until_gone("Pod", "g-0")
     space.create(second)
-    let_the_scheduler_act(space)
+    space.let_the_scheduler_act()
     assert space.node_of("g-1") == ""
     space.create(first)
     space.until_bound("g-0", "g-1")
@@ -156,7 +150,7 @@ def test_a_name_can_be_used_again_once_its_group_is_over(space: Space) -> None:
     for round in ("a", "b"):
         pods = a_pod(round).in_group("g", 2).running_for("1s").times(2)
         space.create(pods[0])
-        let_the_scheduler_act(space, f"signal-{round}")
+        space.let_the_scheduler_act(f"signal-{round}")
         assert space.node_of(f"{round}-0") == ""
         space.create(pods[1])
         space.until_phase("Succeeded", f"{round}-0", f"{round}-1")
@@ -168,7 +162,7 @@ def test_groups_of_one_name_in_two_namespaces_are_two(stage: Stage, space: Space
     mine, theirs = a_gang("g", 2)
     space.create(mine)
     other.create(theirs)
-    let_the_scheduler_act(space)
+    space.let_the_scheduler_act()
     assert space.node_of("g-0") == other.node_of("g-1") == ""
     other.create(mine)
     other.until_bound("g-0", "g-1")

@@ -48,8 +48,7 @@ def test_a_bare_pod_is_gated_until_there_is_room(stage: Stage, managed: Space) -
 def test_a_group_of_gated_pods_starts_together(managed: Space) -> None:
     pods = [pod.of_others() for pod in a_gang("g", 3)]
     managed.create(pods[:2])
-    managed.create(a_pod("signal"))
-    managed.until_bound("signal")
+    managed.let_the_scheduler_act()
     assert gates(managed, "g-0") == gates(managed, "g-1") == [QUEUED]
     managed.create(pods[2])
     managed.until_bound("g-0", "g-1", "g-2")
@@ -58,8 +57,7 @@ def test_a_group_of_gated_pods_starts_together(managed: Space) -> None:
 def test_a_gate_of_somebody_else_is_waited_for_and_left_alone(space: Space) -> None:
     first, second = a_gang("g", 2)
     space.create(first, second.with_spec(schedulingGates=[{"name": "example.com/wait"}]))
-    space.create(a_pod("signal"))
-    space.until_bound("signal")
+    space.let_the_scheduler_act()
     assert space.node_of("g-0") == ""
     assert gates(space, "g-1") == ["example.com/wait"]
     space.patch("Pod", "g-1", {"spec": {"schedulingGates": None}})

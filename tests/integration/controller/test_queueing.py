@@ -12,12 +12,6 @@ from tests.integration.controller.space import Space, of_job
 from tests.integration.controller.stage import Stage
 
 
-def let_the_scheduler_act(space: Space, name: str = "signal") -> None:
-    """Until it has bound a pod that came after all others."""
-    space.create(a_pod(name))
-    space.until_bound(name)
-
-
 def held(pod: PodMaker) -> PodMaker:
     return pod.annotated({"fluxnetes.io/hold": "true"})
 
@@ -28,7 +22,7 @@ def held(pod: PodMaker) -> PodMaker:
 def test_a_job_on_hold_starts_when_the_hold_is_taken_away(space: Space) -> None:
     space.create(a_job("calm").annotated({"fluxnetes.io/hold": "true"}).queued())
     assert "hold" in space.until_state("calm-job", "held")["reason"]
-    let_the_scheduler_act(space)
+    space.let_the_scheduler_act()
     assert space.get("Job", "calm")["spec"]["suspend"]
     space.annotate("Job", "calm", hold=None)
     space.until_job_bound("calm", 1)
@@ -36,7 +30,7 @@ def test_a_job_on_hold_starts_when_the_hold_is_taken_away(space: Space) -> None:
 
 def test_a_pod_on_hold_starts_when_the_hold_is_taken_away(space: Space) -> None:
     space.create(held(a_pod("calm")))
-    let_the_scheduler_act(space)
+    space.let_the_scheduler_act()
     assert space.node_of("calm") == ""
     space.annotate("Pod", "calm", hold=None)
     space.until_bound("calm")
@@ -79,7 +73,7 @@ def test_afterok_waits_for_success(space: Space) -> None:
     space.create(a_job("prepare").running_for("2s"))
     space.create(a_job("train").annotated(after("afterok", "job/prepare")).queued())
     space.until_job_bound("prepare", 1)
-    let_the_scheduler_act(space)
+    space.let_the_scheduler_act()
     assert space.get("Job", "train")["spec"]["suspend"]
     space.until_job_bound("train", 1)
     assert [pod["status"]["phase"] for pod in pods_of(space, "prepare")] == ["Succeeded"]
@@ -127,7 +121,7 @@ def test_names_of_other_namespaces_do_not_count(stage: Stage, space: Space) -> N
     other.create(a_job("prepare").running_for("100ms"))
     other.until_state("prepare-job", "completed")
     space.create(a_pod("train").annotated(after("afterok", "job/prepare")))
-    let_the_scheduler_act(space)
+    space.let_the_scheduler_act()
     assert space.node_of("train") == ""
 
 
@@ -138,7 +132,7 @@ def test_a_job_does_not_start_before_its_time(space: Space) -> None:
     begin = datetime.now(UTC) + timedelta(seconds=3)
     text = begin.strftime("%Y-%m-%dT%H:%M:%SZ")
     space.create(a_pod("later").in_group("g", 1).annotated({"fluxnetes.io/begin": text}))
-    let_the_scheduler_act(space)
+    space.let_the_scheduler_act()
     assert space.node_of("later") == ""
     space.until_bound("later")
     assert space.until_state("g-group", "running")["start"] >= text
@@ -184,3 +178,36 @@ def test_what_a_queue_does_not_take_is_rejected_with_the_reason(
     assert words in space.until_state("wrong-job", "rejected")["reason"]
     space.until_event("wrong", "Rejected", words)
     assert space.get("Job", "wrong")["spec"]["suspend"]
+
+
+# --- walltimes ---------------------------------------------------------------------------------
+
+WALLTIMES = {
+    "annotation": (a_job("j").with_walltime("1h30m"), 5400),
+    "annotation-on-the-template": (
+        a_job("j").on_template({"fluxnetes.io/walltime": "00:02:00"}),
+        120,
+    ),
+    "deadline-of-the-job": (a_job("j").with_job(activeDeadlineSeconds=90), 90),
+    "deadline-of-its-pods": (a_job("j").with_spec(activeDeadlineSeconds=80), 80),
+    "annotation-before-deadline": (
+        a_job("j").with_job(activeDeadlineSeconds=90).with_walltime(60),
+        60,
+    ),
+    "default-of-the-queue": (a_job("j").annotated({"fluxnetes.io/queue": "short"}), 300),
+    "none": (a_job("j"), None),
+}
+
+
+@pytest.mark.parametrize("kind", WALLTIMES)
+def test_where_a_walltime_comes_from(space: Space, kind: str) -> None:
+    job, seconds = WALLTIMES[kind]
+    space.create(job.running_for("1h"))
+    assert space.until_state("j-job", "running").get("walltime") == seconds
+
+
+def test_a_group_lasts_as_long_as_the_longest_deadline_of_its_pods(space: Space) -> None:
+    first, second = a_gang("g", 2)
+    space.create(first.with_spec(activeDeadlineSeconds=50))
+    space.create(second.with_spec(activeDeadlineSeconds=70))
+    assert space.until_state("g-group", "running")["walltime"] == 70

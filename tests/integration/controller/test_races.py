@@ -15,7 +15,8 @@ from tests.integration.controller.stage import Stage
 @pytest.fixture(scope="module")
 def proxy(whole_stage: Stage) -> Iterator[Proxy]:
     """The controller speaks to the server by way of this."""
-    with Proxy(whole_stage.plane, whole_stage.folder) as proxy, whole_stage.by_way_of(proxy):
+    proxy = Proxy(whole_stage.plane, whole_stage.folder, whole_stage.certificate)
+    with proxy, whole_stage.by_way_of(proxy):
         yield proxy
 
 

@@ -93,7 +93,7 @@ def test_a_placement_that_was_half_done_is_finished(
 def test_another_controller_takes_over_at_once_when_the_first_leaves(
     stage: Stage, space: Space, controller: Controller
 ) -> None:
-    second = Controller(stage.plane.kubeconfig, stage.folder, identity="second")
+    second = Controller(stage.kubeconfig, stage.folder, identity="second")
     second.launch()
     try:
         space.create(a_gang("g", 2)[:1])

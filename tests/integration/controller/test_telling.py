@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import ssl
+from contextlib import closing
+from http.client import HTTPSConnection
+from urllib.parse import urlsplit
+
 import pytest
 
 from tests.integration.controller.objects import a_gang, a_job, a_pod
@@ -72,6 +78,32 @@ def test_a_fluxjob_follows_its_job_from_the_queue_to_the_end(stage: Stage, space
     record = space.get("FluxJob", "train-job")
     assert condition(record, "Complete")["status"] == "True"
     assert record["spec"]["type"] == 1 and record["spec"]["duration"] == 60
+
+
+def kubectl_get(stage: Stage, space: Space, kind: str) -> list[dict[str, object]]:
+    """The rows that `kubectl get` shows, by column; it asks the server for them in this way."""
+    keys = stage.plane.places.keys
+    trust = ssl.create_default_context(cafile=keys / "ca.crt")
+    trust.load_cert_chain(keys / "admin.crt", keys / "admin.key")
+    accept = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
+    server = urlsplit(stage.plane.server).netloc
+    with closing(HTTPSConnection(server, context=trust)) as connection:
+        connection.request("GET", space.path(kind), headers=accept)
+        table = json.load(connection.getresponse())
+    columns = [each["name"] for each in table["columnDefinitions"]]
+    return [dict(zip(columns, row["cells"], strict=True)) for row in table["rows"]]
+
+
+def test_kubectl_get_shows_what_matters(stage: Stage, space: Space) -> None:
+    stage.leave_open("node-0")
+    space.create(a_job("train").of(2).with_cpu(8).with_walltime(60).running_for("1h"))
+    space.until_state("train-job", "running")
+    space.create(a_job("next").with_cpu(8).queued())
+    space.until_one("FluxJob", "next-job", lambda it: "position" in it.get("status", {}))
+    waits, runs = sorted(kubectl_get(stage, space, "FluxJob"), key=lambda row: str(row["Name"]))
+    assert (runs["State"], runs["Nodes"], runs["Queue"]) == ("running", "node-0", "default")
+    assert (waits["State"], waits["Position"]) == ("pending", 1)
+    assert "cpu" in str(waits["Reason"]) and waits["ETA"]
 
 
 def test_the_position_in_the_queue_is_told(stage: Stage, space: Space) -> None:

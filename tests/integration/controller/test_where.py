@@ -210,6 +210,18 @@ def test_an_exclusive_pod_has_its_node_for_itself(stage: Stage, space: Space) ->
     space.until_waits("beside")
 
 
+def test_daemons_stay_beside_an_exclusive_pod(stage: Stage, space: Space) -> None:
+    template = {"metadata": {"labels": {"app": "d"}}, "spec": a_pod("d").of_others().spec}
+    template["spec"]["restartPolicy"] = "Always"
+    spec = {"selector": {"matchLabels": {"app": "d"}}, "template": template}
+    path = f"/apis/apps/v1/namespaces/{space.namespace}/daemonsets"
+    space.api.create(path, {"metadata": {"name": "d"}, "spec": spec})
+    space.until("Pod", lambda pods: len(pods) == 8 and all(map(node_of, pods.values())))
+    space.create(a_pod("alone").annotated({"fluxnetes.io/exclusive": "true"}))
+    space.until_bound("alone")
+    space.api.delete(f"{path}/d")
+
+
 # --- what is not honoured ----------------------------------------------------------------------
 
 SELECTOR: Content = {"labelSelector": {"matchLabels": {"app": "db"}}}

@@ -45,7 +45,6 @@ class Verdict:
     plan: Plan
     complaints: tuple[str, ...]
     kills: tuple[Kill, ...]
-    ended_alone: tuple[str, ...]
     pods: int
     changes: int
     collisions: int
@@ -62,7 +61,6 @@ class Verdict:
         lines.append(f"{self.collisions} collisions with others")
         lines.append(f"sent back for others: {_named(self.crowded.restarted)}")
         lines.append(f"failed for others: {_named(self.crowded.failed)}")
-        lines += [f"the controller ended by itself: {words}" for words in self.ended_alone]
         lines += [f"WRONG: {complaint}" for complaint in self.complaints] or ["all is well"]
         return "\n".join(lines)
 
@@ -89,13 +87,13 @@ def run(folder: Path, plan: Plan, nodes: int, binaries: Binaries | None = None) 
         late = calm(site, plan.works, CALM)
         last, not_filled = fill(site, CALM / 2)
         evidence, missing = gather(site, (*plan.works, last))
-    complaints = [*late, *not_filled, *missing, *judge(evidence)]
+    alone = [f"the controller ended by itself: {words}" for words in site.ended_alone]
+    complaints = [*late, *not_filled, *missing, *alone, *judge(evidence)]
     seen = record.last(evidence.record).values()
     return Verdict(
         plan,
         tuple(complaints),
         tuple(site.kills),
-        tuple(site.ended_alone),
         pods=sum(isinstance(each.thing, record.Pod) for each in seen),
         changes=len(evidence.record),
         collisions=len(rooms.collisions(evidence)),

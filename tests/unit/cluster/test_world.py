@@ -165,12 +165,26 @@ def test_a_pod_that_comes_before_its_job_waits_for_it(world: World) -> None:
     assert members(world, "train") == {"p0"}
 
 
-def test_a_pod_whose_job_never_comes_stands_for_itself(world: World) -> None:
-    pod = pod_of(a_job("train"), "p0")
+def test_a_pod_whose_job_is_not_ours_stands_for_itself(world: World) -> None:
+    job = a_job("train", scheduler=OTHERS)
+    pod = one_pod("p0", owner=owner_of(job))
     world.put_pod(pod)
+    world.put_workload("Job", job)
     world.settle_homeless(list(world.homeless))
     assert keys(world) == {"pod default/p0"}
     world.put_pod(changed(pod, status={"phase": "Running"}))
+    assert keys(world) == {"pod default/p0"}
+
+
+def test_a_pod_whose_job_is_gone_never_starts(world: World) -> None:
+    """Kubernetes will delete it; until then it must not run for nobody."""
+    world.put_pod(pod_of(a_job("train"), "p0"))
+    world.settle_homeless(list(world.homeless))
+    assert not world.groups
+
+
+def test_a_job_of_another_kind_of_jobs_is_nobody_to_wait_for(world: World) -> None:
+    world.put_pod(one_pod("p0", owner=owner_of(a_job("train"), apiVersion="other.io/v1")))
     assert keys(world) == {"pod default/p0"}
 
 
@@ -184,7 +198,6 @@ def test_a_forged_owner_is_not_believed(world: World, forged: dict[str, Any]) ->
     world.put_pod(one_pod("p0", owner=owner_of(job, **forged)))
     world.settle_homeless(list(world.homeless))
     assert members(world, "train") == set()
-    assert "pod default/p0" in keys(world)
 
 
 def test_an_owner_in_another_namespace_is_not_believed(world: World) -> None:

@@ -31,13 +31,13 @@ class JobController:
         if job.end is not None:
             self._clear_away()
             return
+        status = self._counted()
         if job.spec.suspend:
             self._clear_away()
-            self._say(replace(job.status, active=0, start_time=None))
-            return
-        status = self._counted()
+            self._live.clear()
+            status = replace(status, active=0, start_time=None)
         self._say(status)
-        if not self._finish(status):
+        if not self._finish(status) and not job.spec.suspend:
             self._make(status)
 
     def _clear_away(self) -> None:

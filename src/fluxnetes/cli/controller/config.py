@@ -149,7 +149,7 @@ def _problems_of_rows(value: Any, keys: int, kind: Any, path: str) -> Iterator[s
 def _problems_of_plain(value: Any, kind: Any, path: str) -> Iterator[str]:
     accepted = (int, float) if kind is float else kind
     is_other = not isinstance(value, accepted) or (isinstance(value, bool) and kind is not bool)
-    if is_other or value != value:  # noqa: PLR0124 - only nan is unlike itself
+    if is_other or value != value:  # only nan is unlike itself
         yield f"{path}: expected {_WORDS[kind]}, found {value!r}"
         return
     least = _LEAST.get(path.rpartition(".")[2])

@@ -39,8 +39,9 @@ def wrong_jobs(evidence: Evidence) -> list[str]:
             found += [f"{work.name} is not ours, and was queued" for _ in rows]
             continue
         expected = _STATES.get(work.fate) if work.name not in crowded.failed else None
-        # A Job that is let go again may want more pods than were asked for then.
-        may_want_more = work.is_job and work.name in crowded.restarted
+        # Pods that a Job makes when it is let go again, or in place of others that have ended, may
+        # find their seats taken by others; then they are queued by themselves.
+        may_want_more = work.rounds > 1 or (work.is_job and work.name in crowded.restarted)
         if (len(rows) > 1 and not may_want_more) or (not rows and work.fate is not Fate.DELETED):
             found.append(f"{work.name} was queued {len(rows)} times{_listed(rows)}")
         found += [

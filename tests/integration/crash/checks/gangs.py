@@ -86,8 +86,10 @@ def half_run_groups(evidence: Evidence) -> list[str]:
     crowded = crowded_out(evidence).failed
     found = []
     for work in evidence.works:
-        # A Job that fails takes pods away that did not run yet.
-        may_stop = work.fate is Fate.DELETED or (work.is_job and work.fate is Fate.FAILS)
+        # A Job that fails takes pods away that did not run yet, and walltimes count from the
+        # decision, wherever it is stuck.
+        may_stop = work.fate in (Fate.DELETED, Fate.OVERRUNS)
+        may_stop |= work.is_job and work.fate is Fate.FAILS
         if not work.is_ours or may_stop or work.name in crowded:
             continue
         final = placings(work, evidence.record)[-1:]

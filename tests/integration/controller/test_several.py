@@ -1,0 +1,157 @@
+"""Several controllers for one cluster and one database: one leads, and the next takes over."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from fluxnetes.plane.api import Object
+from fluxnetes.plane.plane import ControlPlane
+from tests.integration.controller.candidates import LEASE, Play, Theatre, a_theatre
+from tests.integration.controller.objects import PodMaker, a_gang, a_job, a_pod
+from tests.integration.controller.proxy import Proxy
+from tests.integration.controller.recording import Moment, recorded
+from tests.integration.controller.space import is_alive, node_of
+from tests.integration.controller.stage import Stage
+
+SHORT, LONG = 4, 30
+"""Seconds that a lease lasts: one to wait for, and one that nobody waits for here."""
+
+
+@pytest.fixture(scope="module")
+def theatre(whole_stage: Stage) -> Iterator[Theatre]:
+    with a_theatre(whole_stage) as theatre:
+        yield theatre
+
+
+@pytest.fixture
+def play(theatre: Theatre) -> Iterator[Play]:
+    with theatre.play() as play:
+        yield play
+
+
+def holder(play: Play) -> str:
+    return str(play.stage.api.get(LEASE)["spec"].get("holderIdentity", ""))
+
+
+# --- one after the other -----------------------------------------------------------------------
+
+
+def test_one_leads_and_when_it_stops_the_next_leads_before_the_lease_runs_out(play: Play) -> None:
+    first = play.launch("a", lease=LONG)
+    first.until_leads()
+    second = play.launch("b", lease=LONG)
+    play.stage.leave_open("node-0")
+    play.space.create(a_pod("there").with_cpu(10), a_job("train").with_cpu(10).queued())
+    before = play.space.until_state("train-job", "pending")
+    assert holder(play) == "a"
+    assert first.stop() == 0
+    second.until_leads(LONG - 10)
+    assert holder(play) == "b"
+    play.space.delete("Pod", "there")
+    play.space.until_job_bound("train", 1)
+    status = play.space.until_state("train-job", "running")
+    assert status["jobID"] == before["jobID"]
+
+
+def test_when_the_leader_is_killed_the_next_goes_on_and_nothing_is_lost_or_doubled(
+    play: Play,
+) -> None:
+    first = play.launch("a", lease=SHORT)
+    first.until_leads()
+    second = play.launch("b", lease=SHORT)
+    gangs = {name: a_busy_gang(name) for name in "stuvwxyz"}
+    names = [pod.name for gang in gangs.values() for pod in gang]
+    with recorded(play.stage, play.space) as moments:
+        play.space.create(*gangs.values())
+        play.space.until("Pod", lambda pods: any(node_of(pod) for pod in pods.values()))
+        first.kill()
+        assert not all(node_of(pod) for pod in play.space.all("Pod").values())
+        second.until_leads()
+        play.space.until_phase("Succeeded", *names)
+    for name in gangs:
+        assert play.space.until_state(f"{name}-group", "completed")["size"] == 4
+    assert len(play.space.all("FluxJob")) == len(gangs)
+    assert max(most_on_a_node(moment) for moment in moments) == 2
+    rows = play.rows("SELECT state, restarts FROM jobs")
+    assert [tuple(row) for row in rows] == [("completed", 0)] * len(gangs)
+    pods = play.space.all("Pod")
+    for gang in gangs.values():
+        seats = [seat(pods[pod.name]) for pod in gang]
+        assert len({job for job, _ in seats}) == 1
+        assert sorted(task for _, task in seats) == ["0", "1", "2", "3"]
+
+
+def a_busy_gang(name: str) -> list[PodMaker]:
+    """Four pods of half a node."""
+    return a_pod(name).with_cpu(8).in_group(name, 4).running_for("1s").times(4)
+
+
+def most_on_a_node(moment: Moment) -> int:
+    holding = (node_of(pod) for pod in moment.values() if node_of(pod) and is_alive(pod))
+    return max(Counter(holding).values(), default=0)
+
+
+def seat(pod: Object) -> tuple[str, str]:
+    said = pod["metadata"]["annotations"]
+    return said["fluxnetes.io/job"], said["fluxnetes.io/task"]
+
+
+# --- a leader that was away --------------------------------------------------------------------
+
+
+@pytest.fixture
+def proxies(theatre: Theatre) -> Iterator[tuple[Proxy, Proxy]]:
+    folders = [theatre.stage.folder / name for name in "ab"]
+    for folder in folders:
+        folder.mkdir(exist_ok=True)
+    plane, who = theatre.stage.plane, theatre.stage.certificate
+    with Proxy(plane, folders[0], who) as first, Proxy(plane, folders[1], who) as second:
+        yield first, second
+
+
+def test_a_leader_that_was_paused_for_longer_than_the_lease_binds_nothing_and_steps_down(
+    play: Play, proxies: tuple[Proxy, Proxy]
+) -> None:
+    """Both have the binds of a gang in hand when the first one wakes; only one may send them."""
+    ways = dict(zip("ab", proxies, strict=True))
+    first = play.launch("a", ways["a"].kubeconfig, lease=SHORT)
+    first.until_leads()
+    second = play.launch("b", ways["b"].kubeconfig, lease=SHORT)
+    binds = f"{play.space.namespace}/pods/.*/binding"
+    with ways["a"].refusing("POST", binds) as old, ways["b"].refusing("POST", binds) as new:
+        play.space.create(a_gang("g", 4))
+        old.until_hit()
+        first.pause()
+        second.until_leads()
+        new.until_hit()
+        old.hit.clear()
+        first.go_on()
+        first.until_says("no longer leading: 'a' lost the lease fluxnetes: now 'b' leads")
+        assert not old.hit.is_set()
+        assert holder(play) == "b"
+    play.space.until_bound("g-0", "g-1", "g-2", "g-3")
+    second.stop()
+    first.until_leads()
+    play.space.create(a_pod("later"))
+    play.space.until_bound("later")
+    assert [tuple(row) for row in play.rows("SELECT DISTINCT state FROM jobs")] == [("running",)]
+
+
+# --- who is refused ----------------------------------------------------------------------------
+
+
+def test_the_queue_of_another_cluster_is_refused(play: Play, plane: ControlPlane) -> None:
+    ours = play.launch("a", lease=SHORT)
+    ours.until_leads()
+    ours.stop()
+    stranger = play.launch("stranger", plane.kubeconfig, lease=SHORT)
+    assert stranger.until_over() == 1
+    said = play.log.read_text().splitlines()[-1]
+    assert said.startswith("fluxnetes controller: the queue in this database is that of another")
+    uid = play.stage.api.get("/api/v1/namespaces/kube-system")["metadata"]["uid"]
+    assert uid in said
+    assert said.endswith("name another database")
+    play.launch("a", lease=SHORT).until_leads()
