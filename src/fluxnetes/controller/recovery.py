@@ -12,7 +12,6 @@ the store knew (history, usage, who waited how long) is gone, and the log says s
 from __future__ import annotations
 
 import logging
-import time
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -26,9 +25,10 @@ from fluxnetes.cluster.machines import CLUSTER_UID
 from fluxnetes.cluster.names import JOB, TASK
 from fluxnetes.cluster.reading import Reader
 from fluxnetes.cluster.world import World
-from fluxnetes.controller.desk import Desk
+from fluxnetes.controller.desk import Desk, Settings
 from fluxnetes.controller.finishing import close
 from fluxnetes.controller.queueing import WITHDRAWN
+from fluxnetes.controller.seating import written_number, written_seat
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.kube.objects.pods import Pod
 from fluxnetes.match.gang import Gang
@@ -46,8 +46,6 @@ from fluxnetes.store.translate import translate
 _log = logging.getLogger("fluxnetes.controller")
 
 POLICY = "lonode"
-_LONGEST_NUMBER = 12
-"""Digits of a number that we believe; annotations can be written by anybody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +62,15 @@ class Recovered:
 
 
 async def recover(
-    store: Store, fence: int, config: Config, world: World, reader: Reader, now: int
+    store: Store,
+    fence: int,
+    config: Config,
+    world: World,
+    reader: Reader,
+    *,
+    now: int,
+    clock: float,
+    settings: Settings,
 ) -> Recovered:
     """Make a desk from what the store and the cluster say."""
     _read_everything(world, reader)
@@ -74,7 +80,7 @@ async def recover(
     await store.keep_system(graph, config, fence, snapshot.allocations)
     matcher = Matcher(graph, policy=POLICY)
     scheduler = Scheduler.resume(matcher, config, snapshot, now=now)
-    desk = Desk(world, matcher, scheduler, now=now, clock=time.monotonic())
+    desk = Desk(world, matcher, scheduler, settings, now=now, clock=clock)
     if lost:
         desk.tell(PartsLost(lost))
     _Resumption(desk, snapshot).run()
@@ -154,13 +160,8 @@ def _compare(kept: ResourceGraph, ours: str) -> None:
 
 def _next_id(snapshot: Snapshot, world: World) -> int:
     known = [job.id for job in snapshot.jobs] + [id for id, _ in snapshot.outcomes]
-    bound = [_number(m.pod, JOB) for g in world.groups.values() for m in g.pods.values()]
+    bound = [written_number(m.pod, JOB) for g in world.groups.values() for m in g.pods.values()]
     return 1 + max([0, snapshot.arrivals, *known, *(n for n in bound if n is not None)])
-
-
-def _number(pod: Pod, key: str) -> int | None:
-    text = pod.metadata.annotations.get(key, "")
-    return int(text) if text.isdecimal() and len(text) <= _LONGEST_NUMBER else None
 
 
 # --- jobs that the store knows -----------------------------------------------------------------
@@ -215,11 +216,8 @@ def _sit_down(desk: Desk, group: Group, part: Part, *, was_full: bool) -> None:
     """
     for uid, member in sorted(group.pods.items(), key=lambda item: item[1].pod.is_over):
         pod = member.pod
-        task = _number(pod, TASK)
-        if _number(pod, JOB) != part.job or task is None:
-            continue
-        is_there = task < len(part.nodes) and task not in part.ended and task not in part.pods
-        if is_there and part.nodes[task] == pod.spec.node_name:
+        task = written_seat(part, pod)
+        if task is not None and task not in part.pods:
             group.sit(uid, part, task)
             part.bound.add(task)
             part.to_bind.discard(task)
@@ -270,7 +268,7 @@ class _Adoption:
         for group in list(self.desk.world.groups.values()):
             by_job: dict[int, list[tuple[int, str]]] = {}
             for uid, member in group.pods.items():
-                job, task = _number(member.pod, JOB), _number(member.pod, TASK)
+                job, task = written_number(member.pod, JOB), written_number(member.pod, TASK)
                 bound = member.pod.spec.node_name in self.desk.world.machines.machines
                 if job and bound and not member.pod.is_over and uid not in group.seats:
                     by_job.setdefault(job, []).append((task or 0, uid))

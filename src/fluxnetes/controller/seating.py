@@ -13,10 +13,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fluxnetes.cluster.demand import NotYet, ReadFootprint, Unfit, footprint_of, pods_to_come
+from fluxnetes.cluster.footprints import Footprint
 from fluxnetes.cluster.groups import Group, Kept, Member, Part, is_live
+from fluxnetes.cluster.names import JOB, TASK
 from fluxnetes.controller.desk import Desk
+from fluxnetes.kube.objects.pods import Pod
 from fluxnetes.queue.events import Cancel, TasksEnded
 from fluxnetes.queue.states import State
+
+_LONGEST_NUMBER = 12
+"""Digits of a number that we believe; annotations can be written by anybody."""
 
 
 @dataclass(slots=True, eq=False)
@@ -33,6 +39,8 @@ class Seating:
         for uid in group.changed:
             if uid in group.seats:
                 self._look_at(group, uid)
+            elif uid in group.pods:
+                self._sit_where_bound(group, group.pods[uid].pod)
         group.changed.clear()
         if not group.workloads:
             self._give_up_seats(group)  # nobody makes others; who waits has a seat of its own
@@ -106,12 +114,42 @@ class Seating:
             self.bound(part, task)
             self.desk.carry(group)
         elif member.pod.spec.node_name:
+            if self._sit_where_bound(group, member.pod):
+                return
             # Somebody else gave it another node. It holds that, so ours is free.
             group.leave(uid)
             self.desk.world.account(member.pod)
             part.kept[task] = Kept(self.desk.clock, ok=True)
         else:
             part.to_bind.add(task)  # a gate of somebody else may be gone
+
+    def _sit_where_bound(self, group: Group, pod: Pod) -> bool:
+        """A bind that was under way when its controller was killed may be done after all.
+
+        The pod then sits where that bind said, and whoever was to sit there finds another seat.
+        """
+        uid = pod.metadata.uid
+        for part in self.desk.holding(group):
+            task = written_seat(part, pod)
+            if task is None or task in part.bound or (pod.is_over and task in part.kept):
+                continue
+            if not self._fits(group, uid, part.footprints[task]):
+                continue  # whoever wrote that, it was no bind of ours
+            for moved in (uid, part.pods.get(task, "")):
+                if moved in group.seats:
+                    group.leave(moved)
+            group.sit(uid, part, task)
+            self.desk.world.account(pod)
+            self.bound(part, task)
+            self._look_at(group, uid)
+            return True
+        return False
+
+    def _fits(self, group: Group, uid: str, seat: Footprint) -> bool:
+        try:
+            return footprint_of(group, group.pods[uid], self.read) == seat
+        except (Unfit, NotYet):
+            return False
 
     def bound(self, part: Part, task: int) -> None:
         """A pod is on its node."""
@@ -172,6 +210,24 @@ class Seating:
             part.kept.pop(task, None)
         part.ended.update(tasks)
         self.desk.tell(TasksEnded(part.job, tuple(sorted(tasks)), badly))
+
+
+def written_seat(part: Part, pod: Pod) -> int | None:
+    """The seat that a bind of ours gave a pod, which wrote it down, if that is one of a part.
+
+    Users can write it too, so it counts only if the pod is on the node of that seat.
+    """
+    task = written_number(pod, TASK)
+    if task is None or written_number(pod, JOB) != part.job or task >= len(part.nodes):
+        return None
+    is_there = bool(pod.spec.node_name) and part.nodes[task] == pod.spec.node_name
+    return task if is_there and task not in part.ended else None
+
+
+def written_number(pod: Pod, key: str) -> int | None:
+    """A number that a bind wrote."""
+    text = pod.metadata.annotations.get(key, "")
+    return int(text) if text.isdecimal() and len(text) <= _LONGEST_NUMBER else None
 
 
 def _is_awaited(group: Group, part: Part) -> bool:

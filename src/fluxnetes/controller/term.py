@@ -218,9 +218,11 @@ async def _begin(
     """Recover, and put the parts together."""
     world, config = following.world, options.config
     reader = Reader(world, following.storage)
-    recovered = await recover(store, fence, config, world, reader, int(time.time()))
+    now, clock = int(time.time()), time.monotonic()
+    recovered = await recover(
+        store, fence, config, world, reader, now=now, clock=clock, settings=options.settings
+    )
     desk = recovered.desk
-    desk.settings = options.settings
     hands = Hands(client, may_write)
     reports = report_to(
         client,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 from collections.abc import Iterable, Iterator
 from itertools import product
@@ -44,12 +45,12 @@ def asked(folder: Path) -> Iterator[Asked]:
     for entry in map(json.loads, lines):
         about = entry.get("objectRef")
         if about is not None:
-            decision = entry["annotations"]["authorization.k8s.io/decision"]
+            code = entry.get("responseStatus", {}).get("code")
             yield Asked(
                 Right(entry["verb"], about.get("apiGroup", ""), _kind(about)),
                 about.get("name", ""),
                 about.get("namespace", ""),
-                decision == "allow",
+                code != http.client.FORBIDDEN,
             )
 
 

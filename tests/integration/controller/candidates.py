@@ -13,9 +13,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Self
 
 import asyncpg
 
@@ -33,15 +34,23 @@ _numbers = itertools.count()
 class Candidate:
     """The command `fluxnetes controller`, with a pipe to hear when it leads."""
 
-    def __init__(self, kubeconfig: Path, log: Path, **options: object) -> None:
+    def __init__(
+        self, log: Path, options: Mapping[str, object], *, stall: float = PATIENCE["stall"]
+    ) -> None:
         """Options as on the command line, with `_` for `-`."""
         self.log = log
-        named = {"kubeconfig": kubeconfig, **options}
+        patience = {**PATIENCE, "stall": stall}
         line = [sys.executable, "-m", "fluxnetes", "controller"]
-        line += [f"--{name.replace('_', '-')}={value}" for name, value in named.items()]
-        line += [f"--patience={name}={seconds}" for name, seconds in PATIENCE.items()]
+        line += [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+        line += [f"--patience={name}={seconds}" for name, seconds in patience.items()]
         with log.open("a") as errors:
             self.process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=errors, bufsize=0)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
 
     def until_leads(self, seconds: float = LONGEST_WAIT) -> None:
         """Until it says so, once for each term."""
@@ -121,8 +130,9 @@ class Play:
 
     def launch(self, identity: str, kubeconfig: Path | None = None, **options: object) -> Candidate:
         """One more, which may or may not lead in a while."""
-        named = {"identity": identity, "dsn": self.dsn, **options}
-        one = Candidate(kubeconfig or self.stage.kubeconfig, self.log, **named)
+        way = kubeconfig or self.stage.kubeconfig
+        named = {"kubeconfig": way, "identity": identity, "dsn": self.dsn}
+        one = Candidate(self.log, {**named, **options})
         self.candidates.append(one)
         return one
 

@@ -143,15 +143,21 @@ def test_a_leader_that_was_paused_for_longer_than_the_lease_binds_nothing_and_st
 # --- who is refused ----------------------------------------------------------------------------
 
 
-def test_the_queue_of_another_cluster_is_refused(play: Play, plane: ControlPlane) -> None:
-    ours = play.launch("a", lease=SHORT)
+@pytest.mark.parametrize("is_led", [True, False], ids=["led", "idle"])
+def test_the_queue_of_another_cluster_is_refused_and_left_alone(
+    play: Play, plane: ControlPlane, is_led: bool
+) -> None:
+    ours = play.launch("a", lease=LONG)
     ours.until_leads()
-    ours.stop()
-    stranger = play.launch("stranger", plane.kubeconfig, lease=SHORT)
+    if not is_led:
+        ours.stop()
+    stranger = play.launch("stranger", plane.kubeconfig, lease=LONG)
     assert stranger.until_over() == 1
     said = play.log.read_text().splitlines()[-1]
     assert said.startswith("fluxnetes controller: the queue in this database is that of another")
     uid = play.stage.api.get("/api/v1/namespaces/kube-system")["metadata"]["uid"]
     assert uid in said
     assert said.endswith("name another database")
-    play.launch("a", lease=SHORT).until_leads()
+    if is_led:
+        ours.stop()
+    play.launch("b", lease=LONG).until_leads(LONG - 10)

@@ -21,7 +21,12 @@ def make_volume(space: Space, name: str, node: str) -> None:
         "claimRef": {"namespace": space.namespace, "name": name},
         "nodeAffinity": {"required": {"nodeSelectorTerms": [term]}},
     }
-    space.api.create(VOLUMES, {"metadata": {"name": f"{space.namespace}-{name}"}, "spec": spec})
+    full = f"{space.namespace}-{name}"
+    space.api.create(VOLUMES, {"metadata": {"name": full}, "spec": spec})
+    # A claim that is seen before its volume is looked at again after a quarter of a minute.
+    for volumes in space.api.follow(VOLUMES):
+        if volumes[full].get("status", {}).get("phase") == "Available":
+            return
 
 
 def make_claim(space: Space, name: str, class_name: str = "") -> None:
