@@ -56,6 +56,8 @@ class Desk:
     last_job: dict[tuple[str, str, str], int] = field(default_factory=dict)
     """The job that a group of this kind, namespace and name was queued as the last time; others may
     depend on it."""
+    ended_before: dict[tuple[str, str, str], bool] = field(default_factory=dict)
+    """Such groups of which the store knows nothing any more, and whether they ended well."""
     seats_on: dict[str, set[tuple[int, int]]] = field(default_factory=dict)
     """Job and task of every seat, by node."""
     told: int = 0

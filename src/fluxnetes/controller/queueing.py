@@ -84,6 +84,9 @@ class Queueing:
             group.told = str(wait)
             self._dependants.add(group.key)
             return
+        except Unfit as unfit:
+            group.told = f"refused: {unfit}"
+            return
         group.told = ""
         self._submit(group, demand, dependencies)
 
@@ -127,11 +130,21 @@ class Queueing:
     def _dependencies(self, key: GroupKey, demand: Demand) -> tuple[Dependency, ...]:
         found = []
         for kind, name in demand.after:
-            other = next((k for k in _keys(key.namespace, name) if k in self.desk.last_job), None)
-            if other is None:
-                raise NotYet(f"{kind} {name}: nothing of that name was queued so far")
-            found.append(Dependency(After(kind), self.desk.last_job[other]))
+            keys = _keys(key.namespace, name)
+            other = next((k for k in keys if k in self.desk.last_job), None)
+            if other is not None:
+                found.append(Dependency(After(kind), self.desk.last_job[other]))
+            else:
+                self._check_ended(keys, After(kind), name)
         return tuple(found)
+
+    def _check_ended(self, keys: list[tuple[str, str, str]], kind: After, name: str) -> None:
+        """What ended before there was this database need not be waited for, if it ended well."""
+        outcomes = [self.desk.ended_before[key] for key in keys if key in self.desk.ended_before]
+        if not outcomes:
+            raise NotYet(f"{kind.value} {name}: nothing of that name was queued so far")
+        if kind is After.SUCCEEDED and not outcomes[0]:
+            raise Unfit(f"{kind.value} {name}: that has failed, and will never succeed")
 
     # -- changing ------------------------------------------------------------------------------
 

@@ -18,13 +18,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from fluxnetes.cluster.adapters import ADAPTERS
-from fluxnetes.cluster.demand import NotYet, Unfit, demand_of, footprint_of
+from fluxnetes.cluster.demand import NotYet, Unfit, footprint_of
 from fluxnetes.cluster.footprints import Footprint
 from fluxnetes.cluster.groups import LABELLED, Group, GroupKey, Kept, Part
 from fluxnetes.cluster.machines import CLUSTER_UID
-from fluxnetes.cluster.names import JOB, TASK
+from fluxnetes.cluster.names import JOB
 from fluxnetes.cluster.reading import Reader
 from fluxnetes.cluster.world import World
+from fluxnetes.controller.adoption import Adoption, ended_before, line_up
 from fluxnetes.controller.desk import Desk, Settings
 from fluxnetes.controller.finishing import close
 from fluxnetes.controller.queueing import WITHDRAWN
@@ -35,8 +36,8 @@ from fluxnetes.match.gang import Gang
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Allocation, Snapshot
 from fluxnetes.queue.config import Config
-from fluxnetes.queue.events import Adopt, PartsLost
-from fluxnetes.queue.jobs import Job, OnLoss, Submission
+from fluxnetes.queue.events import PartsLost
+from fluxnetes.queue.jobs import Job
 from fluxnetes.queue.scheduler import Scheduler
 from fluxnetes.queue.states import HOLDING, WAITING, State
 from fluxnetes.store.errors import StoreRefused
@@ -86,7 +87,9 @@ async def recover(
     _Resumption(desk, snapshot).run()
     ended = await _close_ended(store, desk)
     desk.next_id = _next_id(snapshot, world)
-    adopted = _Adoption(desk, reader).run()
+    adopted = Adoption(desk, reader).run()
+    desk.ended_before = ended_before(desk)
+    line_up(world)
     if adopted and not snapshot.jobs:
         _log.warning(
             "the store knew nothing of %d jobs that run here; they were taken over from the "
@@ -251,66 +254,3 @@ async def _close_ended(store: Store, desk: Desk) -> list[tuple[Group, Job]]:
 def _is_older(pod: Pod, moment: int) -> bool:
     created = pod.metadata.creation_timestamp
     return created is not None and created.timestamp() <= moment
-
-
-# --- jobs that only the cluster knows ----------------------------------------------------------
-
-
-@dataclass(slots=True)
-class _Adoption:
-    """Makes jobs of pods that we bound and the store knows nothing of."""
-
-    desk: Desk
-    reader: Reader
-
-    def run(self) -> int:
-        count = 0
-        for group in list(self.desk.world.groups.values()):
-            by_job: dict[int, list[tuple[int, str]]] = {}
-            for uid, member in group.pods.items():
-                job, task = written_number(member.pod, JOB), written_number(member.pod, TASK)
-                bound = member.pod.spec.node_name in self.desk.world.machines.machines
-                if job and bound and not member.pod.is_over and uid not in group.seats:
-                    by_job.setdefault(job, []).append((task or 0, uid))
-            for job, sitting in by_job.items():
-                if job not in self.desk.parts:
-                    count += self._adopt(group, job, [uid for _, uid in sorted(sitting)])
-        return count
-
-    def _adopt(self, group: Group, job: int, uids: list[str]) -> bool:
-        members = [group.pods[uid] for uid in uids]
-        try:
-            footprints = [footprint_of(group, member, self.reader) for member in members]
-        except (Unfit, NotYet):
-            return False
-        order = sorted(range(len(uids)), key=lambda n: footprints.index(footprints[n]))
-        uids = [uids[n] for n in order]
-        demand = demand_of(group, tuple(footprints[n] for n in order), None)
-        nodes = tuple(group.pods[uid].pod.spec.node_name for uid in uids)
-        submission = Submission(
-            id=job,
-            request=demand.gang,
-            walltime=demand.walltime,
-            queue=demand.queue,
-            user=group.key.namespace,
-            namespace=group.key.namespace,
-            name=group.key.name,
-            job_class=demand.job_class,
-            priority=demand.priority,
-            requeue=demand.requeue,
-            on_loss=OnLoss.REQUEUE if demand.requeue else OnLoss.FAIL,
-            workload=group.reference,
-        )
-        starts = [group.pods[uid].pod.status.start_time for uid in uids]
-        known = [int(start.timestamp()) for start in starts if start is not None]
-        if not self.desk.tell(Adopt(submission, min(known, default=self.desk.now), nodes)):
-            return False
-        part = Part(job, demand.footprints)
-        self.desk.add(group, part)
-        self.desk.place(part, list(nodes), frozenset())
-        for task, uid in enumerate(uids):
-            group.sit(uid, part, task)
-            part.bound.add(task)
-            part.to_bind.discard(task)
-            self.desk.world.account(group.pods[uid].pod)
-        return True

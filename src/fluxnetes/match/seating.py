@@ -62,6 +62,7 @@ class Seater:
                 usable = usable & allowed(shape.constraint)
             placed = self._seat_shape(shape, usable, last=number == len(gang.shapes))
             if placed is None:
+                self.why = self._no_node(shape, allowed) or self.why
                 return None
             seats.append(placed)
         for type, amount in gang.shared:
@@ -70,6 +71,17 @@ class Seater:
         position, needs = np.concatenate(self._positions), np.concatenate(self._needs)
         selection = Selection(position, needs, np.ones(len(position), np.bool_))
         return Seating(seats, selection)
+
+    def _no_node(self, shape: Shape, allowed: Callable[[Constraint], Bools]) -> str:
+        """Why there is no node at all for a shape, however small; empty if there is one."""
+        may = np.ones(len(self._table.nodes), np.bool_)
+        if shape.constraint is not None:
+            may = allowed(shape.constraint)
+        if not may.any():
+            return "no node is of the kind that it asks for"
+        if not (may & self._benches.usable).any():
+            return "no node that it may use is up and takes new work"
+        return ""
 
     def _column(self, type: str) -> Ints:
         """What each node has left of a type."""

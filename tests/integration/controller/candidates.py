@@ -136,9 +136,9 @@ class Play:
         self.candidates.append(one)
         return one
 
-    def rows(self, query: str) -> list[asyncpg.Record]:
+    def rows(self, query: str, *values: object) -> list[asyncpg.Record]:
         """What the database says."""
-        return asyncio.run(fetch(self.dsn, query))
+        return asyncio.run(fetch(self.dsn, query, *values))
 
 
 @contextmanager

@@ -4,7 +4,8 @@
     bench/crash --only controller     of one alone
     bench/crash --kills 5 --seed 7    shorter, and the same as another time
 
-Exit status 1 if anything is wrong. With --keep the folder with all logs and the record is kept.
+Exit status 1 if anything is wrong. Then the folder with all logs and the record is kept, and with
+--keep in any case.
 """
 
 from __future__ import annotations
@@ -34,14 +35,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     victims = [each for each in Victim if args.only in (None, each.value)]
     folder = reachable_folder()
     print(f"seed {seed}, in {folder}", flush=True)
-    try:
-        verdict = run(
-            folder, plan(seed, dict.fromkeys(victims, args.kills), args.nodes), args.nodes
-        )
-    finally:
-        if not args.keep:
-            shutil.rmtree(folder)
+    drawn = plan(seed, dict.fromkeys(victims, args.kills), args.nodes)
+    verdict = run(folder, drawn, args.nodes)
     print(verdict.told())
+    if not verdict.complaints and not args.keep:
+        shutil.rmtree(folder)
     return 1 if verdict.complaints else 0
 
 

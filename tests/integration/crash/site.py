@@ -27,6 +27,8 @@ from tests.integration.crash.manifests import NAMESPACE
 from tests.integration.crash.recorder import RECORDING
 from tests.integration.store.servers import kill_server
 
+ROOT = Path(__file__).parents[3]
+"""Where the package `tests` is found."""
 LEADING = "leading"
 _AS_JSON = "--storage-media-type=application/json"
 _PAUSE = 0.05
@@ -157,7 +159,7 @@ class Site:
         log = self.folder / f"{name}.log"
         program = Program(name, command, lambda: ready in log.read_text(errors="replace"))
         with (self.folder / "programs.lock").open("wb") as lock:
-            return Process(program, log, Path.cwd(), lock.fileno())
+            return Process(program, log, ROOT, lock.fileno())
 
     def _make_namespace(self) -> None:
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}

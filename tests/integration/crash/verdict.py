@@ -71,12 +71,10 @@ def _named(works: frozenset[str]) -> str:
 
 def _told_of(victim: Victim, kills: tuple[Kill, ...]) -> str:
     away = [kill.back - kill.at for kill in kills if kill.victim is victim]
-    if not away:
-        return f"{victim.value:12} not killed"
-    return (
-        f"{victim.value:12} killed {len(away):2} times, started again after "
-        f"{statistics.median(away):.1f} s (median), {max(away):.1f} s (longest)"
-    )
+    told = f"{victim.value:12} killed {len(away)} times"
+    if not away or victim is Victim.CONTROLLER:  # nobody waits until it leads again
+        return told
+    return f"{told}, away for {statistics.median(away):.1f} s (median), {max(away):.1f} s (longest)"
 
 
 def run(folder: Path, plan: Plan, nodes: int, binaries: Binaries | None = None) -> Verdict:

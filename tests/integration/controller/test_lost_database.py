@@ -1,0 +1,174 @@
+"""What a controller makes of a cluster on which others worked before it.
+
+With an empty database it rebuilds what the cluster records. With the old one it goes on, whatever
+happened to nodes and pods meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from fluxnetes.plane.api import Object
+from fluxnetes.plane.nodes import NODES, NodeShape
+from tests.integration.controller.candidates import Candidate, Play, Theatre, a_theatre
+from tests.integration.controller.objects import JobMaker, PodMaker, a_gang, a_job, a_pod
+from tests.integration.controller.proxy import Proxy
+from tests.integration.controller.space import Space, node_of, of_job
+from tests.integration.controller.stage import Stage
+
+ZONE = "topology.kubernetes.io/zone"
+
+
+@pytest.fixture(scope="module")
+def theatre(whole_stage: Stage) -> Iterator[Theatre]:
+    with a_theatre(whole_stage) as theatre:
+        yield theatre
+
+
+@pytest.fixture
+def play(theatre: Theatre) -> Iterator[Play]:
+    with theatre.play() as play:
+        yield play
+
+
+# --- an empty database -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Rebuilt:
+    """A cluster after its database was lost."""
+
+    play: Play
+    last_bound: int
+    """The highest number of a job that a pod was bound for."""
+    before: dict[str, Object]
+    """The records of then, by name."""
+
+    @property
+    def space(self) -> Space:
+        return self.play.space
+
+    def jobs(self, name: str) -> list[tuple[int, str]]:
+        """What the new database knows of a group: numbers and states."""
+        query = "SELECT jobs.id, state FROM jobs JOIN submissions USING (id) WHERE name = $1"
+        return [(row["id"], row["state"]) for row in self.play.rows(query, name)]
+
+
+@pytest.fixture(scope="module")
+def rebuilt(theatre: Theatre) -> Iterator[Rebuilt]:
+    with theatre.play() as play:
+        with play.launch("a") as first:
+            first.until_leads()
+            populate(play.space)
+            first.stop()
+        bound = [pod for pod in play.space.all("Pod").values() if node_of(pod)]
+        last = max(int(pod["metadata"]["annotations"]["fluxnetes.io/job"]) for pod in bound)
+        before = play.space.all("FluxJob")
+        play.dsn = theatre.new_database()
+        play.launch("b").until_leads()
+        yield Rebuilt(play, last, before)
+
+
+def populate(space: Space) -> None:
+    """Something in every state that must be found again."""
+    space.create(a_pod("there").with_cpu(16).on("node-7"))
+    space.until_bound("there")
+    space.create(a_pod("z").with_cpu(16).on("node-7"))
+    space.create(a_gang_of("done", "1s", "1s"), a_gang_of("half", "1s", "1h"))
+    space.create(a_job("prepare").running_for("1s").queued())
+    space.create(a_job("broken").failing().running_for("1s").with_job(backoffLimit=0).queued())
+    space.create(a_job("train").of(2).running_for("1h").with_walltime(3600).queued())
+    space.create(a_job("steps").with_job(parallelism=1, completions=99).running_for("2s").queued())
+    space.until_condition("prepare", "Complete")
+    space.until_condition("broken", "Failed")
+    space.create(after("next", afterok="job/prepare", hold="true"))
+    space.create(after("anyway", afterany="job/broken", hold="true"))
+    space.create(after("behind", afterany="job/train"))
+    space.create(after("never", afterok="job/broken"))
+    space.until_job_bound("train", 2)
+    for name in ("next-job", "anyway-job"):
+        space.until_state(name, "held")
+    space.until_state("behind-job", "pending")
+    space.until_state("never-job", "rejected")
+    space.until_phase("Succeeded", "done-0", "done-1", "half-0")
+    space.until_one("Job", "steps", lambda job: job["status"].get("succeeded", 0) >= 2)
+    space.create(a_pod("a").with_cpu(16).on("node-7"))
+    space.until_waits("z", "a")
+    space.until_state("train-job", "running")
+
+
+def a_gang_of(name: str, *times: str) -> list[PodMaker]:
+    pods = a_gang(name, len(times))
+    return [pod.running_for(time) for pod, time in zip(pods, times, strict=True)]
+
+
+def after(name: str, **marks: str) -> JobMaker:
+    named = {f"fluxnetes.io/{key}": value for key, value in marks.items()}
+    return a_job(name).running_for("1s").annotated(named).queued()
+
+
+def starts_of(space: Space, job: str) -> list[str]:
+    """When the pods of a Job started, those that have ended too, the first first."""
+    pods = [pod for pod in space.all("Pod").values() if of_job(pod) == job]
+    return sorted(pod["status"]["startTime"] for pod in pods if "startTime" in pod["status"])
+
+
+def test_a_job_that_runs_goes_on_with_its_number_and_its_walltime(rebuilt: Rebuilt) -> None:
+    before = rebuilt.before["train-job"]["status"]
+    status = rebuilt.space.until_state("train-job", "running")
+    assert status["jobID"] == before["jobID"]
+    assert status["walltime"] == before["walltime"] == 3600
+    assert status["start"] == starts_of(rebuilt.space, "train")[0]
+    assert rebuilt.jobs("train") == [(before["jobID"], "running")]
+
+
+def test_a_job_runs_since_its_first_pod_even_if_that_has_ended(rebuilt: Rebuilt) -> None:
+    status = rebuilt.space.until_state("steps-job", "running")
+    assert status["start"] == starts_of(rebuilt.space, "steps")[0]
+
+
+def test_a_gang_of_which_a_part_has_ended_goes_on_and_asks_for_nothing(rebuilt: Rebuilt) -> None:
+    number = rebuilt.before["half-group"]["status"]["jobID"]
+    assert rebuilt.jobs("half") == [(number, "running")]
+
+
+def test_what_is_over_is_not_queued_again(rebuilt: Rebuilt) -> None:
+    rebuilt.space.until_state("next-job", "held")  # so everything has been looked at
+    for name in ("done", "prepare", "broken"):
+        assert rebuilt.jobs(name) == []
+    assert rebuilt.space.get("FluxJob", "done-group")["status"]["state"] == "completed"
+
+
+def test_what_is_queued_anew_has_a_number_that_nobody_had(rebuilt: Rebuilt) -> None:
+    for name in ("next", "anyway", "behind", "z", "a"):
+        [(number, _)] = rebuilt.jobs(name)
+        assert number > rebuilt.last_bound
+
+
+def test_a_hold_and_a_dependency_on_what_has_ended_are_kept(rebuilt: Rebuilt) -> None:
+    for name in ("next", "anyway"):
+        rebuilt.space.until_state(f"{name}-job", "held")
+        assert rebuilt.space.get("Job", name)["spec"]["suspend"]
+        rebuilt.space.annotate("Job", name, hold=None)
+        rebuilt.space.until_condition(name, "Complete")
+
+
+def test_what_depends_on_a_failure_still_never_starts(rebuilt: Rebuilt) -> None:
+    rebuilt.space.until_event("never", "FailedScheduling", "afterok job/broken")
+    assert rebuilt.space.get("Job", "never")["spec"]["suspend"]
+
+
+def test_a_dependency_on_what_still_runs_is_kept(rebuilt: Rebuilt) -> None:
+    rebuilt.space.until_state("behind-job", "pending")
+    assert rebuilt.space.get("Job", "behind")["spec"]["suspend"]
+    rebuilt.space.delete("Job", "train")
+    rebuilt.space.until_condition("behind", "Complete")
+
+
+def test_those_who_wait_are_in_the_order_in_which_they_were_made(rebuilt: Rebuilt) -> None:
+    rebuilt.space.delete("Pod", "there")
+    rebuilt.space.until_bound("z")
+    assert rebuilt.space.node_of("a") == ""
