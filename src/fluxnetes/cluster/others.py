@@ -51,10 +51,6 @@ class Others:
         """There are new pools everywhere."""
         self._changed.update(self.sums)
 
-    def is_news(self, node: str) -> bool:
-        """Whether others came or went on a node, and nobody has taken its sums yet."""
-        return node in self._changed
-
     def is_changed(self, node: str) -> bool:
         """Whether something changed on a node that nobody has taken yet."""
         return node in self._changed

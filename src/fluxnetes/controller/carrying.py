@@ -74,11 +74,8 @@ class Carrying:
             if adapter.is_waiting_for_us(workload):
                 yield _change(group, uid, adapter.let_go(workload), "it may start")
         for task in sorted(part.to_bind):
-            if self.desk.world.others.is_news(part.nodes[task]):
-                self.desk.carry(group)  # others came while we wrote this down; look at them first
-            else:
-                part.to_bind.discard(task)
-                yield from self._bind(part, task, group.pods[part.pods[task]])
+            part.to_bind.discard(task)
+            yield from self._bind(part, task, group.pods[part.pods[task]])
 
     def _bind(self, part: Part, task: int, member: Member) -> Iterator[Action]:
         pod = member.pod

@@ -60,6 +60,7 @@ class _Wanted:
     pods: tuple[Key, ...]
     reason: str
     message: str
+    since: float
     said: float = float("-inf")
 
 
@@ -87,14 +88,14 @@ class Conditions:
         """These pods wait for this; the same again costs nothing."""
         first = tuple(islice(pods, self._measure.of_a_group))
         message = message[:LONGEST_MESSAGE]
-        known = self._wanted.get(group)
+        known, now = self._wanted.get(group), time.monotonic()
         if known is None:
-            self._wanted[group] = _Wanted(first, reason, message)
+            self._wanted[group] = _Wanted(first, reason, message, now)
             self._agenda.add(group, self._measure.after)
         elif (known.pods, known.reason, known.message) != (first, reason, message):
             known.pods, known.reason, known.message = first, reason, message
-            left = known.said + self._measure.again - time.monotonic()
-            self._agenda.add(group, max(left, 0.0))
+            due = max(known.since + self._measure.after, known.said + self._measure.again)
+            self._agenda.add(group, max(due - now, 0.0))
 
     def forget(self, group: str) -> None:
         """It waits no longer."""

@@ -13,11 +13,15 @@ from dataclasses import dataclass, field
 from fluxnetes.cluster.groups import Group, GroupKey, Part
 from fluxnetes.cluster.world import World
 from fluxnetes.match.matcher import Matcher
+from fluxnetes.queue.changes import Allocation
 from fluxnetes.queue.errors import QueueError
-from fluxnetes.queue.events import Event
+from fluxnetes.queue.events import Event, TasksEnded
 from fluxnetes.queue.jobs import Job
 from fluxnetes.queue.scheduler import Scheduler
 from fluxnetes.queue.states import State
+
+ELSEWHERE = "?"
+"""In place of a node's name: it is gone, or the task is on its way to another."""
 
 _log = logging.getLogger("fluxnetes.controller")
 
@@ -108,12 +112,19 @@ class Desk:
             if uid in group.pods:
                 self.world.account(group.pods[uid].pod)
 
+    def nodes_of(self, allocation: Allocation) -> list[str]:
+        """The node of each task of a job, by name. Rows of nodes that are gone keep their names."""
+        graph = self.matcher.graph
+        there = graph.topology().position
+        rows = allocation.task_nodes(graph)
+        return [graph.name(r) if r >= 0 and there[r] >= 0 else ELSEWHERE for r in rows]
+
     def place(self, part: Part, nodes: list[str], ended: frozenset[int]) -> None:
         """The queue gave a part nodes."""
         self._clear_seats(part)
         part.place(nodes, ended)
         for task, node in enumerate(nodes):
-            if task not in ended:
+            if task not in ended and node != ELSEWHERE:
                 self.seats_on.setdefault(node, set()).add((part.job, task))
 
     def wait_again(self, group: Group, part: Part) -> None:
@@ -121,6 +132,19 @@ class Desk:
         self._clear_seats(part)
         group.wait_again(part)
         self.world.dirty[group.key] = None
+
+    def lift(self, part: Part, tasks: list[int]) -> None:
+        """Tasks have left their nodes; which ones they got the queue says when that is written."""
+        for task in tasks:
+            self.seats_on.get(part.nodes[task], set()).discard((part.job, task))
+            part.nodes[task] = ELSEWHERE
+
+    def end_tasks(self, part: Part, tasks: list[int], badly: frozenset[int]) -> None:
+        """Tasks of a part are over, some of them badly; nobody will sit there any more."""
+        part.ended.update(tasks)
+        for task in tasks:
+            self.seats_on.get(part.nodes[task], set()).discard((part.job, task))
+        self.tell(TasksEnded(part.job, tuple(sorted(tasks)), badly))
 
     def _clear_seats(self, part: Part) -> None:
         for task, node in enumerate(part.nodes):

@@ -28,9 +28,7 @@ class Finishing:
             known = self.desk.parts.get(id)
             if known is not None and allocation is not None:
                 group, part = known
-                graph = self.desk.matcher.graph
-                rows = allocation.task_nodes(graph)
-                nodes = [graph.name(row) if row >= 0 else "" for row in rows]
+                nodes = self.desk.nodes_of(allocation)
                 part.progress = part.progress if part.holds else self.desk.clock
                 self.desk.place(part, nodes, allocation.ended_tasks)
                 self.seating.seat(group)

@@ -17,7 +17,13 @@ from fluxnetes.controller.carrying import Carrying
 from fluxnetes.controller.desk import Desk
 from fluxnetes.controller.hands import Hands
 from fluxnetes.kube.objects.nodes import Node
-from fluxnetes.queue.events import GraphChanged, NodesClosed, NodesOpened, Occupied, Reseat
+from fluxnetes.queue.events import (
+    GraphChanged,
+    NodesClosed,
+    NodesOpened,
+    Occupied,
+    Reseat,
+)
 from fluxnetes.queue.states import State
 
 _log = logging.getLogger("fluxnetes.controller")
@@ -78,8 +84,10 @@ class Grounds:
                 if uid is not None and task in part.bound:
                     self._unseat(group, part, task, uid)
             moved = [task for task in tasks if task not in part.kept]
-            if moved:
-                self._reseat(group, part, moved, f"node {node} is gone")
+            if moved and not self._reseat(group, part, moved):
+                why = f"node {node} is gone, and there is no room elsewhere"
+                self.carrying.give_up(group, part, why)
+            self.desk.lift(part, tasks)
             self.desk.world.dirty[group.key] = None
 
     def _unseat(self, group: Group, part: Part, task: int, uid: str) -> None:
@@ -97,23 +105,28 @@ class Grounds:
             by_job.setdefault(job, []).append(task)
         return [(*self.desk.parts[job], tasks) for job, tasks in by_job.items()]
 
-    def _reseat(self, group: Group, part: Part, tasks: list[int], reason: str) -> None:
-        """Place some of a group's pods anew; if that cannot be, all of it goes back."""
+    def _reseat(self, group: Group, part: Part, tasks: list[int]) -> bool:
+        """Place some of a group's pods anew; False if there is no room."""
         if self.desk.state(part) not in (State.ALLOCATED, State.RUNNING) or part.returning:
-            return
+            return True
         for task in tasks:
             if task in part.pods:
                 self.hands.revoke(part.pods[task])
-        if self.desk.tell(Reseat(part.job, tuple(tasks))):
-            part.progress = self.desk.clock
-            self.desk.carry(group)
-        elif all(task in part.kept for task in tasks):
-            # Nobody sits there; whoever was to come asks anew. The rest of the group runs on.
-            for task in tasks:
-                part.kept[task].until = self.desk.clock
-            self.desk.world.dirty[group.key] = None
-        else:
-            self.carrying.give_up(group, part, f"{reason}, and there is no room elsewhere")
+        if not self.desk.tell(Reseat(part.job, tuple(tasks))):
+            return False
+        self.desk.lift(part, tasks)
+        part.progress = self.desk.clock
+        self.desk.carry(group)
+        return True
+
+    def _give_up_seats(self, group: Group, part: Part, tasks: list[int]) -> None:
+        """The rest of a group that runs does so; whoever was to sit there asks anew."""
+        for task in tasks:
+            if task in part.pods:
+                group.leave(part.pods[task])
+        badly = frozenset(t for t in tasks if t in part.kept and not part.kept.pop(t).ok)
+        self.desk.end_tasks(part, tasks, badly)
+        self.desk.world.dirty[group.key] = None
 
     # -- others --------------------------------------------------------------------------------
 
@@ -150,8 +163,14 @@ class Grounds:
         for group, part, tasks in self._seats_on(node):
             unbound = [task for task in tasks if self._can_move(part, task)]
             if unbound:
-                self._reseat(group, part, unbound, f"others took room on node {node}")
                 moved = True
+                if self._reseat(group, part, unbound):
+                    continue
+                if self.desk.state(part) is State.RUNNING:
+                    self._give_up_seats(group, part, unbound)
+                else:
+                    why = f"others took room on node {node}, and there is no room elsewhere"
+                    self.carrying.give_up(group, part, why)
         return moved
 
     def _can_move(self, part: Part, task: int) -> bool:

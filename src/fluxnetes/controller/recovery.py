@@ -192,9 +192,7 @@ class _Resumption:
         part = Part(job.id, _footprints(job))
         self.desk.add(group, part)
         if allocation is not None and job.state in HOLDING:
-            graph = self.desk.matcher.graph
-            rows = allocation.task_nodes(graph)
-            nodes = [graph.name(row) if row >= 0 else "" for row in rows]
+            nodes = self.desk.nodes_of(allocation)
             self.desk.place(part, nodes, allocation.ended_tasks)
             _sit_down(self.desk, group, part, was_full=job.state is State.RUNNING)
             self.desk.carry(group)
@@ -219,7 +217,7 @@ def _sit_down(desk: Desk, group: Group, part: Part, *, was_full: bool) -> None:
     """
     for uid, member in sorted(group.pods.items(), key=lambda item: item[1].pod.is_over):
         pod = member.pod
-        task = written_seat(part, pod)
+        task = written_seat(desk, part, pod)
         if task is not None and task not in part.pods:
             group.sit(uid, part, task)
             part.bound.add(task)

@@ -18,7 +18,7 @@ from fluxnetes.cluster.groups import Group, Kept, Member, Part, is_live
 from fluxnetes.cluster.names import JOB, TASK
 from fluxnetes.controller.desk import Desk
 from fluxnetes.kube.objects.pods import Pod
-from fluxnetes.queue.events import Cancel, TasksEnded
+from fluxnetes.queue.events import Cancel
 from fluxnetes.queue.states import State
 
 _LONGEST_NUMBER = 12
@@ -130,7 +130,7 @@ class Seating:
         """
         uid = pod.metadata.uid
         for part in self.desk.holding(group):
-            task = written_seat(part, pod)
+            task = written_seat(self.desk, part, pod)
             if task is None or task in part.bound or (pod.is_over and task in part.kept):
                 continue
             if not self._fits(group, uid, part.footprints[task]):
@@ -208,20 +208,23 @@ class Seating:
         badly = frozenset(t for t in tasks if t in part.kept and not part.kept[t].ok)
         for task in tasks:
             part.kept.pop(task, None)
-        part.ended.update(tasks)
-        self.desk.tell(TasksEnded(part.job, tuple(sorted(tasks)), badly))
+        self.desk.end_tasks(part, tasks, badly)
 
 
-def written_seat(part: Part, pod: Pod) -> int | None:
+def written_seat(desk: Desk, part: Part, pod: Pod) -> int | None:
     """The seat that a bind of ours gave a pod, which wrote it down, if that is one of a part.
 
-    Users can write it too, so it counts only if the pod is on the node of that seat.
+    Users can write it too, so it counts only if the pod is on the node of that seat. A job that
+    went back and was placed again has pods from before: those that have ended sit nowhere.
     """
     task = written_number(pod, TASK)
     if task is None or written_number(pod, JOB) != part.job or task >= len(part.nodes):
         return None
-    is_there = bool(pod.spec.node_name) and part.nodes[task] == pod.spec.node_name
-    return task if is_there and task not in part.ended else None
+    if task in part.ended or not pod.spec.node_name or part.nodes[task] != pod.spec.node_name:
+        return None
+    began = pod.status.start_time
+    is_old = pod.is_over and began is not None and began.timestamp() < (desk.job(part).start or 0)
+    return None if is_old else task
 
 
 def written_number(pod: Pod, key: str) -> int | None:

@@ -108,7 +108,10 @@ class Planning:
 
     def why_not_now(self, asked: Jobspec | Gang) -> str:
         """Why it does not fit at this moment; empty if it does."""
-        request = self.matcher.request(asked)
+        try:
+            request = self.matcher.request(asked)
+        except InvalidRequest as invalid:  # the nodes that it was for are gone, with what they had
+            return str(invalid)
         if request.select(self.engine.ledger.now()) is not None:
             return ""
         return request.why(ever=False)

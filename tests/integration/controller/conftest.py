@@ -12,6 +12,7 @@ from fluxnetes.kube.client import Client
 from fluxnetes.kube.config import Access, find_access
 from fluxnetes.plane.binaries import Binaries
 from fluxnetes.plane.plane import ControlPlane
+from tests.integration.controller.candidates import Play, Theatre, a_theatre
 from tests.integration.controller.space import Space
 from tests.integration.controller.stage import Stage, a_stage
 from tests.integration.kube.conftest import (
@@ -71,3 +72,20 @@ def managed(stage: Stage) -> Iterator[Space]:
     space = stage.open_space({"fluxnetes.io/managed": "true"})
     yield space
     space.clean()
+
+
+# --- several controllers, or one with a database of its own ------------------------------------
+
+
+@pytest.fixture(scope="module")
+def theatre(whole_stage: Stage) -> Iterator[Theatre]:
+    """The stage without its controller."""
+    with a_theatre(whole_stage) as theatre:
+        yield theatre
+
+
+@pytest.fixture
+def play(theatre: Theatre) -> Iterator[Play]:
+    """A namespace and a database that are this test's alone."""
+    with theatre.play() as play:
+        yield play

@@ -318,6 +318,21 @@ async def test_new_words_wait_their_time(access: Access, namespace: str) -> None
         assert conditions.writes == 1
 
 
+async def test_words_that_change_at_once_are_no_reason_to_say_them_at_once(
+    access: Access, namespace: str
+) -> None:
+    """A gang whose pods arrive waits for one pod less each time."""
+    async with Client(access) as client:
+        pods = Known()
+        keys = await pods.make(client, namespace, "a", "b")
+        conditions = Conditions(client, Courtesy(), pods.get, replace(BRISK, after=60.0))
+        async with beside(conditions.run()):
+            conditions.want("g", keys[:1], "Unschedulable", "2 pods are missing")
+            conditions.want("g", keys, "Unschedulable", "1 pod is missing")
+            await asyncio.sleep(0.3)
+        assert conditions.writes == 0
+
+
 # --- all of it ---------------------------------------------------------------------------------
 
 

@@ -8,28 +8,17 @@ from collections.abc import Iterator
 import pytest
 
 from fluxnetes.plane.api import Object
+from fluxnetes.plane.nodes import NODES, NodeShape
 from fluxnetes.plane.plane import ControlPlane
-from tests.integration.controller.candidates import LEASE, Play, Theatre, a_theatre
+from tests.integration.controller.candidates import LEASE, Candidate, Play, Theatre
 from tests.integration.controller.objects import PodMaker, a_gang, a_job, a_pod
 from tests.integration.controller.proxy import Proxy
 from tests.integration.controller.recording import Moment, recorded
 from tests.integration.controller.space import is_alive, node_of
-from tests.integration.controller.stage import Stage
 
+ZONE = "topology.kubernetes.io/zone"
 SHORT, LONG = 4, 30
 """Seconds that a lease lasts: one to wait for, and one that nobody waits for here."""
-
-
-@pytest.fixture(scope="module")
-def theatre(whole_stage: Stage) -> Iterator[Theatre]:
-    with a_theatre(whole_stage) as theatre:
-        yield theatre
-
-
-@pytest.fixture
-def play(theatre: Theatre) -> Iterator[Play]:
-    with theatre.play() as play:
-        yield play
 
 
 def holder(play: Play) -> str:
@@ -129,7 +118,7 @@ def test_a_leader_that_was_paused_for_longer_than_the_lease_binds_nothing_and_st
         new.until_hit()
         old.hit.clear()
         first.go_on()
-        first.until_says("no longer leading: 'a' lost the lease fluxnetes: now 'b' leads")
+        first.until_says("no longer leading: ")
         assert not old.hit.is_set()
         assert holder(play) == "b"
     play.space.until_bound("g-0", "g-1", "g-2", "g-3")
@@ -138,6 +127,65 @@ def test_a_leader_that_was_paused_for_longer_than_the_lease_binds_nothing_and_st
     play.space.create(a_pod("later"))
     play.space.until_bound("later")
     assert [tuple(row) for row in play.rows("SELECT DISTINCT state FROM jobs")] == [("running",)]
+
+
+# --- what happened meanwhile --------------------------------------------------------------------
+
+
+def launch(play: Play) -> Candidate:
+    one = play.launch("a")
+    one.until_leads()
+    return one
+
+
+def test_a_gang_of_which_one_has_ended_before_the_rest_was_bound_is_finished(
+    play: Play, theatre: Theatre
+) -> None:
+    stage = theatre.stage
+    with Proxy(stage.plane, stage.folder, stage.certificate) as proxy:
+        first = play.launch("a", proxy.kubeconfig)
+        first.until_leads()
+        with proxy.refusing("POST", "/pods/g-[123]/binding"):
+            play.space.create(a_busy_gang("g"))
+            play.space.until_phase("Succeeded", "g-0")
+            first.kill()
+    launch(play)
+    play.space.until_phase("Succeeded", "g-1", "g-2", "g-3")
+    play.space.until_state("g-group", "completed")
+
+
+def test_nodes_that_went_came_and_moved_meanwhile_are_followed(play: Play) -> None:
+    stage, space = play.stage, play.space
+    stage.leave_open()
+    stage.add_node("going")
+    first = launch(play)
+    space.create(a_job("lost").with_cpu(10).running_for("1h").queued())
+    (pod,) = space.until_job_bound("lost", 1)
+    stage.add_node("moving", NodeShape(labels={ZONE: "a"}))
+    space.create(a_job("stays").with_cpu(10).running_for("1h").queued())
+    space.until_job_bound("stays", 1)
+    before = space.until_state("stays-job", "running")
+    stage.add_node("closed", NodeShape(labels={ZONE: "b"}))
+    stage.cordon("closed")
+    space.create(
+        a_job("picky").with_cpu(6).running_for("1h").with_spec(nodeSelector={ZONE: "b"}).queued()
+    )
+    space.create(a_job("wide").with_cpu(16).running_for("1h").queued())
+    for name in ("picky-job", "wide-job"):
+        space.until_state(name, "pending")
+    first.stop()
+    stage.remove_node("going")
+    # What the pod collector of Kubernetes does after a minute.
+    space.api.delete(f"{space.path('Pod', pod['metadata']['name'])}?gracePeriodSeconds=0")
+    stage.api.patch(f"{NODES}/moving", {"metadata": {"labels": {ZONE: "b"}}})
+    stage.add_node("fresh")
+    stage.add_node("spare")
+    launch(play)
+    placed = {name: space.until_job_bound(name, 1)[0] for name in ("lost", "picky", "wide")}
+    assert node_of(placed["picky"]) == "moving"
+    assert {node_of(placed["lost"]), node_of(placed["wide"])} == {"fresh", "spare"}
+    after = space.until_state("stays-job", "running")
+    assert (after["jobID"], after["nodes"]) == (before["jobID"], ["moving"])
 
 
 # --- who is refused ----------------------------------------------------------------------------

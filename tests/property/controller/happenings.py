@@ -214,7 +214,7 @@ class NodeCloses:
 
 @dataclass(frozen=True)
 class OtherComes:
-    """A pod of another scheduler, which knows nothing of our plans but fits beside what is bound."""
+    """A pod of another scheduler, which knows nothing of our plans, fits beside what is bound."""
 
     who: int
     cpu: int
@@ -271,7 +271,7 @@ class SeenTwice:
     """A watch starts over and shows everything again."""
 
     def __call__(self, scene: Scene) -> None:
-        scene.cluster.news += [each for each in scene.cluster.everything()]
+        scene.cluster.news += list(scene.cluster.everything())
 
 
 @dataclass(frozen=True)
@@ -312,5 +312,9 @@ class AtOnce:
     def __call__(self, scene: Scene) -> None:
         for happening in self.first:
             happening(scene)
-        scene.play.meanwhile = lambda: [each(scene) for each in self.late] and None
+        scene.play.meanwhile = lambda: self._happen_late(scene)
         scene.settle()
+
+    def _happen_late(self, scene: Scene) -> None:
+        for happening in self.late:
+            happening(scene)

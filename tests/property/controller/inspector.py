@@ -1,7 +1,7 @@
 """What must hold in a play at every moment, read from the cluster as far as it can be.
 
 - No bind puts more on a node than it has, counting all pods of ours and those of others that the
-  controller had looked at when the bind took off.
+  controller had seen when the bind took off.
 - A seat has one pod at most, a pod one seat, and all books of the controller say the same.
 - A group that never was complete does not keep some of its pods bound while nothing moves.
 - What the queue checks of itself (`queue/validate.py`) holds, too.
@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from fluxnetes.cluster.groups import Group, GroupKey, Part, is_live
 from fluxnetes.cluster.demand import least_size
+from fluxnetes.cluster.groups import Group, GroupKey, Part, is_live
 from fluxnetes.cluster.requests import held_amounts
 from fluxnetes.controller.actions import Bind
+from fluxnetes.controller.desk import ELSEWHERE
 from fluxnetes.queue.states import HOLDING, WAITING
 from tests.unit.controller.cluster import is_ours
 from tests.unit.controller.play import Play
@@ -37,10 +38,8 @@ class Inspector:
 
     def __init__(self, play: Play) -> None:
         self._play = play
-        self._seen: frozenset[str] = frozenset()
-        """Others' pods that the controller knew of when it last looked around."""
         self._aware: dict[str, frozenset[str]] = {}
-        """Who was known when the bind of a pod was asked for and took off, by the pod's uid."""
+        """Others' pods that the controller had heard of when the bind of a pod took off."""
         self._partial: dict[GroupKey, Partial] = {}
         self._started: set[GroupKey] = set()
         self.attend()
@@ -48,27 +47,17 @@ class Inspector:
     def attend(self) -> None:
         """A term begins."""
         play = self._play
-        play.looking, play.looked = self._begin, self.look
-        hands = play.hands
-        hands.asks, hands.takes_off, hands.lands = self._asks, self._takes_off, self._lands
+        play.looked = self.look
+        play.hands.takes_off, play.hands.lands = self._takes_off, self._lands
         self._partial.clear()
 
     # -- binds ---------------------------------------------------------------------------------
 
-    def _known(self) -> frozenset[str]:
-        """Others' pods that the controller has heard of."""
+    def _takes_off(self, bind: Bind) -> None:
         pods = self._play.cluster.pods
         others = self._play.desk.world.others.pods
-        return frozenset(uid for uid in others if uid in pods and not is_ours(pods[uid]))
-
-    def _begin(self) -> None:
-        self._seen = self._known()
-
-    def _asks(self, bind: Bind) -> None:
-        self._aware[bind.uid] = self._known()
-
-    def _takes_off(self, bind: Bind) -> None:
-        self._aware[bind.uid] |= self._seen
+        seen = (uid for uid in others if uid in pods and not is_ours(pods[uid]))
+        self._aware[bind.uid] = frozenset(seen)
 
     def _lands(self, bind: Bind) -> None:
         """A pod was bound just now."""
@@ -97,7 +86,7 @@ class Inspector:
             assert desk.world.groups.get(group.key) is group, f"{group.key} was forgotten"
             assert part in group.parts
             for task, node in enumerate(part.nodes):
-                if task not in part.ended:
+                if task not in part.ended and node != ELSEWHERE:
                     on_nodes[node, part.job, task] += 1
         listed = {(node, *seat) for node, seats in desk.seats_on.items() for seat in seats}
         stale = {seat for seat in listed - set(on_nodes) if not self._is_ended(seat)}
@@ -117,7 +106,7 @@ class Inspector:
 
     def _is_ended(self, seat: tuple[str, int, int]) -> bool:
         """Seats that are over stay listed until the queue's word on them is written down."""
-        node, job, task = seat
+        _, job, task = seat
         known = self._play.desk.parts.get(job)
         return known is not None and task in known[1].ended
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from tests.property.controller.happenings import (
     AtOnce,
     CrashAtCommit,
-    Happening,
     HandsAre,
+    Happening,
     JobComes,
     JobGoes,
     JobScaled,

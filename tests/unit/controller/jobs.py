@@ -1,4 +1,4 @@
-"""The Job controller, as far as schedulers see it: makes pods, counts how they end, finishes Jobs."""
+"""The Job controller as schedulers see it: makes pods, counts how they end, finishes Jobs."""
 
 from __future__ import annotations
 

@@ -43,13 +43,12 @@ class Palms:
 
     cluster: Cluster
     clock: Callable[[], float]
-    asks: Callable[[Bind], None] = field(default=lambda bind: None)
-    """Told when a bind is asked for."""
     takes_off: Callable[[Bind], None] = field(default=lambda bind: None)
     """Told when a bind is on its way."""
     lands: Callable[[Bind], None] = field(default=lambda bind: None)
     """Told when a bind is done."""
     bound: Callable[[Bind], None] = field(default=lambda bind: None)
+    hold_back: Callable[[str], bool] = field(default=lambda node: False)
     failed: Callable[[Action, str], None] = field(default=lambda action, why: None)
     luck: deque[Luck] = field(default_factory=deque)
     """How the next deeds go; then all go well."""
@@ -62,12 +61,10 @@ class Palms:
     def ask(self, action: Action) -> None:
         key = _key(action)
         done = self._done.get(key)
-        if key not in self.asked and done is not None:
-            if done[0] == action and self.clock() - done[1] < _JUST_NOW:
-                return
+        is_new = done is None or done[0] != action or self.clock() - done[1] >= _JUST_NOW
+        if key not in self.asked and not is_new:
+            return
         self.asked[key] = action
-        if isinstance(action, Bind):
-            self.asks(action)
 
     def revoke(self, uid: str) -> None:
         self.asked.pop(("bind", uid), None)
@@ -91,10 +88,7 @@ class Palms:
         """One step of all that is under way; False: there was nothing to do."""
         for key, action in self.asked.items():
             if key not in self._flights:
-                luck = self.luck.popleft() if self.luck else Luck.GOOD
-                self._flights[key] = _Flight(action, luck, _STEPS.get(luck, 0))
-                if isinstance(action, Bind):
-                    self.takes_off(action)
+                self._take_off(key, action)
         busy = bool(self._flights)
         for key, flight in list(self._flights.items()):
             if flight.steps:
@@ -102,6 +96,14 @@ class Palms:
             else:
                 self._land(key, flight)
         return busy
+
+    def _take_off(self, key: Hashable, action: Action) -> None:
+        if isinstance(action, Bind):
+            if self.hold_back(action.node):
+                return
+            self.takes_off(action)
+        luck = self.luck.popleft() if self.luck else Luck.GOOD
+        self._flights[key] = _Flight(action, luck, _STEPS.get(luck, 0))
 
     def _land(self, key: Hashable, flight: _Flight) -> None:
         action = flight.action

@@ -16,12 +16,11 @@ for the tests on a real control plane to say (`tests/integration/controller`).
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
 from typing import Any, TypeVar, cast
 from unittest.mock import patch
-
-import asyncio
 
 from fluxnetes.cluster.machines import Machines
 from fluxnetes.cluster.world import World
@@ -84,9 +83,8 @@ class Play:
         self.meanwhile: Callable[[], None] = lambda: None
         """What happens while a round waits for its commit, once."""
         self.is_writing = False
-        self.looking: Callable[[], None] = lambda: None
         self.looked: Callable[[], None] = lambda: None
-        """Told before and after every round."""
+        """Told after every round."""
         self._patches = ExitStack()
         for node in nodes:
             self.cluster.put(node)
@@ -177,7 +175,6 @@ class Play:
         wake = self.following.wake
         awake = wake.is_set()
         wake.clear()
-        self.looking()
         finish(self.controller._round())
         self.looked()
         busy = self.hands.work()

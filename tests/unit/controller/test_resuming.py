@@ -86,6 +86,23 @@ def test_a_job_that_went_on_while_nobody_looked_has_not_failed(play: Play) -> No
     assert states(play) == [State.COMPLETED]
 
 
+def test_pods_of_a_job_that_were_cleared_away_while_nobody_looked_have_not_failed(
+    play: Play,
+) -> None:
+    """One more is to come, so one seat is not needed any more."""
+    play.cluster.put(a_job("train", pods=2, completions=3))
+    play.wait(2)
+    end_all(play)
+    play.cluster.control()
+    for pod in [pod for pod in play.cluster.ours if pod.is_over]:
+        play.cluster.drop(pod)
+    play.restart()
+    play.wait(2)
+    end_all(play)
+    play.wait(2)
+    assert states(play) == [State.COMPLETED]
+
+
 def test_pods_of_a_job_that_was_deleted_while_nobody_looked_do_not_start(play: Play) -> None:
     """The garbage collector takes longer to notice than we do to start."""
     play.cluster.put(one_pod("theirs", cpu="4", scheduler=OTHERS, node="n1"))

@@ -16,8 +16,8 @@ from tests.integration.crash.record import pods as pods_of
 from tests.integration.crash.works import Fate, Work
 
 OVERRUN = 90.0
-"""Seconds by which a walltime may be overrun. Kubernetes' controllers end a Job when they hear of its
-deadline, which takes half a minute after an outage; failing that we do, a minute later."""
+"""Seconds by which a walltime may be overrun. The controllers of Kubernetes end a Job when they
+hear of its deadline, half a minute after an outage; failing that we do, a minute later."""
 
 Complaints: TypeAlias = Iterator[str]
 
