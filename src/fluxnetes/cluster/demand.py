@@ -157,8 +157,11 @@ def _left(group: Group, uid: str) -> int:
 
 
 def _succeeded(group: Group, uid: str) -> int:
+    """Pods that did well. Whether one counts that is being deleted only its workload knows."""
     mine = (member.pod for member in group.pods.values() if member.owner == uid)
-    return sum(pod.status.phase == "Succeeded" for pod in mine)
+    return sum(
+        pod.status.phase == "Succeeded" and pod.metadata.deletion_timestamp is None for pod in mine
+    )
 
 
 def seatless_members(group: Group, read: ReadFootprint) -> list[Seatless]:

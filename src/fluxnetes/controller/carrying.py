@@ -23,7 +23,7 @@ from fluxnetes.cluster.names import GATES
 from fluxnetes.controller.actions import Action, Bind, Change, EndPod
 from fluxnetes.controller.desk import Desk
 from fluxnetes.queue.events import Ended, PartsLost, Returned, Started
-from fluxnetes.queue.states import Cause, State
+from fluxnetes.queue.states import WAITING, Cause, State
 
 InFlight = Callable[[int], bool]
 """Whether a bind of a job is under way, of which nobody knows how it will end."""
@@ -148,6 +148,8 @@ class Carrying:
             return
         if is_empty and not self._makes_more(group):
             self.desk.tell(Ended(part.job, ok=False, reason=job.reason))
+            if self.desk.state(part) in WAITING:  # it may be placed anew before we look again
+                self.desk.wait_again(group, part)
             return
         grace = self.desk.settings.grace
         late = job.expected is not None and self.desk.now > job.expected + grace

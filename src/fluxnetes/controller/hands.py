@@ -40,6 +40,8 @@ class Hands:
 
     client: Client
     may_write: Callable[[], bool]
+    sure_for: Callable[[], float | None] = field(default=lambda: None)
+    """How many seconds we lead for sure, if we do; None: as long as we like."""
     bound: Callable[[Bind], None] = field(default=lambda bind: None)
     """Told of every pod that was bound."""
     hold_back: Callable[[str], bool] = field(default=lambda node: False)
@@ -138,8 +140,16 @@ class Hands:
         return True
 
     async def _once(self, action: Action) -> None:
+        """Do it while we lead for sure; a request that is cut off may have been done."""
         if not self.may_write():
             raise TemporaryError("we are not sure that we lead")
+        try:
+            async with asyncio.timeout(self.sure_for()):
+                await self._act(action)
+        except TimeoutError:
+            raise TemporaryError("it took longer than we are sure to lead") from None
+
+    async def _act(self, action: Action) -> None:
         if isinstance(action, Bind):
             await self._bind(action)
         elif isinstance(action, Change):

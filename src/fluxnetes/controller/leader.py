@@ -105,8 +105,13 @@ class Leader:
 
     def is_sure(self) -> bool:
         """Whether nobody else can lead at this moment."""
-        safe = self._timing.duration - self._timing.skew
-        return not self.lost.is_set() and self._clock() - self._renewed < safe
+        return self.sure_for() > 0
+
+    def sure_for(self) -> float:
+        """For how many seconds nobody else can lead."""
+        if self.lost.is_set():
+            return 0.0
+        return self._renewed + self._timing.duration - self._timing.skew - self._clock()
 
     # --- to win --------------------------------------------------------------------------------
 

@@ -28,9 +28,10 @@ class Queueing:
 
     def settle(self, group: Group) -> None:
         """Queue what is to be queued; `group.told` says why something is not."""
-        if self._is_leaving(group):
-            return
         waiting = group.waiting
+        if self._is_leaving(group):
+            self._withdraw(group, waiting, "the rest of its group is leaving")
+            return
         try:
             if group.refusals:
                 raise Unfit("; ".join(dict.fromkeys(group.refusals.values())))

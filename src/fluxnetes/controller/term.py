@@ -144,8 +144,8 @@ class _Holding:
     store: Store
     lease: Lease
 
-    def is_sure(self) -> bool:
-        return time.monotonic() < self.lease.sure_until
+    def sure_for(self) -> float:
+        return self.lease.sure_until - time.monotonic()
 
     async def keep(self) -> None:
         while True:
@@ -182,7 +182,10 @@ class _Office:
     uid: str
 
     def may_write(self) -> bool:
-        return self.leader.is_sure() and self.holding.is_sure()
+        return self.sure_for() > 0
+
+    def sure_for(self) -> float:
+        return min(self.leader.sure_for(), self.holding.sure_for())
 
 
 async def _govern(office: _Office, tasks: asyncio.TaskGroup, leads: Callable[[], None]) -> None:
@@ -197,6 +200,7 @@ async def _govern(office: _Office, tasks: asyncio.TaskGroup, leads: Callable[[],
     world.machines.put(following.take_nodes()[0])
     fence = office.holding.lease.fence
     controller = await _begin(client, store, options, following, office.may_write, fence)
+    controller.hands.sure_for = office.sure_for
     tasks.create_task(controller.hands.run())
     tasks.create_task(controller.telling.reports.run())
     leads()

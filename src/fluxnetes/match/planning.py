@@ -147,7 +147,10 @@ class Planning:
         return int(view.size[same].sum()) // max(1, int(held.needs[held.exclusive][0]))
 
     def _find(self, asked: Jobspec | Gang, view: View) -> Found | None:
-        request = self.matcher.request(asked)
+        try:
+            request = self.matcher.request(asked)
+        except InvalidRequest:  # of a type that was known when it was asked for first
+            return None
         held = request.select(view)
         return None if held is None else Found(held, request.seats, self.engine.version)
 

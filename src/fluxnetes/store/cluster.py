@@ -60,7 +60,7 @@ class Cluster:
         binaries = within_reach(binaries, self._account, self._places.top)
         if not self._places.cluster.exists():
             self._make(binaries, lock)
-        self._remove_stale_pid_file()
+        self._remove_stale_files()
         self._write_access_rules()
         return self._start(binaries, lock)
 
@@ -101,13 +101,14 @@ class Cluster:
             raise ServerFailed(f"initdb could not make {self._places.cluster}: {said}")
         self._places.unfinished.rename(self._places.cluster)
 
-    def _remove_stale_pid_file(self) -> None:
+    def _remove_stale_files(self) -> None:
         """Remove what a killed server left, unless somebody started one by hand.
 
-        Postgres would believe that it is running already when its old number belongs to any process
-        of the same account. In a container, where numbers begin at 1 each time, that is the usual
-        case; and a killed child that nobody buried counts as one. We hold the server's lock, so no
-        server of ours lives; one that was started by hand stands in the cluster's folder.
+        Postgres would believe that it is running already when its old number, which is in the
+        cluster and beside the socket, belongs to any process of the same account. In a container,
+        where numbers begin at 1 each time, that is the usual case; and a killed child that nobody
+        buried counts as one. We hold the server's lock, so no server of ours lives; one that was
+        started by hand stands in the cluster's folder.
         """
         try:
             standing = Path(f"/proc/{self.pid}/cwd").readlink()
@@ -115,6 +116,7 @@ class Cluster:
             standing = None
         if standing != self._places.cluster:
             self._pid_file.unlink(missing_ok=True)
+            self._places.socket_lock.unlink(missing_ok=True)
 
     def _write_access_rules(self) -> None:
         """Let in our account and the server's, as one role, through the socket, and nobody else."""

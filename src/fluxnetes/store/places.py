@@ -50,6 +50,11 @@ class Places:
         return self.sockets / SOCKET
 
     @property
+    def socket_lock(self) -> Path:
+        """Where the server notes whose socket it is."""
+        return self.sockets / f"{SOCKET}.lock"
+
+    @property
     def log(self) -> Path:
         return self.top / "server.log"
 

@@ -77,8 +77,9 @@ class Candidate:
 
     def until_over(self) -> int:
         """Its status, once it ended by itself."""
+        status = self.process.wait(LONGEST_WAIT)
         with self.process:
-            return self.process.wait(LONGEST_WAIT)
+            return status
 
     def stop(self) -> int:
         """Ask it to stop; its status."""
@@ -87,8 +88,9 @@ class Candidate:
 
     def kill(self) -> None:
         """Kill -9, also of one that is paused or over."""
+        self.process.kill()
         with self.process:
-            self.process.kill()
+            pass
 
 
 class Theatre:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator
 
@@ -11,8 +12,8 @@ from fluxnetes.plane.api import Object
 from fluxnetes.plane.nodes import NODES, NodeShape
 from fluxnetes.plane.plane import ControlPlane
 from tests.integration.controller.candidates import LEASE, Candidate, Play, Theatre
-from tests.integration.controller.objects import PodMaker, a_gang, a_job, a_pod
-from tests.integration.controller.proxy import Proxy
+from tests.integration.controller.objects import PodMaker, a_job, a_pod
+from tests.integration.controller.proxy import Proxy, Rule
 from tests.integration.controller.recording import Moment, recorded
 from tests.integration.controller.space import is_alive, node_of
 
@@ -104,15 +105,15 @@ def proxies(theatre: Theatre) -> Iterator[tuple[Proxy, Proxy]]:
 def test_a_leader_that_was_paused_for_longer_than_the_lease_binds_nothing_and_steps_down(
     play: Play, proxies: tuple[Proxy, Proxy]
 ) -> None:
-    """Both have the binds of a gang in hand when the first one wakes; only one may send them."""
+    """Both have a bind in hand that was refused so far; only one may try again."""
     ways = dict(zip("ab", proxies, strict=True))
     first = play.launch("a", ways["a"].kubeconfig, lease=SHORT)
     first.until_leads()
     second = play.launch("b", ways["b"].kubeconfig, lease=SHORT)
     binds = f"{play.space.namespace}/pods/.*/binding"
     with ways["a"].refusing("POST", binds) as old, ways["b"].refusing("POST", binds) as new:
-        play.space.create(a_gang("g", 4))
-        old.until_hit()
+        play.space.create(a_job("train").running_for("1h").queued())
+        until_it_pauses(old)
         first.pause()
         second.until_leads()
         new.until_hit()
@@ -121,12 +122,22 @@ def test_a_leader_that_was_paused_for_longer_than_the_lease_binds_nothing_and_st
         first.until_says("no longer leading: ")
         assert not old.hit.is_set()
         assert holder(play) == "b"
-    play.space.until_bound("g-0", "g-1", "g-2", "g-3")
+    play.space.until_job_bound("train", 1)
+    play.space.until_state("train-job", "running")
     second.stop()
     first.until_leads()
     play.space.create(a_pod("later"))
     play.space.until_bound("later")
-    assert [tuple(row) for row in play.rows("SELECT DISTINCT state FROM jobs")] == [("running",)]
+    [row] = play.rows("SELECT count(*) FROM jobs JOIN submissions USING (id) WHERE name = 'train'")
+    assert row["count"] == 1
+
+
+def until_it_pauses(rule: Rule) -> None:
+    """Each time it waits twice as long before it tries again; now there is most of a second."""
+    for _ in range(5):
+        rule.hit.clear()
+        rule.until_hit()
+    time.sleep(0.1)
 
 
 # --- what happened meanwhile --------------------------------------------------------------------

@@ -23,10 +23,13 @@ class Story:
         self.now += seconds
         return self
 
-    def pod(self, name: str, work: str = "w", cores: int = 2, *, ours: bool = True) -> Story:
+    def pod(
+        self, name: str, work: str = "w", cores: int = 2, *, ours: bool = True, owner: str = ""
+    ) -> Story:
         """A pod is made."""
         requests = {"cpu": 1000 * cores}
-        return self._add(name, Pod(name, name, work, is_ours=ours, requests=requests))
+        made = Pod(name, name, work, is_ours=ours, requests=requests, owner=owner)
+        return self._add(name, made)
 
     def bind(self, name: str, node: str = "n1") -> Story:
         pod = self._known[name]

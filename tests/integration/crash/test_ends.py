@@ -8,8 +8,9 @@ import pytest
 
 from tests.integration.crash.checks.books import leaks, wrong_fluxjobs, wrong_jobs
 from tests.integration.crash.checks.ends import long_overruns, missed_changes, wrong_ends
-from tests.integration.crash.checks.evidence import Row
+from tests.integration.crash.checks.evidence import Away, Row
 from tests.integration.crash.fabricate import Story, a_gang, a_job
+from tests.integration.crash.record import pods
 from tests.integration.crash.works import Fate
 
 ROW = Row(1, "Group/crash/w", "completed")
@@ -93,7 +94,16 @@ def test_a_pod_that_ran_once_too_often_is_found() -> None:
 def test_an_index_that_was_completed_twice_is_found() -> None:
     story = a_done_job().change("a", index="0").change("b", index="0")
     [found] = wrong_ends(story.evidence(a_job()))
-    assert found.endswith("index 0 was completed 2 times")
+    assert found.endswith("indexes were completed more than once: 0")
+
+
+def test_a_pod_of_which_its_maker_never_heard_may_be_made_again() -> None:
+    story = a_done_job().pod("c", owner="w").change("c", index="0").bind("c").end("c")
+    evidence = story.change("a", index="0").evidence(a_job())
+    made = next(seen.at for seen, pod in pods(evidence.record) if pod.uid == "c")
+    assert wrong_ends(evidence)
+    assert wrong_ends(replace(evidence, server_away=(Away(made + 2, made + 5),)))
+    assert not wrong_ends(replace(evidence, server_away=(Away(made + 0.5, made + 5),)))
 
 
 # --- the record and the tables -----------------------------------------------------------------

@@ -22,7 +22,9 @@ from tests.integration.crash.works import Work
 from tests.integration.store.servers import fetch
 
 CALM = 120.0
-"""Seconds that all work has to end after the last kill."""
+"""Seconds that all work has to end after the last kill, and for each kill some more: while things
+are away work piles up."""
+_FOR_EACH_KILL = 3.0
 _FLUXJOBS = f"/apis/jobs.converged-computing.org/v1alpha1/namespaces/{NAMESPACE}/fluxjobs"
 _LIVING = {
     "allocations": "SELECT count(*) FROM allocations",
@@ -82,7 +84,7 @@ def run(folder: Path, plan: Plan, nodes: int, binaries: Binaries | None = None) 
     began = time.monotonic()
     with Site(folder, nodes, binaries) as site:
         rage(site, plan)
-        late = calm(site, plan.works, CALM)
+        late = calm(site, plan.works, CALM + _FOR_EACH_KILL * len(plan.kills))
         last, not_filled = fill(site, CALM / 2)
         evidence, missing = gather(site, (*plan.works, last))
     alone = [f"the controller ended by itself: {words}" for words in site.ended_alone]

@@ -6,20 +6,24 @@ are there; with nobody there it does not happen at all.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from fluxnetes.cluster.names import EXCLUSIVE, MAX_SIZE, MIN_SIZE, QUEUED, WALLTIME
+from fluxnetes.cluster.names import EXCLUSIVE, HOLD, MAX_SIZE, MIN_SIZE, QUEUED, WALLTIME
 from fluxnetes.kube.objects.pods import Pod
-from tests.property.controller.scene import NODES, Scene
-from tests.unit.cluster.builders import OTHERS, a_job, machine, one_pod
+from tests.property.controller.scene import FAST, NODES, Scene, a_node
+from tests.unit.cluster.builders import OTHERS, a_job, one_pod
+from tests.unit.cluster.objects import Content, a_container
 from tests.unit.controller.cluster import is_ours
 from tests.unit.controller.palms import Luck
 
 T = TypeVar("T")
+
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 class Happening(Protocol):
@@ -33,6 +37,29 @@ def _one(things: Sequence[T], number: int) -> T | None:
 # -- what users do ---------------------------------------------------------------------------------
 
 
+class Where(enum.Enum):
+    """What a pod says about its node."""
+
+    ANYWHERE = "anywhere"
+    FAST = "with a fast disk"
+    APART = "without another of its kind"
+    PORT = "where a port is free"
+
+
+def _spec(where: Where, cpu: int, kind: str) -> Content:
+    match where:
+        case Where.FAST:
+            return {"nodeSelector": FAST}
+        case Where.APART:
+            selector = {"labelSelector": {"matchLabels": {"of": kind}}}
+            term = {"topologyKey": "kubernetes.io/hostname", **selector}
+            return {"affinity": {"podAntiAffinity": {REQUIRED: [term]}}}
+        case Where.PORT:
+            ports = [{"containerPort": 80, "hostPort": 80}]
+            return {"containers": [{**a_container(cpu=str(cpu)), "ports": ports}]}
+    return {}
+
+
 @dataclass(frozen=True)
 class JobComes:
     """A Job, as the webhook leaves it."""
@@ -43,6 +70,8 @@ class JobComes:
     indexed: bool = False
     walltime: int | None = None
     least: int | None = None
+    where: Where = Where.ANYWHERE
+    held: bool = False
     again: bool = False
     """Under the name of the one that came last, if that is gone."""
 
@@ -52,6 +81,7 @@ class JobComes:
             return
         marks = {} if self.walltime is None else {WALLTIME: f"{self.walltime}s"}
         marks |= {} if self.least is None else {MIN_SIZE: str(min(self.least, self.pods))}
+        marks |= {HOLD: "true"} if self.held else {}
         completions = self.completions
         if completions is not None and completions > 0:
             completions += self.pods
@@ -64,6 +94,8 @@ class JobComes:
                 completions=self.pods if self.indexed else completions,
                 completionMode="Indexed" if self.indexed else "NonIndexed",
                 annotations=marks,
+                template={"labels": {"of": name}},
+                pod=_spec(self.where, self.cpu, name),
             )
         )
 
@@ -100,6 +132,7 @@ class PodComes:
     alone: bool = False
     gated: bool = False
     deadline: int | None = None
+    where: Where = Where.ANYWHERE
 
     def __call__(self, scene: Scene) -> None:
         marks = {EXCLUSIVE: "true"} if self.alone else {}
@@ -110,9 +143,11 @@ class PodComes:
                 name,
                 uid=uid,
                 cpu=str(self.cpu),
+                labels={"of": "pods"},
                 annotations=marks,
                 schedulingGates=gates,
                 activeDeadlineSeconds=self.deadline,
+                **_spec(self.where, self.cpu, "pods"),
             )
         )
 
@@ -163,6 +198,30 @@ class JobSuspended:
             scene.cluster.patch_job(job, {"spec": {"suspend": self.suspended}})
 
 
+@dataclass(frozen=True)
+class JobHeld:
+    """Its user says not yet, or now."""
+
+    who: int
+    held: bool
+
+    def __call__(self, scene: Scene) -> None:
+        job = _one(list(scene.cluster.jobs), self.who)
+        if job is not None:
+            mark = {HOLD: "true" if self.held else None}
+            scene.cluster.patch_job(job, {"metadata": {"annotations": mark}})
+
+
+@dataclass(frozen=True)
+class AdmissionChanges:
+    """Pods that Jobs make from now on ask for this, whatever their template says; 0: no longer."""
+
+    cpu: int
+
+    def __call__(self, scene: Scene) -> None:
+        scene.cluster.usual = str(self.cpu) if self.cpu else ""
+
+
 # -- how pods do -----------------------------------------------------------------------------------
 
 
@@ -176,6 +235,16 @@ class PodEnds:
         pod = _one(running, self.who)
         if pod is not None:
             scene.cluster.end_pod(pod.metadata.uid, "Succeeded" if self.ok else "Failed")
+
+
+@dataclass(frozen=True)
+class PodsLinger:
+    """Pods that are told to go take so much longer."""
+
+    seconds: int
+
+    def __call__(self, scene: Scene) -> None:
+        scene.cluster.stop_time = self.seconds
 
 
 # -- nodes and others ------------------------------------------------------------------------------
@@ -198,7 +267,7 @@ class NodeComes:
     def __call__(self, scene: Scene) -> None:
         name = NODES[self.who % len(NODES)]
         if name not in scene.cluster.nodes:
-            scene.put(machine(name))
+            scene.put(a_node(name))
 
 
 @dataclass(frozen=True)
@@ -210,6 +279,22 @@ class NodeCloses:
         node = scene.cluster.nodes.get(NODES[self.who % len(NODES)])
         if node is not None:
             scene.put(replace(node, spec=replace(node.spec, unschedulable=self.closed)))
+
+
+@dataclass(frozen=True)
+class NodeChanges:
+    """It is larger or smaller, and has a fast disk or none."""
+
+    who: int
+    cpu: int
+    fast: bool
+
+    def __call__(self, scene: Scene) -> None:
+        name = NODES[self.who % len(NODES)]
+        node = scene.cluster.nodes.get(name)
+        if node is not None:
+            new = a_node(name, cpu=self.cpu, fast=self.fast)
+            scene.put(replace(new, spec=node.spec))
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,11 @@ from dataclasses import dataclass
 
 from fluxnetes.cluster.demand import least_size
 from fluxnetes.cluster.groups import Group, GroupKey, Part, is_live
+from fluxnetes.cluster.names import EXCLUSIVE
 from fluxnetes.cluster.requests import held_amounts
 from fluxnetes.controller.actions import Bind
 from fluxnetes.controller.desk import ELSEWHERE
+from fluxnetes.kube.objects.pods import Pod
 from fluxnetes.queue.states import HOLDING, WAITING
 from tests.unit.controller.cluster import is_ours
 from tests.unit.controller.play import Play
@@ -69,6 +71,12 @@ class Inspector:
         mine = dict(held_amounts(cluster.pods[bind.uid]))
         over = {type: n for type, n in left.items() if n < 0 and type in mine}
         assert not over, f"{bind} puts too much on its node: {over}"
+        beside = [
+            p for uid, p in cluster.pods.items() if uid != bind.uid and _is_there(p, bind.node)
+        ]
+        seen = [p for p in beside if is_ours(p) or p.metadata.uid in aware]
+        clashes = [p.metadata.name for p in seen if _clash(cluster.pods[bind.uid], p)]
+        assert not clashes, f"{bind} puts a pod beside {clashes}"
 
     # -- rounds --------------------------------------------------------------------------------
 
@@ -149,3 +157,19 @@ class Inspector:
     def _is_placed(self, uid: str) -> bool:
         pod = self._play.cluster.pods.get(uid)
         return pod is not None and bool(pod.spec.node_name) and is_live(pod)
+
+
+def _is_there(pod: Pod, node: str) -> bool:
+    return pod.spec.node_name == node and not pod.is_over
+
+
+def _clash(one: Pod, other: Pod) -> bool:
+    """Whether two pods must not be on one node, as one of them says."""
+    alone = EXCLUSIVE in (*one.metadata.annotations, *other.metadata.annotations)
+    lonely = one.spec.affinity is not None or other.spec.affinity is not None
+    alike = lonely and one.metadata.labels.get("of") == other.metadata.labels.get("of")
+    return alone or alike or bool(_ports(one) & _ports(other))
+
+
+def _ports(pod: Pod) -> set[int]:
+    return {port.host_port for container in pod.spec.containers for port in container.ports}

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TypeVar, cast
 
 from fluxnetes.cluster.groups import Group
+from fluxnetes.cluster.names import HOLD, QUEUED
 from fluxnetes.kube.objects.base import Object
 from fluxnetes.kube.objects.jobs import Job
+from fluxnetes.kube.objects.nodes import Node
 from fluxnetes.queue.states import ENDED
 from tests.property.controller.inspector import Inspector
 from tests.unit.cluster.builders import machine
@@ -16,6 +18,13 @@ from tests.unit.controller.play import Crash, Play
 T = TypeVar("T", bound=Object)
 
 NODES = ("n1", "n2", "n3")
+FAST = {"disk": "fast"}
+
+
+def a_node(name: str, *, cpu: int = 4, fast: bool | None = None) -> Node:
+    """All but the last have fast disks."""
+    is_fast = name != NODES[-1] if fast is None else fast
+    return machine(name, cpu=str(cpu), labels=FAST if is_fast else {})
 
 
 class Scene:
@@ -105,18 +114,19 @@ class Scene:
         self.play.hands.luck.clear()
         self.play.store.before_commit = self.play.store.after_commit = lambda: None
         for name in NODES:
-            self.put(machine(name))
+            self.put(a_node(name))
         for pod in list(self.cluster.pods.values()):
             if pod not in self.cluster.ours:
                 self.cluster.drop(pod)
-        self.cluster.run_time = 2
+        self.cluster.run_time, self.cluster.stop_time, self.cluster.usual = 2, 0, ""
         for uid, job in list(self.cluster.jobs.items()):
             news = {"suspend": self._waits(uid), "parallelism": max(1, job.spec.parallelism)}
-            self.cluster.patch_job(uid, {"spec": news})
+            free = {"annotations": {HOLD: None}}
+            self.cluster.patch_job(uid, {"metadata": free, "spec": news})
 
     def _waits(self, job: str) -> bool:
         """Jobs that their users suspended are resumed; those that wait for us go on waiting."""
-        return "fluxnetes.io/queued" in self.cluster.jobs[job].metadata.annotations
+        return QUEUED in self.cluster.jobs[job].metadata.annotations
 
     def delete_everything(self) -> None:
         for job in list(self.cluster.jobs):

@@ -5,15 +5,18 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from tests.property.controller.happenings import (
+    AdmissionChanges,
     AtOnce,
     CrashAtCommit,
     HandsAre,
     Happening,
     JobComes,
     JobGoes,
+    JobHeld,
     JobScaled,
     JobSuspended,
     NewsLag,
+    NodeChanges,
     NodeCloses,
     NodeComes,
     NodeGoes,
@@ -23,15 +26,19 @@ from tests.property.controller.happenings import (
     PodEnds,
     PodGoes,
     PodsCome,
+    PodsLinger,
     Restart,
     SeenTwice,
     Wait,
+    Where,
 )
 from tests.unit.controller.palms import Luck
 
 _some = st.integers(0, 5)
 _cpus = st.integers(1, 4)
 _few = st.none() | st.integers(1, 8)
+_seldom = st.sampled_from([False, False, False, True])
+_where = st.just(Where.ANYWHERE) | st.sampled_from(Where)
 
 JOBS = st.builds(
     JobComes,
@@ -41,6 +48,8 @@ JOBS = st.builds(
     indexed=st.booleans(),
     walltime=st.none() | st.integers(2, 8),
     least=st.none() | st.integers(1, 3),
+    where=_where,
+    held=_seldom,
     again=st.booleans(),
 )
 RINGS = st.builds(
@@ -49,7 +58,9 @@ RINGS = st.builds(
     cpus=st.lists(_cpus, min_size=1, max_size=4).map(tuple),
     most=st.none() | st.integers(1, 5),
 )
-PODS = st.builds(PodComes, _cpus, alone=st.booleans(), gated=st.booleans(), deadline=_few)
+PODS = st.builds(
+    PodComes, _cpus, alone=st.booleans(), gated=st.booleans(), deadline=_few, where=_where
+)
 COMING = JOBS | RINGS | PODS
 USERS = (
     COMING
@@ -58,12 +69,19 @@ USERS = (
     | st.builds(PodGoes, _some)
     | st.builds(JobScaled, _some, st.integers(0, 5))
     | st.builds(JobSuspended, _some, st.booleans())
+    | st.builds(JobHeld, _some, st.booleans())
+    | st.builds(AdmissionChanges, st.integers(0, 4))
 )
-ENDS = st.builds(PodEnds, _some, st.booleans()) | st.builds(PodEnds, _some)
+ENDS = (
+    st.builds(PodEnds, _some, st.booleans())
+    | st.builds(PodEnds, _some)
+    | st.builds(PodsLinger, st.integers(0, 4))
+)
 GROUND = (
     st.builds(NodeGoes, _some)
     | st.builds(NodeComes, _some)
     | st.builds(NodeCloses, _some, st.booleans())
+    | st.builds(NodeChanges, _some, st.integers(2, 6), st.booleans())
     | st.builds(OtherComes, _some, st.integers(1, 3))
     | st.builds(OtherGoes, _some)
 )

@@ -6,15 +6,14 @@ from hypothesis import given
 
 from tests.property.controller.endings import check_that_all_came_to_an_end
 from tests.property.controller.happenings import Happening
-from tests.property.controller.scene import NODES, Scene
+from tests.property.controller.scene import NODES, Scene, a_node
 from tests.property.controller.scripts import COMING, ENDS, FALLS, GROUND, TROUBLE, USERS, stories
 from tests.property.profile import examples
-from tests.unit.cluster.builders import machine
 from tests.unit.controller.play import Play
 
 
 def live_through(story: list[Happening]) -> None:
-    with Play(*map(machine, NODES)) as play:
+    with Play(*map(a_node, NODES)) as play:
         scene = Scene(play)
         for happening in story:
             happening(scene)

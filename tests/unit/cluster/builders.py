@@ -118,12 +118,14 @@ def a_job(
     labels: Content | None = None,
     annotations: Content | None = None,
     template: Content | None = None,
+    pod: Content | None = None,
     status: Content | None = None,
     **spec: Any,
 ) -> Job:
     """A Job as the webhook leaves it: suspended, and marked as ours to let go.
 
-    It wants as many pods to succeed as run side by side, unless `completions` says otherwise.
+    It wants as many pods to succeed as run side by side, unless `completions` says otherwise. More
+    of its template's metadata is in `template`, and of its spec in `pod`.
     """
     mark = {QUEUED: "true"} if queued else {}
     content = {
@@ -140,7 +142,11 @@ def a_job(
             "suspend": suspended,
             "template": {
                 "metadata": template or {},
-                "spec": {"containers": [a_container(cpu=cpu)], "schedulerName": scheduler},
+                "spec": {
+                    "containers": [a_container(cpu=cpu)],
+                    "schedulerName": scheduler,
+                    **(pod or {}),
+                },
             },
             **spec,
         },

@@ -60,6 +60,10 @@ class Cluster:
     news: list[News] = field(default_factory=list)
     run_time: int | None = None
     """Pods that ran for so long end well; None: they run until somebody ends them."""
+    usual: str = ""
+    """The cpu that admission gives pods of Jobs from now on, whatever their template says."""
+    stop_time: int = 0
+    """Seconds that a running pod needs to go, beyond one."""
     made: int = 0
     """How many pods were ever made by controllers."""
     tally: dict[str, dict[str, bool]] = field(default_factory=dict)
@@ -192,8 +196,12 @@ class Cluster:
     def _keep(self, pod: Pod) -> None:
         """What the kubelet of a pod's node does about it."""
         uid, status = pod.metadata.uid, pod.status
-        if pod.spec.node_name not in self.nodes or pod.metadata.deletion_timestamp is not None:
+        going = pod.metadata.deletion_timestamp
+        if pod.spec.node_name not in self.nodes:
             self.drop(pod)
+        elif going is not None:
+            if self.now - going.timestamp() > self.stop_time:
+                self.drop(pod)
         elif status.phase == "Pending":
             self._admit(pod)
         else:
@@ -207,8 +215,11 @@ class Cluster:
     def _admit(self, pod: Pod) -> None:
         free = self.free(pod.spec.node_name, admitted=True)
         short = [type for type, amount in held_amounts(pod) if amount > free.get(type, amount)]
+        labels = self.nodes[pod.spec.node_name].metadata.labels.items()
         if short:
             self.end_pod(pod.metadata.uid, "Failed", f"OutOf{short[0]}")
+        elif not pod.spec.node_selector.items() <= labels:
+            self.end_pod(pod.metadata.uid, "Failed", "NodeAffinity")
         else:
             running = replace(pod.status, phase="Running", start_time=self.moment)
             self.put(replace(pod, status=running))

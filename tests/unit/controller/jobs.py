@@ -114,7 +114,8 @@ class JobController:
         cluster = self._cluster
         cluster.made += 1
         name = f"{self._job.metadata.name}-{cluster.made}"
-        cluster.put(pod_of(self._job, name, uid=f"pod-{cluster.made}", index=number))
+        pod = pod_of(self._job, name, uid=f"pod-{cluster.made}", index=number, cpu=cluster.usual)
+        cluster.put(pod)
 
 
 def _is_of(pod: Pod, job: Job) -> bool:

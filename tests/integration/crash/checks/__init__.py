@@ -3,6 +3,7 @@
     evidence    what a run leaves behind to be judged
     rooms       no node was over-committed by us; where others and we collided
     crowds      who of ours had to make way for others, which excuses something
+    unheard     pods that Kubernetes made twice, which excuses something
     gangs       no group was half-placed for long
     ends        nothing lost, nothing doubled: every piece of work ended as designed, once
     books       nothing leaked: the tables are empty of what lives, and say the same

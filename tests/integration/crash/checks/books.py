@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from fluxnetes.queue.states import ENDED
 from tests.integration.crash.checks.crowds import crowded_out
 from tests.integration.crash.checks.evidence import Evidence, Row
+from tests.integration.crash.checks.unheard import unheard_pods
 from tests.integration.crash.works import Fate, Kind
 
 _STATES = {
@@ -31,7 +32,7 @@ def wrong_jobs(evidence: Evidence) -> list[str]:
     by_name: dict[str, list[Row]] = {}
     for row in evidence.rows:
         by_name.setdefault(row.name, []).append(row)
-    crowded = crowded_out(evidence)
+    crowded, unheard = crowded_out(evidence), unheard_pods(evidence)
     found = []
     for work in evidence.works:
         rows = by_name.pop(work.name if not _is_lone_pod(work.kind) else f"{work.name}-0", [])
@@ -41,7 +42,8 @@ def wrong_jobs(evidence: Evidence) -> list[str]:
         expected = _STATES.get(work.fate) if work.name not in crowded.failed else None
         # Pods that a Job makes when it is let go again, or in place of others that have ended, may
         # find their seats taken by others; then they are queued by themselves.
-        may_want_more = work.rounds > 1 or (work.is_job and work.name in crowded.restarted)
+        may_want_more = work.rounds > 1 or bool(unheard[work.name])
+        may_want_more |= work.is_job and work.name in crowded.restarted
         if (len(rows) > 1 and not may_want_more) or (not rows and work.fate is not Fate.DELETED):
             found.append(f"{work.name} was queued {len(rows)} times{_listed(rows)}")
         found += [

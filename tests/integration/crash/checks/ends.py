@@ -1,16 +1,19 @@
 """Nothing lost, nothing doubled: every piece of work ended as designed, once.
 
 Where others' pods crowded ours out, a Job may have run some of its pods again, and of pods that
-nobody makes again it is only asked that they ended.
+nobody makes again it is only asked that they ended. And the Job controller makes pods twice of
+which it was not told that they were made.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from tests.integration.crash.checks.crowds import Crowded, crowded_out
 from tests.integration.crash.checks.evidence import Evidence
+from tests.integration.crash.checks.unheard import unheard_pods
 from tests.integration.crash.record import KubeJob, Pod, Seen, last
 from tests.integration.crash.record import pods as pods_of
 from tests.integration.crash.works import Fate, Work
@@ -24,13 +27,15 @@ Complaints: TypeAlias = Iterator[str]
 
 def wrong_ends(evidence: Evidence) -> list[str]:
     """Work that did not end as designed, or more than once."""
-    crowded = crowded_out(evidence)
+    crowded, unheard = crowded_out(evidence), unheard_pods(evidence)
     final = [seen.thing for seen in last(evidence.record).values()]
     found = []
     for work in evidence.works:
         pods = [each for each in final if isinstance(each, Pod) and each.work == work.name]
         jobs = [each for each in final if isinstance(each, KubeJob) and each.work == work.name]
-        complaints = _judge(work, pods, jobs, crowded)
+        complaints = list(_judge(work, pods, jobs, crowded))
+        if work.is_job and work.name not in crowded.restarted:
+            complaints += _no_more_pods(work, pods, unheard[work.name])
         found += [f"{work.name} ({work.fate.value}): {each}" for each in complaints]
     return found
 
@@ -72,8 +77,6 @@ def _judge(work: Work, pods: list[Pod], jobs: list[KubeJob], crowded: Crowded) -
         yield from _JUDGES_OF_PODS[work.fate](work, pods)
     else:
         yield from _JUDGES_OF_JOBS[work.fate](work, pods, jobs)
-        if work.name not in crowded.restarted:
-            yield from _no_more_pods(work, pods)
 
 
 def _pods_are_over(pods: list[Pod]) -> Complaints:
@@ -128,9 +131,6 @@ def _job_succeeds(work: Work, pods: list[Pod], jobs: list[KubeJob]) -> Complaint
     for job in jobs:
         if (job.succeeded, job.failed) != (work.completions, 0):
             yield f"{job.succeeded} of {work.completions} succeeded, {job.failed} failed"
-    done = [pod.index for pod in pods if pod.phase == "Succeeded" and pod.index]
-    for index in sorted({index for index in done if done.count(index) > 1}):
-        yield f"index {index} was completed {done.count(index)} times"
 
 
 def _job_fails(work: Work, pods: list[Pod], jobs: list[KubeJob]) -> Complaints:
@@ -146,11 +146,15 @@ def _job_goes(work: Work, pods: list[Pod], jobs: list[KubeJob]) -> Complaints:
     yield from _pods_go(work, pods)
 
 
-def _no_more_pods(work: Work, pods: list[Pod]) -> Complaints:
-    """Nothing ran again that had no need to."""
+def _no_more_pods(work: Work, pods: list[Pod], unheard: int) -> Complaints:
+    """Nothing ran again that had no need to, and no index more than once."""
     ran = sum(bool(pod.node) for pod in pods)
-    if ran > work.completions:
+    if ran > work.completions + unheard:
         yield f"{ran} pods ran, where {work.completions} would have done"
+    done = Counter(pod.index for pod in pods if pod.phase == "Succeeded" and pod.index)
+    again = [index for index, times in done.items() if times > 1]
+    if len(again) > unheard:
+        yield f"indexes were completed more than once: {', '.join(sorted(again))}"
 
 
 _JUDGES_OF_PODS: dict[Fate, Callable[[Work, list[Pod]], Complaints]] = {
