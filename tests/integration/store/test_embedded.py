@@ -120,16 +120,16 @@ async def test_after_kill_9_of_the_server_work_goes_on(folder: Path) -> None:
     assert is_empty(server.places)
 
 
-def test_a_stale_pid_file_that_names_a_stranger_is_seen_through(folder: Path) -> None:
+def test_stale_files_that_name_a_stranger_are_seen_through(folder: Path) -> None:
     """In a container the numbers of processes begin anew, and somebody always has the old one."""
     server = EmbeddedServer(folder)
     server.start()
     kill_server(server)
     server.stop()
     with subprocess.Popen(["sleep", "1000"], **server_account().run_as) as stranger:
-        pid_file = server.places.cluster / "postmaster.pid"
-        _, rest = pid_file.read_text().split("\n", 1)
-        pid_file.write_text(f"{stranger.pid}\n{rest}")
+        for stale in (server.places.cluster / "postmaster.pid", server.places.socket_lock):
+            _, rest = stale.read_text().split("\n", 1)
+            stale.write_text(f"{stranger.pid}\n{rest}")
         server.start()
         assert server.pid != stranger.pid
         server.stop()

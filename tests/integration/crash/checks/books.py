@@ -9,7 +9,7 @@ from fluxnetes.queue.states import ENDED
 from tests.integration.crash.checks.crowds import crowded_out
 from tests.integration.crash.checks.evidence import Evidence, Row
 from tests.integration.crash.checks.unheard import unheard_pods
-from tests.integration.crash.works import Fate, Kind
+from tests.integration.crash.works import Fate, Kind, Work
 
 _STATES = {
     Fate.SUCCEEDS: "completed",
@@ -36,22 +36,30 @@ def wrong_jobs(evidence: Evidence) -> list[str]:
     found = []
     for work in evidence.works:
         rows = by_name.pop(work.name if not _is_lone_pod(work.kind) else f"{work.name}-0", [])
-        if not work.is_ours:
-            found += [f"{work.name} is not ours, and was queued" for _ in rows]
-            continue
-        expected = _STATES.get(work.fate) if work.name not in crowded.failed else None
-        # Pods that a Job makes when it is let go again, or in place of others that have ended, may
-        # find their seats taken by others; then they are queued by themselves.
-        may_want_more = work.rounds > 1 or bool(unheard[work.name])
-        may_want_more |= work.is_job and work.name in crowded.restarted
-        if (len(rows) > 1 and not may_want_more) or (not rows and work.fate is not Fate.DELETED):
-            found.append(f"{work.name} was queued {len(rows)} times{_listed(rows)}")
-        found += [
-            f"{work.name} ({work.fate.value}): the queue says {row.state}, {row.reason!r}"
-            for row in rows
-            if expected is not None and row.state != expected
-        ]
+        again = work.name in crowded.restarted or bool(unheard[work.name])
+        found += _wrong_count(work, rows, again)
+        if rows and work.name not in crowded.failed:
+            found += _wrong_state(work, rows[0])
     return found + [f"{name} was queued, and nobody asked" for name in by_name]
+
+
+def _wrong_count(work: Work, rows: list[Row], again: bool) -> list[str]:
+    """Once, or perhaps more often: pods that a Job makes in place of others may find their seats
+    taken, and are then queued by themselves."""
+    if not work.is_ours:
+        return [f"{work.name} is not ours, and was queued" for _ in rows]
+    may_want_more = work.is_job and (again or work.rounds > 1 or work.fate is Fate.FAILS)
+    is_missing = not rows and work.fate is not Fate.DELETED
+    if is_missing or (len(rows) > 1 and not may_want_more):
+        return [f"{work.name} was queued {len(rows)} times{_listed(rows)}"]
+    return []
+
+
+def _wrong_state(work: Work, row: Row) -> list[str]:
+    expected = _STATES.get(work.fate, row.state)
+    if row.state == expected:
+        return []
+    return [f"{work.name} ({work.fate.value}): the queue says {row.state}, {row.reason!r}"]
 
 
 def wrong_fluxjobs(evidence: Evidence) -> list[str]:
@@ -63,11 +71,11 @@ def wrong_fluxjobs(evidence: Evidence) -> list[str]:
         needed = work.is_ours and not _is_lone_pod(work.kind) and work.fate is not Fate.DELETED
         if needed and work.name not in told:
             found.append(f"{work.name} has no FluxJob")
-    states = {row.workload: row.state for row in evidence.rows}
+    states = {row.id: row.state for row in evidence.rows}
     return found + [
-        f"the FluxJob of {each.name} says {each.state}, the queue {states[each.workload]}"
+        f"the FluxJob of {each.name} says {each.state}, the queue {states[each.id]}"
         for each in evidence.fluxjobs
-        if each.workload in states and states[each.workload] != each.state
+        if each.id in states and states[each.id] != each.state
     ]
 
 

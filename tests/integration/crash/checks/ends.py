@@ -72,16 +72,16 @@ def missed_changes(record: tuple[Seen, ...], versions: dict[str, int]) -> list[s
 
 def _judge(work: Work, pods: list[Pod], jobs: list[KubeJob], crowded: Crowded) -> Complaints:
     if work.name in crowded.failed:
-        yield from _pods_are_over(pods)
+        yield from _pods_hold_nothing(pods)
     elif not work.is_job:
         yield from _JUDGES_OF_PODS[work.fate](work, pods)
     else:
         yield from _JUDGES_OF_JOBS[work.fate](work, pods, jobs)
 
 
-def _pods_are_over(pods: list[Pod]) -> Complaints:
-    there = (pod for pod in pods if not pod.is_gone and not pod.is_over)
-    yield from (f"pod {pod.name} is {_told(pod)}" for pod in there)
+def _pods_hold_nothing(pods: list[Pod]) -> Complaints:
+    """Those that were never bound stay to be looked at."""
+    yield from (f"pod {pod.name} is {_told(pod)}" for pod in pods if pod.holds)
 
 
 def _told(pod: Pod) -> str:
@@ -129,7 +129,7 @@ def _one_job(jobs: list[KubeJob], end: str, reason: str = "") -> Complaints:
 def _job_succeeds(work: Work, pods: list[Pod], jobs: list[KubeJob]) -> Complaints:
     yield from _one_job(jobs, "Complete")
     for job in jobs:
-        if (job.succeeded, job.failed) != (work.completions, 0):
+        if job.succeeded < work.completions or job.failed:
             yield f"{job.succeeded} of {work.completions} succeeded, {job.failed} failed"
 
 
