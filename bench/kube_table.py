@@ -27,7 +27,7 @@ from bench.kube_limits import Key, show_limits
 from bench.kube_result import Result, Wrong, median
 from bench.kube_run import MODES, Case, measure
 from bench.kube_work import WORKLOADS
-from fluxnetes.plane.errors import PlaneFailed
+from fluxnetes.plane.errors import PlaneError
 
 HEADER = (
     f"{'':8} {'workload':20} {'mode':8} {'contestant':14} {'seconds':>8} {'pods/s':>7} "
@@ -86,7 +86,7 @@ def _measure_all(cases: Sequence[Case], kinds: Kinds, rounds: int) -> tuple[Foun
             for kind in (*kinds[first:], *kinds[:first]):
                 try:
                     result = measure(case, kind)
-                except (PlaneFailed, Wrong) as error:
+                except (PlaneError, Wrong) as error:
                     all_good = False
                     print(f"round {number + 1}  {_name(case)} {kind.name:14} {error}", flush=True)
                 else:

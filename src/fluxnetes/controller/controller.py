@@ -115,7 +115,7 @@ class Controller:
             self._settle(group)
         # Reading pods may have made pools of which others hold something already.
         self.grounds.count_others()
-        self.grounds.look_at_crowds()
+        self.grounds.look_again()
 
     def _settle(self, group: Group) -> None:
         self.seating.settle(group)

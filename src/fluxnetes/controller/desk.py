@@ -64,6 +64,8 @@ class Desk:
     """Such groups of which the store knows nothing any more, and whether they ended well."""
     seats_on: dict[str, set[tuple[int, int]]] = field(default_factory=dict)
     """Job and task of every seat, by node."""
+    doubtful: set[str] = field(default_factory=set)
+    """Nodes that changed, or on which a seat became empty: may pods still go there?"""
     told: int = 0
     """How often the queue was told something."""
     before_telling: Callable[[], None] = field(default=lambda: None)

@@ -48,6 +48,7 @@ class Grounds:
         self.tell(machines.put(nodes))
         for node in nodes:
             self.desk.world.others.touch(node.metadata.name)
+            self.desk.doubtful.add(node.metadata.name)
         gone = [name for name in gone if name in machines.machines]
         if gone:
             # What is on them may have to go to nodes that have just come.
@@ -144,20 +145,45 @@ class Grounds:
         for node in known:
             self._look_for_crowd(node)
 
-    def look_at_crowds(self) -> None:
-        """Seats became empty meanwhile, perhaps, on nodes where there are too many."""
+    def look_again(self) -> None:
+        """After groups were settled: seats became empty, perhaps, where nobody should go now."""
         for node in list(self.crowded):
             self._look_for_crowd(node)
+        doubtful, self.desk.doubtful = self.desk.doubtful, set()
+        for node in doubtful:
+            why = self._why_not(node)
+            if why:
+                self._move_away(node, why)
+                self._remember_binds(node)
+
+    def _why_not(self, node: str) -> str:
+        """In words, why no pod of ours should go to a node now; empty if all may that sit there."""
+        machine, seats = self.desk.world.machines.machines.get(node), self.desk.seats_on.get(node)
+        if machine is None or not seats:
+            return ""
+        if machine.closed:
+            return f"node {node} was closed"
+        graph = self.desk.matcher.graph
+        rules = {self.desk.parts[job][1].footprints[task].rule for job, task in seats}
+        if not all(graph.has_property(machine.vertex, rule) for rule in rules):
+            return f"node {node} has other labels or taints now"
+        return f"there is less room on node {node}" if self._over(node) else ""
+
+    def _remember_binds(self, node: str) -> None:
+        """Who is on the way there cannot be stopped; if that fails we must look again."""
+        for job, task in self.desk.seats_on.get(node, ()):
+            if self.hands.is_flying(self.desk.parts[job][1].pods.get(task, "")):
+                self.desk.doubtful.add(node)
 
     def _look_for_crowd(self, node: str) -> None:
         """Others may have taken what we are about to take."""
         if not self._over(node):
             self.crowded.pop(node, None)
             return
-        self._move_away(node)
+        self._move_away(node, f"others took room on node {node}")
         self.crowded.setdefault(node, self.desk.clock)
 
-    def _move_away(self, node: str) -> bool:
+    def _move_away(self, node: str, why: str) -> bool:
         """Place anew who is not bound there yet; False if there is nobody."""
         moved = False
         for group, part, tasks in self._seats_on(node):
@@ -169,8 +195,7 @@ class Grounds:
                 if self.desk.state(part) is State.RUNNING:
                     self._give_up_seats(group, part, unbound)
                 else:
-                    why = f"others took room on node {node}, and there is no room elsewhere"
-                    self.carrying.give_up(group, part, why)
+                    self.carrying.give_up(group, part, f"{why}, and there is no room elsewhere")
         return moved
 
     def _can_move(self, part: Part, task: int) -> bool:
@@ -193,7 +218,7 @@ class Grounds:
         patience = self.desk.settings.collision
         for node, since in list(self.crowded.items()):
             # A bind that was under way when others came may have failed since.
-            if self._over(node) and self._move_away(node):
+            if self._over(node) and self._move_away(node, f"others took room on node {node}"):
                 continue
             if self.desk.clock - since < patience:
                 continue

@@ -193,6 +193,7 @@ class _Resumption:
         self.desk.add(group, part)
         if allocation is not None and job.state in HOLDING:
             nodes = self.desk.nodes_of(allocation)
+            self.desk.doubtful.update(nodes)
             self.desk.place(part, nodes, allocation.ended_tasks)
             _sit_down(self.desk, group, part, was_full=job.state is State.RUNNING)
             self.desk.carry(group)

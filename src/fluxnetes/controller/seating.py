@@ -173,6 +173,7 @@ class Seating:
             return
         ok = member is not None and member.pod.status.phase == "Succeeded"
         part.kept[task] = Kept(self.desk.clock + self.desk.settings.keep_seat, ok)
+        self.desk.doubtful.add(part.nodes[task])
 
     # -- tasks that are over -------------------------------------------------------------------
 

@@ -7,7 +7,9 @@ from typing import cast
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.demand import least_size
 from fluxnetes.cluster.groups import Group, is_live
+from fluxnetes.controller.desk import Desk
 from fluxnetes.kube.objects.jobs import Job
+from fluxnetes.queue.states import State
 from tests.property.controller.scene import Scene
 
 PATIENCE = 120
@@ -24,13 +26,21 @@ def check_that_all_came_to_an_end(scene: Scene) -> None:
 
 def _waiting(scene: Scene) -> list[Group]:
     """Groups that should have come to an end, and have not."""
-    groups = scene.play.desk.world.groups.values()
-    return [group for group in groups if _is_alive(group) and not _may_wait(group)]
+    desk = scene.play.desk
+    groups = [group for group in desk.world.groups.values() if _is_alive(group)]
+    return [group for group in groups if not (_may_wait(group) or _is_hopeless(desk, group))]
 
 
 def _is_alive(group: Group) -> bool:
     jobs = [job for job in group.workloads.values() if cast(Job, job).end is None]
     return bool(group.parts or jobs or any(is_live(m.pod) for m in group.pods.values()))
+
+
+def _is_hopeless(desk: Desk, group: Group) -> bool:
+    """Whether it could run when it came, and there are no such nodes any more."""
+    jobs = [desk.job(part) for part in group.parts]
+    asked = [job.submission.request for job in jobs if job.state is State.PENDING]
+    return any(not desk.matcher.satisfiable(request) for request in asked)
 
 
 def _may_wait(group: Group) -> bool:
