@@ -197,6 +197,8 @@ class Group:
     changed: set[str] = field(default_factory=set)
     """Uids of pods that changed since the group was last settled."""
     closed: Closed | None = None
+    refused: tuple[Footprint, ...] = ()
+    """What was rejected for pods that came late, while others of it run; not asked for again."""
     refusals: dict[str, str] = field(default_factory=dict)
     """What is wrong with some of its objects, by uid; while there is any it cannot be queued."""
     told: str = ""

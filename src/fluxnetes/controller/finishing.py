@@ -51,6 +51,8 @@ class Finishing:
         self.queueing.forget(part.job)
         if not part.withdrawn and not group.parts:
             group.closed = close(group, job)
+        elif not part.withdrawn and not part.holds:
+            group.refused = part.footprints
         self.desk.world.dirty[group.key] = None
 
 

@@ -79,6 +79,8 @@ class Queueing:
         if grown is not None:
             self.desk.tell(Grow(grown.job))
             return
+        if group.parts and demand.footprints == group.refused:
+            return
         try:
             dependencies = self._dependencies(group.key, demand)
         except NotYet as wait:

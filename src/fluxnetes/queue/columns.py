@@ -118,12 +118,13 @@ def _apart(planning: Planning, units: set[Request | None]) -> bool:
     taken = np.zeros(len(planning.engine.tree), np.bool_)
     for unit in units:
         assert unit is not None  # noqa: S101 - the caller looked
-        nodes = planning.nodes.allowed(_constraint(unit))
+        nodes = planning.nodes.allowed(constraint_of(unit))
         if taken[nodes].any():
             return False
         taken[nodes] = True
     return True
 
 
-def _constraint(unit: Request) -> Constraint | None:
+def constraint_of(unit: Request) -> Constraint | None:
+    """Where a unit may be."""
     return unit.shapes[0].constraint if isinstance(unit, Gang) else unit.constraint

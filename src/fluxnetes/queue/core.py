@@ -67,6 +67,8 @@ class Core:
     """Why the room must be laid out anew; empty if it need not."""
     crowded: str = ""
     """What others did on nodes since the room last followed that; empty if nothing."""
+    astray: bool = True
+    """Whether jobs may be where they could not be placed now; labels change under them."""
     kinds: dict[object, Kind] = field(default_factory=dict)
     """The kinds of asks that live, and how many there are of each."""
     known_asks: dict[Ask, Ask] = field(default_factory=dict)

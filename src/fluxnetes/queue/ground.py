@@ -18,7 +18,7 @@ import numpy as np
 from fluxnetes.match.planning import Planning
 from fluxnetes.queue.asks import Ask
 from fluxnetes.queue.changes import Window
-from fluxnetes.queue.columns import Columns
+from fluxnetes.queue.columns import Columns, constraint_of
 from fluxnetes.queue.core import Core
 from fluxnetes.queue.promises import Promises
 from fluxnetes.queue.room import Block, Holder, Room
@@ -90,11 +90,25 @@ class Ground:
         return Columns(core.planning, asks, by_rows=rows or self._detour)
 
     def _is_countable(self) -> bool:
-        """Whether all that jobs hold is up, open and theirs; elsewhere units cannot be counted."""
-        engine = self._core.planning.engine
+        """Whether all that jobs hold is up, open, theirs, and where they may be; elsewhere units
+        cannot be counted."""
+        core = self._core
+        engine = core.planning.engine
         if len(engine.ledger.overcommitted()):
             return False
-        return not engine.ledger.tags[~engine.reachable()].any()
+        if engine.ledger.tags[~engine.reachable()].any():
+            return False
+        core.astray = core.astray and any(map(self._is_astray, core.room.holders))
+        return not core.astray
+
+    def _is_astray(self, job: int) -> bool:
+        core = self._core
+        unit = core.room.holders[job].ask.unit
+        constraint = constraint_of(unit) if unit is not None else None
+        if constraint is None:
+            return False
+        nodes = core.planning.nodes.of(core.allocations[job].placement)
+        return not core.planning.engine.allowed(constraint)[nodes].all()
 
     def _block(self, room: Room, window: Window, key: int) -> None:
         planning = self._core.planning

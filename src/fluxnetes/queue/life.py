@@ -57,7 +57,8 @@ class Life:
         core = self._core
         core.records.jobs[job.id] = job
         self._know_owner(job, now)
-        # It may be of a kind that was not counted so far, or hold what is not free.
+        # It may be of a kind that was not counted so far, hold what is not free, or be astray.
+        core.astray = True
         core.unsettled = core.unsettled or f"job {job.id} was found running"
         until = core.until(job, start)
         core.room.remember(job.id, ask, until)

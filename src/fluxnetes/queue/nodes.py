@@ -83,6 +83,7 @@ class Nodes:
 
     def graph_changed(self, event: GraphChanged, now: int) -> None:
         core = self._core
+        core.astray = True
         core.estimates.clear()
         self._admission.forget()
         core.planning.engine.relabelled()

@@ -15,6 +15,9 @@ from fluxnetes.queue.jobs import Job, Plan, Submission
 from fluxnetes.queue.states import ENDED
 from fluxnetes.store.system import Kept
 
+_ENDED_KNOWN = 1_000_000
+"""So many are kept in mind; beyond that, everything may be in the tables."""
+
 
 @dataclass(frozen=True, slots=True)
 class Known:
@@ -33,26 +36,35 @@ class Known:
 class Written:
     """What was last sent of the system and of all jobs that live. What is not here is not known.
 
-    Unless it is `complete`: then what is not here is not in the tables either, as far as it lives.
+    Unless it is `complete`: then what is not here is not in the tables either, as far as it lives
+    or ended lately.
     """
 
     jobs: dict[int, Known] = field(default_factory=dict)
     allocations: dict[int, Allocation] = field(default_factory=dict)
     system: Kept | None = None
     complete: bool = False
+    ended: set[int] = field(default_factory=set)
+    """Jobs that ended; the tables know them, and they are not expected to come again."""
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Written:
         jobs = {job.id: Known.of(job) for job in snapshot.jobs}
-        return cls(jobs, {each.job: each for each in snapshot.allocations}, complete=True)
+        held = {each.job: each for each in snapshot.allocations}
+        ended = {job for job, _ in snapshot.outcomes}
+        return cls(jobs, held, complete=True, ended=ended)
 
     def note(self, changes: Changes) -> None:
         """The changes are in the tables, or will be before anything else is."""
         for job in changes.jobs.values():
             if job.state in ENDED:
                 self.jobs.pop(job.id, None)
+                self.ended.add(job.id)
             else:
                 self.jobs[job.id] = Known.of(job)
+        if len(self.ended) > _ENDED_KNOWN:
+            self.ended.clear()
+            self.complete = False
         for number, allocation in changes.allocations.items():
             if allocation is None:
                 self.allocations.pop(number, None)
@@ -71,23 +83,23 @@ class Written:
 
     def with_old_dependencies(self, submissions: Iterable[Submission]) -> list[int]:
         """The jobs of which dependencies may be in the tables that are not the right ones."""
-        return [each.id for each in submissions if not self.complete or each.id in self.jobs]
+        return [each.id for each in submissions if self._may_be_there(each.id)]
 
     def with_new_plan(self, jobs: Iterable[Job]) -> list[Job]:
         known = self.jobs.get
         new = (job for job in jobs if (k := known(job.id)) is None or k.plan != job.plan)
-        return [job for job in new if job.plan is not None or self._may_be_there(job)]
+        return [job for job in new if job.plan is not None or self._may_be_there(job.id)]
 
     def with_new_commitments(self, jobs: Iterable[Job]) -> list[Job]:
         known = self.jobs.get
         new = (
             job for job in jobs if (k := known(job.id)) is None or k.commitments != job.commitments
         )
-        return [job for job in new if job.commitments or self._may_be_there(job)]
+        return [job for job in new if job.commitments or self._may_be_there(job.id)]
 
-    def _may_be_there(self, job: Job) -> bool:
+    def _may_be_there(self, job: int) -> bool:
         """Whether the tables may know a job."""
-        return not self.complete or job.id in self.jobs
+        return not self.complete or job in self.jobs or job in self.ended
 
     def has_moved(self, held: Allocation) -> bool:
         """Whether a job holds something else than before, not just for another time."""

@@ -35,13 +35,21 @@ class Partial:
     since: int
 
 
+@dataclass(frozen=True)
+class Aware:
+    """What the controller knew of a node when a bind took off."""
+
+    others: frozenset[str]
+    sizes: dict[str, int]
+
+
 class Inspector:
     """Looks at a play after every round."""
 
     def __init__(self, play: Play) -> None:
         self._play = play
-        self._aware: dict[str, frozenset[str]] = {}
-        """Others' pods that the controller had heard of when the bind of a pod took off."""
+        self._aware: dict[str, Aware] = {}
+        """By the uid of the pod."""
         self._partial: dict[GroupKey, Partial] = {}
         self._started: set[GroupKey] = set()
         self.attend()
@@ -56,26 +64,22 @@ class Inspector:
     # -- binds ---------------------------------------------------------------------------------
 
     def _takes_off(self, bind: Bind) -> None:
-        pods = self._play.cluster.pods
-        others = self._play.desk.world.others.pods
-        seen = (uid for uid in others if uid in pods and not is_ours(pods[uid]))
-        self._aware[bind.uid] = frozenset(seen)
+        pods, world = self._play.cluster.pods, self._play.desk.world
+        seen = (uid for uid in world.others.pods if uid in pods and not is_ours(pods[uid]))
+        machine = world.machines.machines.get(bind.node)
+        self._aware[bind.uid] = Aware(frozenset(seen), dict(machine.sizes) if machine else {})
 
     def _lands(self, bind: Bind) -> None:
         """A pod was bound just now."""
         cluster, aware = self._play.cluster, self._aware[bind.uid]
-        if bind.node not in cluster.nodes:
-            return
-        unseen = (uid for uid, pod in cluster.pods.items() if not is_ours(pod) and uid not in aware)
-        left = cluster.free(bind.node, but=frozenset(unseen))
-        mine = dict(held_amounts(cluster.pods[bind.uid]))
-        over = {type: n for type, n in left.items() if n < 0 and type in mine}
-        assert not over, f"{bind} puts too much on its node: {over}"
-        beside = [
-            p for uid, p in cluster.pods.items() if uid != bind.uid and _is_there(p, bind.node)
-        ]
-        seen = [p for p in beside if is_ours(p) or p.metadata.uid in aware]
-        clashes = [p.metadata.name for p in seen if _clash(cluster.pods[bind.uid], p)]
+        mine, there = cluster.pods[bind.uid], cluster.on(bind.node)
+        seen = [pod for pod in there if is_ours(pod) or pod.metadata.uid in aware.others]
+        held = Counter[str]()
+        for pod in seen:
+            held.update(dict(held_amounts(pod)))
+        over = [t for t, _ in held_amounts(mine) if held[t] > aware.sizes.get(t, held[t])]
+        assert not over, f"{bind} puts too much {over} on its node: {held} of {aware.sizes}"
+        clashes = [pod.metadata.name for pod in seen if pod is not mine and _clash(mine, pod)]
         assert not clashes, f"{bind} puts a pod beside {clashes}"
 
     # -- rounds --------------------------------------------------------------------------------
@@ -157,10 +161,6 @@ class Inspector:
     def _is_placed(self, uid: str) -> bool:
         pod = self._play.cluster.pods.get(uid)
         return pod is not None and bool(pod.spec.node_name) and is_live(pod)
-
-
-def _is_there(pod: Pod, node: str) -> bool:
-    return pod.spec.node_name == node and not pod.is_over
 
 
 def _clash(one: Pod, other: Pod) -> bool:

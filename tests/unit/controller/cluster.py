@@ -226,14 +226,14 @@ class Cluster:
 
     # -- looking -------------------------------------------------------------------------------
 
-    def free(
-        self, node: str, *, admitted: bool = False, but: frozenset[str] = frozenset()
-    ) -> dict[str, int]:
-        """What the pods on a node leave, of what kubelets count; `but`: pods that do not count."""
+    def on(self, node: str) -> list[Pod]:
+        """The pods on a node that are not over."""
+        return [p for p in self.pods.values() if p.spec.node_name == node and not p.is_over]
+
+    def free(self, node: str, *, admitted: bool = False) -> dict[str, int]:
+        """What the pods on a node leave, of what kubelets count; or those that run there alone."""
         left = amounts(self.nodes[node].status.allocatable, up=False)
-        for uid, pod in self.pods.items():
-            if pod.spec.node_name != node or pod.is_over or uid in but:
-                continue
+        for pod in self.on(node):
             if not admitted or pod.status.phase != "Pending":
                 for type, amount in held_amounts(pod):
                     if type in left:
