@@ -80,25 +80,30 @@ class Grounds:
 
     def _clear_out(self, node: str) -> None:
         for group, part, tasks in self._seats_on(node):
-            for task in tasks:
-                uid = part.pods.get(task)
-                if uid is not None and task in part.bound:
-                    self._unseat(group, part, task, uid)
-            moved = [task for task in tasks if task not in part.kept]
+            lost = [task for task in tasks if task in part.bound]
+            over = [task for task in lost if not self._unseat(group, part, part.pods[task])]
+            moved = [task for task in tasks if task not in over]
             if moved and not self._reseat(group, part, moved):
                 why = f"node {node} is gone, and there is no room elsewhere"
                 self.carrying.give_up(group, part, why)
+            self._keep(part, lost, over)
             self.desk.lift(part, tasks)
             self.desk.world.dirty[group.key] = None
 
-    def _unseat(self, group: Group, part: Part, task: int, uid: str) -> None:
-        """A pod went with its node; or did not, and then it is there when the node comes again."""
+    def _unseat(self, group: Group, part: Part, uid: str) -> bool:
+        """A pod went with its node; or did not, and then it is there when the node comes again.
+        Whether another will be made."""
         member = group.pods.get(uid)
         group.leave(uid)
         if member is not None:
             self.desk.world.account(member.pod)
-        if member is None or not member.owner:
-            part.kept[task] = Kept(self.desk.clock, ok=False)
+        return member is not None and bool(member.owner)
+
+    def _keep(self, part: Part, lost: list[int], over: list[int]) -> None:
+        """Keep seats for pods that will be made again, and for nobody those that are over."""
+        for task in lost:
+            patience = 0.0 if task in over else self.desk.settings.keep_seat
+            part.kept[task] = Kept(self.desk.clock + patience, ok=False)
 
     def _seats_on(self, node: str) -> list[tuple[Group, Part, list[int]]]:
         by_job: dict[int, list[int]] = {}

@@ -184,10 +184,19 @@ class Seating:
             if self.desk.state(part) is State.ENDING or part.returning:
                 continue
             free = self._free_seats(group, part)
-            excess = max(0, len(free) - due)
+            excess = max(0, len(free) - due - self._seats_of_lost(group, part))
             due = max(0, due - len(free))
             late = [t for t in free[excess:] if t in part.kept and self._is_late(part.kept[t])]
             self._end(part, free[:excess] + late)
+
+    def _seats_of_lost(self, group: Group, part: Part) -> int:
+        """How many seats are kept for pods that are yet to be made in place of some that live, but
+        on a node that is gone: they will be, too."""
+        kept = sum(not each.ok for each in part.kept.values())
+        if not kept:
+            return 0
+        stray = (m.pod for uid, m in group.pods.items() if m.owner and uid not in group.seats)
+        return min(kept, sum(bool(pod.spec.node_name) and is_live(pod) for pod in stray))
 
     def _is_late(self, kept: Kept) -> bool:
         return kept.until <= self.desk.clock

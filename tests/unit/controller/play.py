@@ -1,9 +1,8 @@
 """The whole controller, without a server and on a clock of its own.
 
-    with Play(a_node("n1"), a_node("n2")) as play:
+    with Play(machine("n1"), machine("n2")) as play:
         play.put(a_job("train", pods=2))
-        play.settle()
-        assert play.on("n1") == ...
+        assert play.where("train") == ["n1", "n1"]
 
 The controller is the real one with its real rounds. In place of the API server there is a cluster
 in memory, in place of Postgres a store in memory, and its hands are slow or unlucky as the play
@@ -23,6 +22,7 @@ from typing import Any, TypeVar, cast
 from unittest.mock import patch
 
 from fluxnetes.cluster.machines import Machines
+from fluxnetes.cluster.names import GROUP
 from fluxnetes.cluster.world import World
 from fluxnetes.controller import controller as controller_module
 from fluxnetes.controller import term
@@ -31,7 +31,9 @@ from fluxnetes.controller.desk import Desk, Settings
 from fluxnetes.controller.following import Following
 from fluxnetes.kube.cache import Change
 from fluxnetes.kube.client import Client
+from fluxnetes.kube.objects.base import Object
 from fluxnetes.kube.objects.nodes import Node
+from fluxnetes.kube.objects.pods import Pod
 from fluxnetes.queue.config import Config, QueueConfig
 from fluxnetes.queue.validate import Validator
 from fluxnetes.store.store import Store
@@ -80,7 +82,7 @@ class Play:
         self.options = term.Options("play", settings=settings, config=config)
         self.lags: set[str] = set()
         """Kinds of which no news come."""
-        self.meanwhile: Callable[[], None] = lambda: None
+        self.meanwhile: Callable[[], object] = lambda: None
         """What happens while a round waits for its commit, once."""
         self.is_writing = False
         self.looked: Callable[[], None] = lambda: None
@@ -145,6 +147,45 @@ class Play:
     def desk(self) -> Desk:
         return self.controller.desk
 
+    # -- what tests do and ask -----------------------------------------------------------------
+
+    def put(self, *objects: Object) -> None:
+        """Somebody writes these; everything comes to rest."""
+        for each in objects:
+            self.cluster.put(each)
+        self.settle()
+
+    def drop(self, *objects: Object) -> None:
+        """These are gone."""
+        for each in objects:
+            self.cluster.drop(each)
+        self.settle()
+
+    def patch(self, job: str, content: dict[str, Any]) -> None:
+        """Somebody changes a Job; everything comes to rest."""
+        self.cluster.patch_job(_uid_of(self.cluster, job), content)
+        self.settle()
+
+    def pods(self, name: str) -> list[Pod]:
+        """Those that are not over, of a Job, of a group label, or of a name of their own."""
+        live = (pod for pod in self.cluster.pods.values() if not pod.is_over)
+        return [pod for pod in live if name in _names(pod)]
+
+    def where(self, name: str) -> list[str]:
+        """The nodes of those; nothing stands for one that is not bound."""
+        return sorted(pod.spec.node_name for pod in self.pods(name))
+
+    def end(self, *pods: Pod, ok: bool = True) -> None:
+        """Pods end; everything comes to rest."""
+        for pod in pods:
+            self.cluster.end_pod(pod.metadata.uid, "Succeeded" if ok else "Failed")
+        self.settle()
+
+    def states(self) -> list[str]:
+        """Of all jobs that the queue had, in order."""
+        jobs = sorted(self.desk.scheduler.jobs.values(), key=lambda job: job.id)
+        return [job.state.value for job in jobs]
+
     # -- time ----------------------------------------------------------------------------------
 
     def wait(self, seconds: int = 1) -> None:
@@ -171,15 +212,20 @@ class Play:
 
     def step(self) -> bool:
         """News, a round, a step of the hands and of the controllers; False: nothing happened."""
+        happened = self.look()
+        busy = self.hands.work()
+        self.cluster.control()
+        return happened or busy or self.following.wake.is_set() or bool(self._fresh())
+
+    def look(self) -> bool:
+        """News and a round; False: there were none."""
         heard = self.deliver()
         wake = self.following.wake
         awake = wake.is_set()
         wake.clear()
         finish(self.controller._round())
         self.looked()
-        busy = self.hands.work()
-        self.cluster.control()
-        return heard or awake or busy or wake.is_set() or bool(self._fresh())
+        return heard or awake
 
     # -- news ----------------------------------------------------------------------------------
 
@@ -196,6 +242,16 @@ class Play:
 
     def _take(self, news: News) -> None:
         self._takers[news.kind](Change(news.change, news.object))
+
+
+def _uid_of(cluster: Cluster, job: str) -> str:
+    return next(uid for uid, each in cluster.jobs.items() if each.metadata.name == job)
+
+
+def _names(pod: Pod) -> tuple[str, ...]:
+    owner = pod.metadata.controller
+    made_by = owner.name if owner is not None else ""
+    return pod.metadata.name, pod.metadata.labels.get(GROUP, ""), made_by
 
 
 def finish(running: Coroutine[Any, Any, T]) -> T:

@@ -1,0 +1,171 @@
+"""What is asked for is done once, by one worker, and what is asked for later is not forgotten."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from fluxnetes.controller.actions import Action, Bind
+from fluxnetes.controller.hands import Hands
+from fluxnetes.kube.client import Client
+from fluxnetes.kube.errors import Conflict, KubeError, TemporaryError
+
+BIND = Bind("default", "a", "uid-a", "n1", job=1, task=0)
+ELSEWHERE = replace(BIND, node="n2")
+
+
+@dataclass(slots=True, eq=False)
+class SlowHands(Hands):
+    """Hands that do nothing until they are let, and write down what they did."""
+
+    done: list[str] = field(default_factory=list)
+    at_work: list[str] = field(default_factory=list)
+    may_finish: asyncio.Event = field(default_factory=asyncio.Event)
+    errors: list[KubeError] = field(default_factory=list)
+    """With which the next deeds end."""
+
+    async def _send_bind(self, action: Bind) -> None:
+        self.at_work.append(action.node)
+        await self.may_finish.wait()
+        if self.errors:
+            raise self.errors.pop(0)
+        self.done.append(action.node)
+
+
+def play(script: Coroutine[Any, Any, None], hands: SlowHands) -> None:
+    async def run() -> None:
+        async with asyncio.timeout(10):
+            working = asyncio.create_task(hands.run())
+            await script
+            working.cancel()
+
+    asyncio.run(run())
+
+
+def slow_hands() -> SlowHands:
+    return SlowHands(cast(Client, None), lambda: True)
+
+
+async def a_moment() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+async def until_idle(hands: SlowHands) -> None:
+    while hands.asked or hands._working:
+        await asyncio.sleep(0.001)
+
+
+def test_what_is_asked_for_again_while_it_is_under_way_is_done_once() -> None:
+    hands = slow_hands()
+
+    async def script() -> None:
+        hands.ask(BIND)
+        await a_moment()
+        hands.ask(replace(BIND))
+        hands.may_finish.set()
+        await until_idle(hands)
+        hands.ask(BIND)
+        await a_moment()
+
+    play(script(), hands)
+    assert hands.done == ["n1"]
+
+
+def test_what_else_is_asked_for_meanwhile_is_done_after_it_by_the_same_worker() -> None:
+    hands = slow_hands()
+
+    async def script() -> None:
+        hands.ask(BIND)
+        await a_moment()
+        hands.revoke(BIND.uid)
+        hands.ask(ELSEWHERE)
+        await a_moment()
+        assert hands.at_work == ["n1"], "two at work on one pod"
+        hands.may_finish.set()
+        await until_idle(hands)
+
+    play(script(), hands)
+    assert hands.done == ["n1", "n2"]
+
+
+def test_what_is_revoked_and_asked_for_again_before_anybody_began_is_done_once() -> None:
+    hands = slow_hands()
+
+    async def script() -> None:
+        hands.ask(BIND)
+        hands.revoke(BIND.uid)
+        hands.ask(ELSEWHERE)
+        hands.may_finish.set()
+        await until_idle(hands)
+
+    play(script(), hands)
+    assert hands.done == ["n2"]
+
+
+def test_what_fails_for_good_does_not_swallow_what_was_asked_for_meanwhile() -> None:
+    hands = slow_hands()
+    hands.errors = [Conflict("it is bound already")]
+
+    async def script() -> None:
+        hands.ask(BIND)
+        await a_moment()
+        hands.ask(ELSEWHERE)
+        hands.may_finish.set()
+        await until_idle(hands)
+
+    play(script(), hands)
+    assert hands.done == ["n2"]
+
+
+def test_what_fails_for_the_moment_is_tried_again_unless_it_is_revoked() -> None:
+    hands = slow_hands()
+    hands.errors = [TemporaryError("busy"), TemporaryError("busy")]
+    hands.may_finish.set()
+
+    async def script() -> None:
+        hands.ask(BIND)
+        await until_idle(hands)
+        assert hands.done == ["n1"]
+        hands.errors = [TemporaryError("busy")]
+        hands.ask(ELSEWHERE)
+        await a_moment()
+        hands.revoke(BIND.uid)
+        await until_idle(hands)
+
+    play(script(), hands)
+    assert hands.done == ["n1"]
+
+
+def test_nothing_is_done_by_who_is_not_sure_to_lead() -> None:
+    hands = slow_hands()
+    leads = False
+    hands.may_write = lambda: leads
+    hands.may_finish.set()
+
+    async def script() -> None:
+        nonlocal leads
+        hands.ask(BIND)
+        await asyncio.sleep(0.02)
+        assert not hands.at_work
+        leads = True
+        await until_idle(hands)
+
+    play(script(), hands)
+    assert hands.done == ["n1"]
+
+
+def test_every_bind_that_was_done_is_told() -> None:
+    hands = slow_hands()
+    told: list[Action] = []
+    hands.bound = told.append
+    hands.may_finish.set()
+
+    async def script() -> None:
+        hands.ask(BIND)
+        await until_idle(hands)
+
+    play(script(), hands)
+    assert told == [BIND]
