@@ -31,6 +31,11 @@ SUBCOMMANDS = (
         "load a resource graph and match jobs against it, as Fluxion's tool of that name does",
     ),
     Subcommand(
+        "serve",
+        "fluxnetes.cli.serve",
+        "serve the matcher over gRPC, to clients old and new",
+    ),
+    Subcommand(
         "simulate",
         "fluxnetes.cli.simulate",
         "run a trace or a generated workload on virtual time, and compare policies",

@@ -46,8 +46,6 @@ from fluxnetes.store.translate import translate
 
 _log = logging.getLogger("fluxnetes.controller")
 
-POLICY = "lonode"
-
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
@@ -79,7 +77,7 @@ async def recover(
     graph = world.machines.graph
     snapshot, lost = await _snapshot(store, graph)
     await store.keep_system(graph, config, fence, snapshot.allocations)
-    matcher = Matcher(graph, policy=POLICY)
+    matcher = Matcher(graph, policy=config.match_policy)
     scheduler = Scheduler.resume(matcher, config, snapshot, now=now)
     desk = Desk(world, matcher, scheduler, settings, now=now, clock=clock)
     if lost:

@@ -157,6 +157,13 @@ class Matcher:
         self.engine.enter(job.jobid, held, job.at, job.end, reserved=reserved, now=now)
         self.jobs[job.jobid] = job
 
+    def readmit(self, job: Job) -> None:
+        """A job has, or will have, what it had before we were restarted."""
+        engine = self.engine
+        held = engine.held(job.placement)
+        engine.enter(job.jobid, held, job.at, job.end, reserved=job.reserved, moved=True)
+        self.jobs[job.jobid] = job
+
     # -- what is held --------------------------------------------------------------------------
 
     def cancel(self, jobid: int) -> CancelCounts:

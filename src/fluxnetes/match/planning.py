@@ -245,10 +245,7 @@ class Planning:
 
     def readmit(self, jobid: int, placement: Placement) -> None:
         """A job has what it had before we were restarted."""
-        engine = self.engine
-        held = engine.held(placement)
-        self.matcher.jobs[jobid] = Job(jobid, placement.start, placement.end, False, placement)
-        engine.enter(jobid, held, placement.start, placement.end, reserved=False, moved=True)
+        self.matcher.readmit(Job(jobid, placement.start, placement.end, False, placement))
 
     def prolong(self, jobid: int, until: int) -> None:
         """A job keeps what it has for longer, or less long."""

@@ -120,3 +120,5 @@ class Config:
     charge: Mapping[str, float] = field(default_factory=dict)
     """What an amount of each type counts in usage; empty: cores, or else cpu, or else nodes."""
     budgets: tuple[Budget, ...] = ()
+    match_policy: str = "lonode"
+    """How to choose among resources that fit; see docs/policies.md."""

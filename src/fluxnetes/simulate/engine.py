@@ -79,7 +79,7 @@ class Simulation:
         self._ends: list[tuple[int, int]] = []
         """When running jobs end, the soonest first, and which."""
         self._ended = 0
-        matcher = Matcher(cluster.graph, policy=MATCH_POLICY)
+        matcher = Matcher(cluster.graph, policy=config.match_policy)
         self._queue = Scheduler(matcher, config, validate=validate)
 
     def run(self, tell: Tell) -> None:

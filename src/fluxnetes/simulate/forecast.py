@@ -24,7 +24,6 @@ from fluxnetes.queue.jobs import Job, Submission
 from fluxnetes.queue.scheduler import Scheduler
 from fluxnetes.queue.states import HOLDING, WAITING, State
 from fluxnetes.simulate.cluster import Cluster, with_more_nodes
-from fluxnetes.simulate.engine import MATCH_POLICY
 from fluxnetes.simulate.errors import SimulationError
 
 
@@ -146,7 +145,7 @@ class _Ahead:
     def _resume(self) -> Scheduler:
         # Records change as the queue goes on; the next scenario needs them as they were.
         jobs = tuple(_copy(job) for job in self.snapshot.jobs)
-        matcher = Matcher(self.scenario.cluster.graph, policy=MATCH_POLICY)
+        matcher = Matcher(self.scenario.cluster.graph, policy=self.scenario.config.match_policy)
         snapshot = replace(self.snapshot, jobs=jobs)
         self.busy_until = max([self.now, *_known_times(snapshot, self.scenario.more)])
         for job in jobs:

@@ -116,7 +116,7 @@ class Store:
         """
         writes = encode(changes, self._written)
         self._written.note(changes)
-        await self._send(writes, fence)
+        await self.send(writes, fence)
 
     async def keep_system(
         self,
@@ -131,15 +131,25 @@ class Store:
         it commits an allocation of new rows, and whoever translated allocations to a graph of its
         own gives them, so that both are written together.
         """
+        await self.send(self.system_writes(graph, config, allocations), fence)
+
+    def system_writes(
+        self, graph: ResourceGraph, config: Config, allocations: Iterable[Allocation] = ()
+    ) -> list[Write]:
+        """What `keep_system` would write; for those who have a thread for such long work.
+
+        Whoever asks sends it, and before anything else.
+        """
         kept = Kept.of(graph, config)
         moved = {each.job: each for each in allocations if self._written.has_moved(each)}
         changes = Changes(allocations=dict(moved))
         writes = [*encode_system(kept, self._written), *encode(changes, self._written)]
         self._written.note(changes)
         self._written.system = kept
-        await self._send(writes, fence)
+        return writes
 
-    async def _send(self, writes: list[Write], fence: int) -> None:
+    async def send(self, writes: list[Write], fence: int) -> None:
+        """Write what was prepared, all of it or none."""
         if not writes:
             return
         try:

@@ -23,6 +23,27 @@ def write_jgf(graph: ResourceGraph, placement: Placement) -> str:
     return json_text(graph_object(graph, placement)) + "\n"
 
 
+def write_jgf_in_full(graph: ResourceGraph, placement: Placement) -> str:
+    """The same with nothing left out, for readers that look for every key they know."""
+    document = graph_object(graph, placement)
+    rows = placement.vertex.tolist()
+    for node, vertex, needs in zip(
+        document["graph"]["nodes"], rows, placement.needs.tolist(), strict=True
+    ):
+        usual: JsonObject = {
+            "basename": graph.basename(vertex),
+            "name": graph.name(vertex),
+            "uniq_id": int(graph.uniq_id[vertex]),
+            "unit": "",
+            "exclusive": False,
+            "size": needs,
+        }
+        node["metadata"] = usual | node["metadata"]
+    for edge in document["graph"]["edges"]:
+        edge.setdefault("metadata", {"subsystem": placement.subsystem})
+    return json_text(document) + "\n"
+
+
 def write_jgf_shorthand(graph: ResourceGraph, placement: Placement) -> str:
     return json_text(shorthand_object(graph, placement)) + "\n"
 

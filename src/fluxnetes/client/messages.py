@@ -1,0 +1,130 @@
+"""Messages of `fluxnetes.v1` from and to values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.message import Message
+
+from fluxnetes.client.values import (
+    Estimate,
+    Explanation,
+    Gang,
+    Job,
+    Node,
+    NodeShare,
+    Pool,
+    Share,
+    State,
+    Status,
+)
+from fluxnetes.v1 import jobs_pb2 as v1
+from fluxnetes.v1 import resources_pb2 as resources
+
+_PREFIX = "JOB_STATE_"
+_STATES = {_PREFIX + state.name: state for state in State}
+
+
+def ask(request: str | Gang) -> v1.Ask:
+    """A jobspec as text, or a gang."""
+    if isinstance(request, str):
+        return v1.Ask(jobspec=request)
+    shapes = (
+        v1.Shape(count=each.count, amounts=each.amounts, exclusive=each.exclusive)
+        for each in request.shapes
+    )
+    return v1.Ask(gang=v1.Gang(shapes=shapes))
+
+
+def lasting(seconds: int | None) -> Duration | None:
+    return None if seconds is None else Duration(seconds=seconds)
+
+
+def read_job(message: v1.Job, at: int = 0, allocation: str = "") -> Job:
+    return Job(
+        message.id,
+        _read_state(message.state),
+        message.reason,
+        message.name,
+        message.namespace,
+        message.user,
+        message.queue,
+        message.priority,
+        _seconds(message, "walltime"),
+        _seconds(message, "submitted"),
+        _seconds(message, "started"),
+        _seconds(message, "deadline"),
+        _seconds(message, "ended"),
+        _seconds(message, "promised"),
+        _read_shares(message.nodes),
+        at,
+        allocation,
+    )
+
+
+def _read_state(number: v1.JobState) -> State:
+    known = number in v1.JobState.values()
+    return _STATES.get(v1.JobState.Name(number), State.UNKNOWN) if known else State.UNKNOWN
+
+
+def _seconds(message: Message, field: str) -> int | None:
+    """The seconds of a time or a duration; None if it is not set."""
+    if not message.HasField(field):
+        return None
+    seconds: int = getattr(message, field).seconds
+    return seconds
+
+
+def _read_shares(found: Iterable[v1.NodeShare]) -> tuple[NodeShare, ...]:
+    return tuple(NodeShare(each.node, each.tasks, dict(each.amounts)) for each in found)
+
+
+def read_explanation(message: v1.ExplainResponse) -> Explanation:
+    story = tuple((each.time.seconds, each.text) for each in message.story)
+    return Explanation(read_job(message.job), message.reason, message.ahead, story)
+
+
+def read_estimate(message: v1.EstimateResponse) -> Estimate:
+    start = message.at if message.known else None
+    return Estimate(message.known, start, _read_shares(message.nodes), message.reason)
+
+
+def read_node(message: resources.Node) -> Node:
+    shares = (Share(each.job, dict(each.amounts), each.reserved) for each in message.shares)
+    return Node(
+        message.name,
+        message.path,
+        message.up,
+        dict(message.properties),
+        tuple(map(_read_pool, message.pools)),
+        tuple(shares),
+    )
+
+
+def _read_pool(message: resources.Pool) -> Pool:
+    return Pool(
+        message.type,
+        message.total,
+        message.free,
+        message.reserved,
+        message.others,
+        message.unit,
+    )
+
+
+def read_status(message: resources.GetStatusResponse) -> Status:
+    return Status(
+        message.version,
+        message.source,
+        message.policy,
+        message.queue,
+        message.dialect,
+        message.durable,
+        message.vertices,
+        message.nodes,
+        message.nodes_up,
+        tuple(map(_read_pool, message.totals)),
+        dict(message.jobs_by_state),
+        message.started.seconds,
+    )

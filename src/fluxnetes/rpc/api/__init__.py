@@ -1,0 +1,1 @@
+"""Our own services, `fluxnetes.v1`. The messages there say what each call means."""

@@ -1,0 +1,171 @@
+"""`fluxnetes.v1.JobService`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from fluxnetes.match.answers import Outcome
+from fluxnetes.rpc.api.reading import (
+    at,
+    lasting,
+    read_ask,
+    read_key,
+    read_seconds,
+    read_submission,
+    read_submit,
+)
+from fluxnetes.rpc.api.streams import Watched, watch
+from fluxnetes.rpc.api.writing import ENDED, job_message, share_messages
+from fluxnetes.rpc.calls import Call
+from fluxnetes.rpc.host import Host
+from fluxnetes.rpc.refusals import Invalid, NoFit, UnknownJob
+from fluxnetes.rpc.texts import check_format
+from fluxnetes.rpc.values import Adoption, Grant, JobView, Wish
+from fluxnetes.v1 import jobs_pb2 as v1
+
+_KIND = v1.WatchJobsResponse
+_UPDATES = {"jgf": "jgf", "jgf_shorthand": "jgf_shorthand", "rv1": "rv1exec", "": "jgf"}
+
+
+class JobService:
+    """What can be done with jobs. The messages say what each call means."""
+
+    name = "fluxnetes.v1.JobService"
+    service = v1.DESCRIPTOR.services_by_name["JobService"]
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    # -- matched -------------------------------------------------------------------------------
+
+    async def match(self, request: v1.MatchRequest, call: Call) -> v1.MatchResponse:
+        check_format(request.format)
+        wish = Wish(
+            read_ask(request.ask),
+            request.reserve,
+            name=request.name,
+            format=request.format,
+            now=_time(request.now, "now"),
+            key=read_key(request.request_id),
+        )
+        grant = await self._host.match(wish)
+        if not grant:
+            raise NoFit(grant.outcome, grant.reason)
+        if not wish.key:  # with one, whoever did not hear the answer asks again
+            call.withdraw_if_lost(self._host, grant)
+        allocation = v1.Allocation(format=wish.format, text=grant.text) if grant.text else None
+        return v1.MatchResponse(
+            job=_granted(grant, wish.name),
+            allocation=allocation,
+            at=grant.at,
+            overhead=lasting(grant.overhead),
+        )
+
+    async def update(self, request: v1.UpdateRequest, call: Call) -> v1.UpdateResponse:
+        given = request.allocation
+        if given.format not in _UPDATES:
+            raise Invalid(f"found {given.format!r}, expected jgf or rv1", "allocation.format")
+        adoption = Adoption(
+            request.job,
+            given.text,
+            _UPDATES[given.format],
+            _time(request.at, "at"),
+            read_seconds(request.duration, "duration"),
+            _time(request.now, "now"),
+        )
+        grant = await self._host.update(adoption)
+        if not grant:
+            raise NoFit(grant.outcome, grant.reason)
+        return v1.UpdateResponse(job=_granted(grant, ""))
+
+    async def renew(self, request: v1.RenewRequest, call: Call) -> v1.RenewResponse:
+        return v1.RenewResponse(expires=at(await self._host.renew(request.job)))
+
+    async def cancel(self, request: v1.CancelRequest, call: Call) -> v1.CancelResponse:
+        try:
+            await self._host.cancel(request.job, request.reason)
+        except UnknownJob:
+            if not request.missing_ok:
+                raise
+        return v1.CancelResponse()
+
+    # -- queued --------------------------------------------------------------------------------
+
+    async def submit(self, request: v1.SubmitRequest, call: Call) -> v1.SubmitResponse:
+        submission, key = read_submit(request), read_key(request.request_id)
+        return v1.SubmitResponse(job=job_message(await self._host.submit(submission, key)))
+
+    async def start(self, request: v1.StartRequest, call: Call) -> v1.StartResponse:
+        return v1.StartResponse(job=job_message(await self._host.start(request.job)))
+
+    async def finish(self, request: v1.FinishRequest, call: Call) -> v1.FinishResponse:
+        await self._host.finish(request.job, not request.failed, request.reason)
+        return v1.FinishResponse()
+
+    async def hold(self, request: v1.HoldRequest, call: Call) -> v1.HoldResponse:
+        return v1.HoldResponse(job=job_message(await self._host.hold(request.job)))
+
+    async def release(self, request: v1.ReleaseRequest, call: Call) -> v1.ReleaseResponse:
+        return v1.ReleaseResponse(job=job_message(await self._host.release(request.job)))
+
+    # -- looking -------------------------------------------------------------------------------
+
+    async def get_job(self, request: v1.GetJobRequest, call: Call) -> v1.GetJobResponse:
+        found = await self._host.job_views([request.job])
+        if not found:
+            raise UnknownJob(f"there is no job {request.job}")
+        return v1.GetJobResponse(job=job_message(found[0]))
+
+    async def explain(self, request: v1.ExplainRequest, call: Call) -> v1.ExplainResponse:
+        told = await self._host.explain(request.job)
+        story = (v1.StoryEvent(time=at(when), text=text) for when, text in told.story)
+        return v1.ExplainResponse(
+            job=job_message(told.job), reason=told.reason, ahead=told.ahead or 0, story=story
+        )
+
+    async def estimate(self, request: v1.EstimateRequest, call: Call) -> v1.EstimateResponse:
+        now = _time(request.now, "now")
+        found = await self._host.estimate(read_submission(request), now)
+        return v1.EstimateResponse(
+            known=found.known,
+            start=at(found.start) if found.known else None,
+            nodes=share_messages(found.shares),
+            reason=found.reason,
+            at=found.start,
+        )
+
+    async def watch_jobs(
+        self, request: v1.WatchJobsRequest, call: Call
+    ) -> AsyncIterator[v1.WatchJobsResponse]:
+        async def views(keys: list[str] | None) -> list[Watched[JobView]]:
+            ids = None if keys is None else [int(key) for key in keys]
+            found = await self._host.job_views(ids)
+            return [Watched(view, view.state in ENDED) for view in found if _is_meant(view)]
+
+        def _is_meant(view: JobView) -> bool:
+            wanted = (request.namespace or view.namespace, request.queue or view.queue)
+            return wanted == (view.namespace, view.queue)
+
+        async for kind, view, resume in watch(self._host.jobs, request.resume, views):
+            job = None if view is None else job_message(view)
+            yield v1.WatchJobsResponse(kind=_JOB_KINDS[kind], job=job, resume=resume)
+
+
+_JOB_KINDS = {
+    "reset": _KIND.KIND_RESET,
+    "changed": _KIND.KIND_CHANGED,
+    "gone": _KIND.KIND_ENDED,
+    "bookmark": _KIND.KIND_BOOKMARK,
+}
+
+
+def _granted(grant: Grant, name: str) -> v1.Job:
+    later = grant.outcome is Outcome.RESERVED
+    view = JobView(grant.job, "reserved" if later else "running", name=name, shares=grant.shares)
+    return job_message(view)
+
+
+def _time(seconds: int, path: str) -> int:
+    if seconds < 0:
+        raise Invalid(f"found {seconds}, expected 0 or more", path)
+    return seconds

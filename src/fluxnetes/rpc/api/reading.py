@@ -1,0 +1,130 @@
+"""Messages of ours, read into values. Whatever makes no sense is refused with the path to it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from fluxnetes.cluster.requests import TENANCY
+from fluxnetes.graph.pools import MAX_AMOUNT
+from fluxnetes.match.gang import Gang, Shape
+from fluxnetes.queue.jobs import After, Dependency, Request, Submission
+from fluxnetes.rpc.asks import read_jobspec
+from fluxnetes.rpc.refusals import Invalid
+from fluxnetes.v1 import jobs_pb2 as v1
+
+_MOST_SHAPES = 1000
+_LONGEST_NAME = 253
+_LATEST = 2**40
+"""Seconds since the epoch that no calendar of ours reaches."""
+
+_AFTER = {
+    v1.Dependency.KIND_AFTER: After.STARTED,
+    v1.Dependency.KIND_AFTER_OK: After.SUCCEEDED,
+    v1.Dependency.KIND_AFTER_ANY: After.ENDED,
+}
+
+
+def read_ask(ask: v1.Ask) -> Request:
+    """What a job asks for."""
+    match ask.WhichOneof("of"):
+        case "jobspec":
+            return read_jobspec(ask.jobspec)
+        case "gang":
+            return _read_gang(ask.gang)
+    raise Invalid("expected a jobspec or a gang, found neither", "ask")
+
+
+def _read_gang(gang: v1.Gang) -> Gang:
+    if not 1 <= len(gang.shapes) <= _MOST_SHAPES:
+        raise Invalid(
+            f"found {len(gang.shapes)} shapes, expected 1 to {_MOST_SHAPES}", "ask.gang.shapes"
+        )
+    return Gang(tuple(_read_shape(each, n) for n, each in enumerate(gang.shapes)))
+
+
+def _read_shape(shape: v1.Shape, number: int) -> Shape:
+    path = f"ask.gang.shapes[{number}]"
+    if shape.count < 1:
+        raise Invalid(f"found {shape.count}, expected at least 1", f"{path}.count")
+    amounts = dict(shape.amounts)
+    for type, amount in amounts.items():
+        if not 0 <= amount < MAX_AMOUNT:
+            where = f"{path}.amounts[{type!r}]"
+            raise Invalid(f"found {amount}, expected 0 or more, below {MAX_AMOUNT}", where)
+    if shape.exclusive:
+        amounts["tenancy"] = TENANCY
+    if not any(amounts.values()):
+        raise Invalid("expected at least one amount, found none", f"{path}.amounts")
+    return Shape.of(shape.count, amounts)
+
+
+def read_submission(message: v1.SubmitRequest | v1.EstimateRequest) -> Submission:
+    """A submission without a number."""
+    request = read_ask(message.ask)
+    return Submission(
+        0,
+        request,
+        walltime=_read_walltime(message.walltime, message.HasField("walltime"), request),
+        queue=_name(message.queue, "queue") or "default",
+        user=_name(message.user, "user") or "nobody",
+        namespace=_name(message.namespace, "namespace") or "default",
+        priority=message.priority,
+    )
+
+
+def read_submit(message: v1.SubmitRequest) -> Submission:
+    begin = message.begin.seconds if message.HasField("begin") else None
+    if begin is not None and not 0 <= begin < _LATEST:
+        raise Invalid(f"found {begin} seconds since 1970, expected a time", "begin")
+    return replace(
+        read_submission(message),
+        name=_name(message.name, "name"),
+        held=message.held,
+        begin=begin,
+        dependencies=tuple(map(_read_dependency, message.dependencies)),
+    )
+
+
+def _read_dependency(message: v1.Dependency) -> Dependency:
+    if message.kind not in _AFTER:
+        raise Invalid("expected a kind, found none", "dependencies.kind")
+    return Dependency(_AFTER[message.kind], message.job)
+
+
+def _read_walltime(given: Duration, is_given: bool, request: Request) -> int | None:
+    if is_given:
+        return read_seconds(given, "walltime")
+    # As everywhere in jobspecs, no duration is none that the job wants to be held to.
+    return int(-(-request.duration // 1)) or None
+
+
+def read_seconds(given: Duration, path: str) -> int:
+    """Whole seconds, rounded up, and at least one."""
+    seconds = given.seconds + (given.nanos > 0)
+    if not 1 <= seconds < _LATEST:
+        raise Invalid(f"found {seconds} seconds, expected at least 1", path)
+    return seconds
+
+
+def _name(text: str, path: str) -> str:
+    if len(text) > _LONGEST_NAME or not text.isprintable():
+        raise Invalid(f"expected at most {_LONGEST_NAME} characters that can be seen", path)
+    return text
+
+
+def read_key(text: str) -> str:
+    return _name(text, "request_id")
+
+
+def at(seconds: int | None) -> Timestamp | None:
+    return None if seconds is None else Timestamp(seconds=seconds)
+
+
+def lasting(seconds: float | None) -> Duration | None:
+    if seconds is None:
+        return None
+    whole = int(seconds)
+    return Duration(seconds=whole, nanos=int((seconds - whole) * 1_000_000_000))

@@ -1,0 +1,102 @@
+"""`fluxnetes.v1.ResourceService`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from importlib.metadata import version
+
+from fluxnetes.graph.readers import FORMATS
+from fluxnetes.rpc.api.reading import at
+from fluxnetes.rpc.api.streams import Watched, watch
+from fluxnetes.rpc.api.writing import node_message, pool_message
+from fluxnetes.rpc.calls import Call
+from fluxnetes.rpc.host import Host
+from fluxnetes.rpc.refusals import Invalid
+from fluxnetes.rpc.values import NodeView
+from fluxnetes.v1 import resources_pb2 as v1
+
+_KIND = v1.WatchResourcesResponse
+_PAGE = 1000
+_LARGEST_PAGE = 10_000
+
+
+class ResourceService:
+    """What can be done with resources. The messages say what each call means."""
+
+    name = "fluxnetes.v1.ResourceService"
+    service = v1.DESCRIPTOR.services_by_name["ResourceService"]
+
+    def __init__(self, host: Host, dialect: str = "") -> None:
+        self._host = host
+        self._dialect = dialect
+        self._started = int(time.time())
+
+    async def list_nodes(self, request: v1.ListNodesRequest, call: Call) -> v1.ListNodesResponse:
+        if request.names:
+            found = await self._host.node_views(list(request.names))
+            return v1.ListNodesResponse(nodes=map(node_message, found))
+        size = min(request.page_size or _PAGE, _LARGEST_PAGE)
+        if size < 1:
+            raise Invalid(f"found {request.page_size}, expected 0 or more", "page_size")
+        first = _first(request.page_token)
+        page = await self._host.node_page(first, size + 1)
+        more = str(first + size) if len(page) > size else ""
+        return v1.ListNodesResponse(nodes=map(node_message, page[:size]), next_page_token=more)
+
+    async def watch_resources(
+        self, request: v1.WatchResourcesRequest, call: Call
+    ) -> AsyncIterator[v1.WatchResourcesResponse]:
+        async def views(keys: list[str] | None) -> list[Watched[NodeView]]:
+            found = await self._host.node_views(keys)
+            there = {view.name for view in found}
+            gone = [NodeView(key, "", False) for key in keys or () if key not in there]
+            return [Watched(each) for each in found] + [Watched(each, True) for each in gone]
+
+        async for kind, view, resume in watch(self._host.nodes, request.resume, views):
+            node = None if view is None else node_message(view)
+            yield v1.WatchResourcesResponse(kind=_NODE_KINDS[kind], node=node, resume=resume)
+
+    async def load(self, request: v1.LoadRequest, call: Call) -> v1.LoadResponse:
+        format = {"": "jgf", "rv1": "rv1exec"}.get(request.format, request.format)
+        if format not in FORMATS:
+            raise Invalid(f"found {format!r}, expected jgf, grug or rv1", "format")
+        count = await self._host.load(request.graph, format, request.policy)
+        return v1.LoadResponse(vertices=count)
+
+    async def grow(self, request: v1.GrowRequest, call: Call) -> v1.GrowResponse:
+        return v1.GrowResponse(vertices=await self._host.grow(request.jgf))
+
+    async def shrink(self, request: v1.ShrinkRequest, call: Call) -> v1.ShrinkResponse:
+        return v1.ShrinkResponse(vertices=await self._host.shrink(list(request.paths)))
+
+    async def get_status(self, request: v1.GetStatusRequest, call: Call) -> v1.GetStatusResponse:
+        status = await self._host.status()
+        return v1.GetStatusResponse(
+            version=version("fluxnetes"),
+            source=status.source,
+            policy=status.policy,
+            queue=status.queue,
+            dialect=self._dialect,
+            vertices=status.vertices,
+            nodes=status.nodes,
+            nodes_up=status.nodes_up,
+            totals=map(pool_message, status.totals),
+            jobs_by_state=status.jobs,
+            started=at(self._started),
+            durable=status.durable,
+        )
+
+
+_NODE_KINDS = {
+    "reset": _KIND.KIND_RESET,
+    "changed": _KIND.KIND_CHANGED,
+    "gone": _KIND.KIND_GONE,
+    "bookmark": _KIND.KIND_BOOKMARK,
+}
+
+
+def _first(token: str) -> int:
+    if token and not (token.isascii() and token.isdigit() and len(token) < 10):
+        raise Invalid("expected what an answer before said, or nothing", "page_token")
+    return int(token or 0)

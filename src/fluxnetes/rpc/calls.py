@@ -1,0 +1,75 @@
+"""One call of one client: what is told beside the answer, and what if the client is gone.
+
+An answer has no room for everything: a dialect that answers "no" with a status only says here, in
+the trailing metadata, whether it was busy or could never be.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from grpc.aio import ServicerContext
+
+from fluxnetes.match.answers import Outcome
+from fluxnetes.rpc.host import Host
+from fluxnetes.rpc.refusals import Invalid, Refusal
+from fluxnetes.rpc.values import Grant
+
+T = TypeVar("T")
+
+_log = logging.getLogger("fluxnetes.rpc")
+
+OUTCOME = "fluxnetes-outcome"
+REASON = "fluxnetes-reason"
+_LONGEST = 1000
+"""Clients take some kilobytes of metadata, all in all."""
+
+
+class Call:
+    """A call in progress."""
+
+    __slots__ = ("_context",)
+
+    def __init__(self, context: ServicerContext[Any, Any]) -> None:
+        self._context = context
+
+    def tell(self, outcome: str, reason: str) -> None:
+        """Say something beside the answer."""
+        text = reason[:_LONGEST].encode("ascii", "backslashreplace").decode()
+        self._context.set_trailing_metadata(((OUTCOME, outcome), (REASON, text)))
+
+    def tell_no_fit(self, grant: Grant) -> None:
+        """Say which of the ways to say no it is. What makes no sense is an error everywhere."""
+        if grant.outcome is Outcome.INVALID:
+            raise Invalid(grant.reason)
+        self.tell(grant.outcome.value, grant.reason)
+
+    def withdraw_if_lost(self, host: Host, grant: Grant) -> None:
+        """If the client is gone before it has its answer, nobody has what was granted."""
+
+        def done(context: Any) -> None:
+            if context.cancelled():
+                keep(_withdraw(host, grant.job))
+
+        self._context.add_done_callback(done)  # type: ignore[arg-type]  # its stub names a class
+
+
+_tasks: set[asyncio.Task[Any]] = set()
+
+
+def keep(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+    """Start something that goes on whoever waits for it; the loop itself keeps no hold of tasks."""
+    task = asyncio.get_running_loop().create_task(work)
+    _tasks.add(task)
+    task.add_done_callback(_tasks.discard)
+    return task
+
+
+async def _withdraw(host: Host, job: int) -> None:
+    _log.info("job %d is taken back: the client went away before it was answered", job)
+    with suppress(Refusal):
+        await host.cancel(job, "the client went away before it was answered")

@@ -1,0 +1,38 @@
+"""Which services a server has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from fluxnetes.rpc.api.jobs import JobService
+from fluxnetes.rpc.api.resources import ResourceService
+from fluxnetes.rpc.dialects.external import External
+from fluxnetes.rpc.dialects.fluxcli import Fluxcli
+from fluxnetes.rpc.dialects.jobspec import JobspecDialect
+from fluxnetes.rpc.dialects.podspec import Podspec
+from fluxnetes.rpc.handlers import Service
+from fluxnetes.rpc.host import Host
+
+DIALECTS = ("jobspec", "podspec", "fluxcli", "external")
+USUAL = ("jobspec", "fluxcli", "external")
+_ONE_NAME = frozenset({"jobspec", "podspec"})
+
+
+def services(host: Host, dialects: Iterable[str]) -> list[Service]:
+    """Our own services, and the dialects that are asked for. ValueError if they cannot be."""
+    chosen = list(dict.fromkeys(dialects))
+    for name in chosen:
+        if name not in DIALECTS:
+            raise ValueError(f"there is no dialect {name!r}; there is {', '.join(DIALECTS)}")
+    if set(chosen) >= _ONE_NAME:
+        raise ValueError(
+            "jobspec and podspec have the same name on the wire, fluxion.FluxionService; choose one"
+        )
+    made: dict[str, type[JobspecDialect | Podspec | Fluxcli | External]] = {
+        "jobspec": JobspecDialect,
+        "podspec": Podspec,
+        "fluxcli": Fluxcli,
+        "external": External,
+    }
+    spoken = next((name for name in chosen if name in _ONE_NAME), "")
+    return [JobService(host), ResourceService(host, spoken), *(made[n](host) for n in chosen)]

@@ -1,0 +1,38 @@
+"""What the old external service says of the graph and of groups.
+
+Its answer to ListGroups has room for one name and one number. So all names are in it, with commas
+between them, and the number is how many there are.
+"""
+
+from __future__ import annotations
+
+from fluxnetes.rpc.calls import Call
+from fluxnetes.rpc.host import Host
+from fluxnetes.rpc.refusals import UnknownJob
+from fluxnetes.rpc.wire import external_pb2 as wire
+
+
+class External:
+    """`service.ExternalPluginService`."""
+
+    name = "service.ExternalPluginService"
+    service = wire.DESCRIPTOR.services_by_name["ExternalPluginService"]
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    async def get_resources(
+        self, request: wire.ResourceRequest, call: Call
+    ) -> wire.ResourceResponse:
+        return wire.ResourceResponse(graph=await self._host.text())
+
+    async def list_groups(self, request: wire.GroupRequest, call: Call) -> wire.GroupResponse:
+        """All groups; with a name, those whose names begin with it."""
+        names = [g.name for g in await self._host.groups() if g.name.startswith(request.group)]
+        return wire.GroupResponse(name=",".join(names), size=len(names))
+
+    async def get_group(self, request: wire.GroupRequest, call: Call) -> wire.GroupResponse:
+        for group in await self._host.groups():
+            if group.name == request.group:
+                return wire.GroupResponse(name=group.name, size=group.size)
+        raise UnknownJob(f"there is no group {request.group!r}")

@@ -1,0 +1,40 @@
+"""What Fluence's clients say: a group of equal pods, all of them now or none."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from fluxnetes.rpc.calls import Call
+from fluxnetes.rpc.dialects.pods import read_pods
+from fluxnetes.rpc.host import Host
+from fluxnetes.rpc.refusals import NoFit, UnknownJob
+from fluxnetes.rpc.values import Wish
+from fluxnetes.rpc.wire import fluxcli_pb2 as wire
+
+
+class Fluxcli:
+    """`fluxcli.FluxcliService`."""
+
+    name = "fluxcli.FluxcliService"
+    service = wire.DESCRIPTOR.services_by_name["FluxcliService"]
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    async def match(self, request: wire.MatchRequest, call: Call) -> wire.MatchResponse:
+        """Nodes for all pods. A client that is given too few would take what it gets, so it is
+        given none, and an error."""
+        asked = request.ps
+        pods = read_pods(asked, request.count)
+        grant = await self._host.match(Wish(pods, name=asked.id, size=pods.count))
+        if not grant:
+            raise NoFit(grant.outcome, f"Allocation was not possible: {grant.reason}")
+        call.withdraw_if_lost(self._host, grant)
+        nodes = (wire.NodeAlloc(nodeID=each.node, tasks=each.tasks) for each in grant.shares)
+        return wire.MatchResponse(podID=asked.id, nodelist=nodes, jobID=grant.job)
+
+    async def cancel(self, request: wire.CancelRequest, call: Call) -> wire.CancelResponse:
+        """It is well if there is no such job, as it always was."""
+        with suppress(UnknownJob):
+            await self._host.cancel(request.jobID)
+        return wire.CancelResponse(jobID=request.jobID)

@@ -1,0 +1,78 @@
+"""What clients of the Fluxion service say: a graph, then jobspecs to match on it.
+
+Matches that find nothing are answered, not refused: the status says so, and the trailing metadata
+whether it was busy or could never be.
+"""
+
+from __future__ import annotations
+
+from fluxnetes.match.answers import Outcome
+from fluxnetes.rpc.asks import read_jobspec
+from fluxnetes.rpc.calls import Call
+from fluxnetes.rpc.host import Host
+from fluxnetes.rpc.refusals import Denied, UnknownJob
+from fluxnetes.rpc.texts import JGF_IN_FULL
+from fluxnetes.rpc.values import Wish
+from fluxnetes.rpc.wire import jobspec_pb2 as wire
+
+_INIT = wire.InitResponse
+_MATCH = wire.MatchResponse
+_CANCEL = wire.CancelResponse
+
+
+class JobspecDialect:
+    """`fluxion.FluxionService` of jobspecs."""
+
+    name = "fluxion.FluxionService"
+    service = wire.DESCRIPTOR.services_by_name["FluxionService"]
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    async def init(self, request: wire.InitRequest, call: Call) -> wire.InitResponse:
+        try:
+            await self._host.load(request.jgf, "jgf", request.policy)
+        except Denied as denied:
+            call.tell("denied", str(denied))
+            return wire.InitResponse(status=_INIT.INIT_DENIED)
+        return wire.InitResponse(status=_INIT.INIT_SUCCESS)
+
+    async def match(self, request: wire.MatchRequest, call: Call) -> wire.MatchResponse:
+        wish = Wish(read_jobspec(request.jobspec), request.reservation, format=JGF_IN_FULL)
+        try:
+            grant = await self._host.match(wish)
+        except Denied as denied:
+            call.tell("denied", str(denied))
+            return wire.MatchResponse(status=_MATCH.MATCH_DENIED)
+        if not grant:
+            call.tell_no_fit(grant)
+            return wire.MatchResponse(
+                jobid=grant.job, overhead=grant.overhead, status=_MATCH.MATCH_ERROR
+            )
+        call.withdraw_if_lost(self._host, grant)
+        return wire.MatchResponse(
+            allocation=grant.text,
+            jobid=grant.job,
+            reserved=grant.outcome is Outcome.RESERVED,
+            at=grant.at,
+            overhead=grant.overhead,
+        )
+
+    async def cancel(self, request: wire.CancelRequest, call: Call) -> wire.CancelResponse:
+        """It is well if there is no such job, as it always was."""
+        try:
+            await self._host.cancel(request.jobID)
+        except UnknownJob:
+            pass
+        except Denied as denied:
+            call.tell("denied", str(denied))
+            return wire.CancelResponse(jobID=request.jobID, status=_CANCEL.CANCEL_DENIED)
+        return wire.CancelResponse(jobID=request.jobID)
+
+    async def grow(self, request: wire.GrowRequest, call: Call) -> wire.GrowResponse:
+        await self._host.grow(request.jgf)
+        return wire.GrowResponse()
+
+    async def shrink(self, request: wire.ShrinkRequest, call: Call) -> wire.ShrinkResponse:
+        await self._host.shrink(list(request.nodepaths))
+        return wire.ShrinkResponse()

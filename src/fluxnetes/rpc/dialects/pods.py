@@ -1,0 +1,27 @@
+"""Pods, as the dialects that have them say what is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from fluxnetes.rpc.values import Pods
+
+_ZONE = "zone"
+
+
+class PodSpec(Protocol):
+    """One of the pods that a request is about; both dialects have the same message."""
+
+    cpu: int
+    memory: int
+    gpu: int
+    storage: int
+
+    @property
+    def labels(self) -> Sequence[str]: ...
+
+
+def read_pods(one: PodSpec, count: int) -> Pods:
+    together = _ZONE in one.labels
+    return Pods(count, one.cpu, one.memory, one.gpu, one.storage, together=together)

@@ -1,0 +1,50 @@
+"""What clients of the first Fluxnetes say: a group of equal pods, now, later or not at all."""
+
+from __future__ import annotations
+
+from fluxnetes.match.answers import Outcome
+from fluxnetes.rpc.calls import Call
+from fluxnetes.rpc.dialects.pods import read_pods
+from fluxnetes.rpc.host import Host
+from fluxnetes.rpc.refusals import UnknownJob
+from fluxnetes.rpc.values import Wish
+from fluxnetes.rpc.wire import podspec_pb2 as wire
+
+
+class Podspec:
+    """`fluxion.FluxionService` of pods."""
+
+    name = "fluxion.FluxionService"
+    service = wire.DESCRIPTOR.services_by_name["FluxionService"]
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    async def match(self, request: wire.MatchRequest, call: Call) -> wire.MatchResponse:
+        """What is only reserved is not allocated; the old service said that it was."""
+        asked = request.podspec
+        pods = read_pods(asked, request.count)
+        name = request.jobName or asked.id
+        wish = Wish(pods, reserve=request.reserve, name=name, size=pods.count)
+        grant = await self._host.match(wish)
+        if not grant:
+            call.tell_no_fit(grant)
+            return wire.MatchResponse(fluxID=grant.job)
+        call.withdraw_if_lost(self._host, grant)
+        nodes = (wire.NodeAlloc(nodeID=each.node, tasks=each.tasks) for each in grant.shares)
+        later = grant.outcome is Outcome.RESERVED
+        return wire.MatchResponse(
+            fluxID=grant.job,
+            nodelist=nodes,
+            reserved=later,
+            reserved_at=grant.at if later else 0,
+            allocated=not later,
+        )
+
+    async def cancel(self, request: wire.CancelRequest, call: Call) -> wire.CancelResponse:
+        try:
+            await self._host.cancel(request.fluxID)
+        except UnknownJob:
+            if not request.NoExistOK:
+                raise
+        return wire.CancelResponse(fluxID=request.fluxID)

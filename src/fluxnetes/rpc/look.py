@@ -1,0 +1,107 @@
+"""Looking at a matcher: its nodes, what is free of them, and who has the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluxnetes.match.engine import Engine
+from fluxnetes.match.jobs import Job
+from fluxnetes.match.matcher import Matcher
+from fluxnetes.rpc.shares import amounts_by_node, node_name
+from fluxnetes.rpc.values import HeldShare, NodeView, Pool
+
+Ints = NDArray[np.int64]
+
+
+def node_names(matcher: Matcher) -> list[str]:
+    """The names of all nodes, in the order of the tree."""
+    engine = matcher.engine
+    return [node_name(engine.graph, v) for v in engine.tree.vertex[engine.nodes].tolist()]
+
+
+def node_views(matcher: Matcher, positions: Sequence[int]) -> Iterator[NodeView]:
+    """The nodes at these positions of the tree."""
+    engine = matcher.engine
+    vertices = engine.tree.vertex[np.array(positions, np.int64)].tolist()
+    held = _shares_by_node(matcher, frozenset(vertices))
+    for position, vertex in zip(positions, vertices, strict=True):
+        yield _view(engine, position, vertex, held.get(vertex, []))
+
+
+def positions_of(matcher: Matcher, names: Collection[str]) -> dict[str, int]:
+    """The positions of nodes by name, of those that there are."""
+    wanted = set(names)
+    pairs = zip(node_names(matcher), matcher.engine.nodes.tolist(), strict=True)
+    return {name: position for name, position in pairs if name in wanted}
+
+
+def totals(matcher: Matcher) -> tuple[Pool, ...]:
+    """All there is, by type."""
+    engine = matcher.engine
+    return tuple(_pools(engine, slice(0, len(engine.tree)), []))
+
+
+_Held = tuple[Job, dict[str, int]]
+
+
+def _shares_by_node(matcher: Matcher, nodes: frozenset[int]) -> dict[int, list[_Held]]:
+    """What jobs have of some nodes, which are given as rows of the graph."""
+    found: dict[int, list[_Held]] = {}
+    rows = np.array(sorted(nodes), np.int64)
+    for job in matcher.jobs.values():
+        if job.cancelled or not np.isin(job.placement.vertex, rows).any():
+            continue
+        for node, amounts in amounts_by_node(matcher.graph, job.placement).items():
+            if node in nodes:
+                found.setdefault(node, []).append((job, amounts))
+    return found
+
+
+def _view(engine: Engine, position: int, vertex: int, held: list[_Held]) -> NodeView:
+    graph = engine.graph
+    return NodeView(
+        node_name(graph, vertex),
+        graph.path(vertex) or "",
+        bool(engine.ledger.up[position]),
+        graph.properties(vertex),
+        tuple(_pools(engine, engine.tree.subtree(position), held)),
+        tuple(HeldShare(job.jobid, amounts, job.reserved) for job, amounts in held),
+    )
+
+
+def _pools(engine: Engine, part: slice, held: list[_Held]) -> Iterator[Pool]:
+    """By type, what there is in a part of the tree; nodes and all above them are not counted."""
+    ledger, graph = engine.ledger, engine.graph
+    types, up = engine.types[part], ledger.up[part]
+    columns = (ledger.nominal[part], np.where(up, ledger.size[part] - ledger.held[part], 0))
+    others = ledger.nominal[part] - ledger.size[part]
+    reserved = _reserved(held)
+    for number in np.unique(types).tolist():
+        name = graph.types.names[number]
+        if name in _NOT_COUNTED:
+            continue
+        here = types == number
+        total, free = (int(np.maximum(column[here], 0).sum()) for column in columns)
+        unit = graph.unit(int(engine.tree.vertex[part][here][0]))
+        yield Pool(name, total, free, reserved.get(name, 0), int(others[here].sum()), unit)
+
+
+_NOT_COUNTED = frozenset({"cluster", "subnet", "rack", "node"})
+
+
+def _reserved(held: list[_Held]) -> dict[str, int]:
+    """By type, the most that is set aside at any one time to come."""
+    steps: list[tuple[int, int, str]] = []
+    for job, amounts in held:
+        if job.reserved:
+            for type, amount in amounts.items():
+                steps += [(job.at, amount, type), (job.end, -amount, type)]
+    now: dict[str, int] = {}
+    most: dict[str, int] = {}
+    for _, amount, type in sorted(steps):  # at one time, what ends goes before what begins
+        now[type] = now.get(type, 0) + amount
+        most[type] = max(most.get(type, 0), now[type])
+    return most

@@ -1,0 +1,84 @@
+"""Why a host does not do what it was asked to.
+
+    Refusal
+    ├── Invalid          the request makes no sense
+    ├── NoFit            busy, or never possible here
+    ├── UnknownJob       nobody of that number is here
+    ├── WrongState       the job is not where that could be done
+    ├── NoGraph          nobody said yet what there is
+    ├── NoQueue          this server only matches
+    ├── Denied           not on this system, or not by this caller
+    └── Away             not now: another leads, or we are about to stop; trying again may help
+
+To a host, that something does not fit is no refusal but the answer to a match; dialects whose
+clients need an error make one of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from fluxnetes.graph.columns import GraphError
+from fluxnetes.match.answers import Outcome
+from fluxnetes.match.errors import MatchError
+
+
+class Refusal(Exception):
+    """A host does not do what it was asked to; the text says why."""
+
+
+class Invalid(Refusal):
+    """The request makes no sense."""
+
+    def __init__(self, text: str, field: str = "") -> None:
+        super().__init__(text)
+        self.field = field
+        """The path to what is wrong, if it is known."""
+
+
+class NoFit(Refusal):
+    """It does not fit: now, or at all."""
+
+    def __init__(self, outcome: Outcome, text: str) -> None:
+        super().__init__(text)
+        self.outcome = outcome
+
+
+class UnknownJob(Refusal):
+    """There is no such job, or it holds nothing any more."""
+
+
+class WrongState(Refusal):
+    """The job is not where that could be done."""
+
+
+class NoGraph(Refusal):
+    """There is nothing to match on yet."""
+
+    def __init__(self) -> None:
+        super().__init__("there is no graph yet; load one with Init, or start with --graph")
+
+
+class NoQueue(Refusal):
+    """There is no queue here."""
+
+    def __init__(self) -> None:
+        super().__init__("this server matches, but has no queue; start it with --queue")
+
+
+class Denied(Refusal):
+    """That is not done here."""
+
+
+class Away(Refusal):
+    """Not now."""
+
+
+@contextmanager
+def said_as_invalid() -> Iterator[None]:
+    """Whatever the core finds wrong with what came in is the caller's to mend."""
+    try:
+        yield
+    except (GraphError, MatchError) as error:
+        raise Invalid(str(error)) from error
