@@ -38,6 +38,10 @@ _log = logging.getLogger("fluxnetes.controller")
 
 _TICK = 1.0
 """Patience is looked at so often."""
+_NOTE_WITHIN = 0.25
+"""That jobs began to run changes no decision, so it is written down many at a time."""
+_AT_ONCE = 300
+"""So many jobs start in a round, so that the first are bound while we decide on the rest."""
 _ASK_AGAIN = 5.0
 """Binds of a part in which nothing goes forward are asked for again so long after."""
 
@@ -76,7 +80,7 @@ class Controller:
             await self._until_something_happens()
 
     async def _until_something_happens(self) -> None:
-        until = _TICK
+        until = _TICK if self.desk.noted is None else _NOTE_WITHIN
         if self._next is not None:
             until = min(until, max(0.0, self._next - time.time()))
         try:
@@ -93,14 +97,20 @@ class Controller:
         desk.now, desk.clock = int(time.time()), time.monotonic()
         self._look()
         due = self._next is not None and desk.now >= self._next
-        if desk.told == self._heard and not due:
+        decides = desk.told != self._heard or due
+        if not decides and not self._has_waited(desk.noted):
             self._carry_out()
             return
-        self._heard = desk.told
-        desk.scheduler.cycle(desk.now)
+        more = False
+        if decides:
+            self._heard = desk.told
+            more = desk.scheduler.cycle(desk.now, _AT_ONCE)
         await self._write_down()
         self._carry_out()
-        self._next = desk.scheduler.next_wake(desk.now)
+        self._next = desk.now if more else desk.scheduler.next_wake(desk.now)
+
+    def _has_waited(self, noted: float | None) -> bool:
+        return noted is not None and self.desk.clock - noted >= _NOTE_WITHIN
 
     def _look(self) -> None:
         """Tell the queue all that happened."""
@@ -129,6 +139,7 @@ class Controller:
         if self.grounds.reshaped:
             self.grounds.reshaped = False
             await self.store.keep_system(self.desk.matcher.graph, self.config, self.fence)
+        self.desk.noted = None
         changes = self.desk.scheduler.take_changes()
         if changes:
             await self.store.commit(changes, self.fence)

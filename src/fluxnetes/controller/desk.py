@@ -15,7 +15,7 @@ from fluxnetes.cluster.world import World
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Allocation
 from fluxnetes.queue.errors import QueueError
-from fluxnetes.queue.events import Event, TasksEnded
+from fluxnetes.queue.events import Event, Started, TasksEnded
 from fluxnetes.queue.jobs import Job
 from fluxnetes.queue.scheduler import Scheduler
 from fluxnetes.queue.states import State
@@ -67,7 +67,9 @@ class Desk:
     doubtful: set[str] = field(default_factory=set)
     """Nodes that changed, or on which a seat became empty: may pods still go there?"""
     told: int = 0
-    """How often the queue was told something."""
+    """How often the queue was told something that it may decide otherwise for."""
+    noted: float | None = None
+    """Since when there is something besides that only needs to be written down."""
     before_telling: Callable[[], None] = field(default=lambda: None)
     """What else the queue must hear first: of the graph, that it changed."""
     to_carry: dict[GroupKey, None] = field(default_factory=dict)
@@ -81,7 +83,10 @@ class Desk:
         except QueueError as error:
             _log.debug("the queue refuses %s: %s", type(event).__name__, error)
             return False
-        self.told += 1
+        if not isinstance(event, Started):
+            self.told += 1
+        elif self.noted is None:
+            self.noted = self.clock
         return True
 
     def job(self, part: Part) -> Job:

@@ -43,7 +43,7 @@ class Authority:
         self.files = self._files("ca")
         if not self.files.certificate.exists():
             # The certificate comes last: it says that both are there.
-            self._write("ca", make_authority("fluxnetes plane", _AUTHORITY))
+            self._write("ca", make_authority("fluxnetes plane", _AUTHORITY, rsa_key=True))
         self._signed = Signed(self.files.certificate.read_bytes(), self.files.key.read_bytes())
 
     def issue_server(

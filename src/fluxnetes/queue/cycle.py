@@ -28,6 +28,7 @@ from fluxnetes.queue.states import Cause, State
 
 _ROUNDS = 100
 """More often than this nobody lets others in; a cycle has an end whatever happens."""
+_NO_LIMIT = 2**62
 
 
 class Cycle:
@@ -46,32 +47,37 @@ class Cycle:
         """The shortest time for which each ask was refused since something was last freed."""
         self._asks = core.records.asks
         self._queues = sorted(core.config.queues, key=lambda q: (-q.priority, q.name))
+        self._left = _NO_LIMIT
+        """How many more jobs may start in this cycle."""
 
-    def run(self, now: int) -> None:
-        core = self._core
+    def run(self, now: int, most: int | None = None) -> bool:
+        """Decide; True if it was cut short because so many started, and there may be more."""
+        core, self._left = self._core, _NO_LIMIT if most is None else most
         core.records.next_step()
         self.pass_time(now)
         self._ground.settle(now)
         for line in core.lines.values():
             line.refresh(now)
         for number in range(_ROUNDS):
-            self._go_round(now, first=not number)
+            if not self._go_round(now, first=not number):
+                return True
             # A job that starts may let others in, one that loses its promise leaves room, and one
             # may be promised this very moment.
             came = any(job.id in core.lines[job.queue] for job in core.newcomers)
             if not (core.gained or came or self._promises.is_due(now)):
                 break
+        return False
 
-    def _go_round(self, now: int, *, first: bool) -> None:
+    def _go_round(self, now: int, *, first: bool) -> bool:
+        """Visit all queues; False if that was cut short."""
         core = self._core
         if core.gained:
             core.gained = False
             self._promises.move_earlier(now, all=not first)
         self._start_due(now)
         core.newcomers.clear()
-        for queue in self._queues:
-            if not core.is_stopped(queue.name):
-                self._visit(queue, now)
+        going = (queue for queue in self._queues if not core.is_stopped(queue.name))
+        return all(self._visit(queue, now) for queue in going)
 
     # -- time ----------------------------------------------------------------------------------
 
@@ -140,8 +146,13 @@ class Cycle:
 
     # -- visiting ------------------------------------------------------------------------------
 
-    def _visit(self, queue: QueueConfig, now: int) -> None:
-        """Walk one queue in order."""
+    def _visit(self, queue: QueueConfig, now: int) -> bool:
+        """Walk one queue in order; False if that was cut short.
+
+        Only a walk on which everybody has started so far is cut, and only while nobody is promised
+        anything: whoever takes it up again begins with the next job, and decides as though nothing
+        had been between.
+        """
         promised, seen, waiting = 0, 0, False
         limit, depth = queue.promises, queue.depth
         patient = queue.policy is Policy.FCFS
@@ -149,6 +160,8 @@ class Cycle:
         for job in self._core.lines[queue.name].in_order():
             if seen == depth:
                 break
+            if self._left <= 0 and not waiting and not self._core.room.bookings:
+                return False
             if limited and self._is_skipped(job, now):
                 continue
             seen += 1
@@ -165,6 +178,7 @@ class Cycle:
             waiting = True
             if patient:
                 break
+        return True
 
     def _is_skipped(self, job: Job, now: int) -> bool:
         stopped = self._gate.stops(job, now)
@@ -259,6 +273,7 @@ class Cycle:
         if job.submission.array is not None:
             job = self._split_off(job, now)
         job.backfilled = backfilled
+        self._left -= 1
         reason = "backfilled" if backfilled else ""
         self._life.pending_to_allocated(job, ask, found, now, reason)
 

@@ -121,11 +121,16 @@ class Scheduler:
             if not self._core.unsettled:
                 self._validator.check()
 
-    def cycle(self, now: int) -> None:
-        """Decide who starts, and who is promised what."""
-        self._cycle.run(now)
+    def cycle(self, now: int, most: int | None = None) -> bool:
+        """Decide who starts, and who is promised what.
+
+        With `most`, no more than about so many start, and the answer is whether there may be more
+        to decide at once; whoever carries out decisions can begin with some of them then.
+        """
+        more = self._cycle.run(now, most)
         if self._validator is not None:
             self._validator.check()
+        return more
 
     def take_changes(self) -> Changes:
         """All that changed since this was last called."""

@@ -13,7 +13,16 @@ from typing import Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from fluxnetes.cluster.names import EXCLUSIVE, HOLD, MAX_SIZE, MIN_SIZE, QUEUED, WALLTIME
+from fluxnetes.cluster.names import (
+    EXCLUSIVE,
+    GROUP,
+    GROUP_SIZE,
+    HOLD,
+    MAX_SIZE,
+    MIN_SIZE,
+    QUEUED,
+    WALLTIME,
+)
 from fluxnetes.kube.objects.pods import Pod
 from tests.property.controller.scene import FAST, NODES, Scene, a_node
 from tests.unit.cluster.builders import OTHERS, a_job, one_pod
@@ -72,6 +81,8 @@ class JobComes:
     least: int | None = None
     where: Where = Where.ANYWHERE
     held: bool = False
+    ring: int = 0
+    """The size of the label group that it is a part of, with others; 0: it is alone."""
     again: bool = False
     """Under the name of the one that came last, if that is gone."""
 
@@ -94,6 +105,9 @@ class JobComes:
                 completions=self.pods if self.indexed else completions,
                 completionMode="Indexed" if self.indexed else "NonIndexed",
                 annotations=marks,
+                labels={GROUP: f"ring-{self.ring}", GROUP_SIZE: str(self.ring)}
+                if self.ring
+                else {},
                 template={"labels": {"of": name}},
                 pod=_spec(self.where, self.cpu, name),
             )
@@ -235,6 +249,16 @@ class PodEnds:
         pod = _one(running, self.who)
         if pod is not None:
             scene.cluster.end_pod(pod.metadata.uid, "Succeeded" if self.ok else "Failed")
+
+
+@dataclass(frozen=True)
+class JobsHesitate:
+    """Jobs wait so long after a failure before they make another pod."""
+
+    seconds: int
+
+    def __call__(self, scene: Scene) -> None:
+        scene.cluster.hesitation = self.seconds
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,8 @@ class Scene:
         for pod in list(self.cluster.pods.values()):
             if pod not in self.cluster.ours:
                 self.cluster.drop(pod)
-        self.cluster.run_time, self.cluster.stop_time, self.cluster.usual = 2, 0, ""
+        self.cluster.run_time, self.cluster.stop_time = 2, 0
+        self.cluster.usual, self.cluster.hesitation = "", 0
         for uid, job in list(self.cluster.jobs.items()):
             news = {"suspend": self._waits(uid), "parallelism": max(1, job.spec.parallelism)}
             free = {"annotations": {HOLD: None}}

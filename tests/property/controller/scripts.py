@@ -14,6 +14,7 @@ from tests.property.controller.happenings import (
     JobGoes,
     JobHeld,
     JobScaled,
+    JobsHesitate,
     JobSuspended,
     NewsLag,
     NodeChanges,
@@ -50,6 +51,7 @@ JOBS = st.builds(
     least=st.none() | st.integers(1, 3),
     where=_where,
     held=_seldom,
+    ring=st.sampled_from([0, 0, 0, 3, 4]),
     again=st.booleans(),
 )
 RINGS = st.builds(
@@ -76,6 +78,7 @@ ENDS = (
     st.builds(PodEnds, _some, st.booleans())
     | st.builds(PodEnds, _some)
     | st.builds(PodsLinger, st.integers(0, 4))
+    | st.builds(JobsHesitate, st.integers(0, 9))
 )
 GROUND = (
     st.builds(NodeGoes, _some)

@@ -74,8 +74,11 @@ class World:
         script: Script,
         *,
         count: bool = True,
+        most: int | None = None,
     ) -> None:
+        """`most`: no more than so many start at a time, and the queue is asked again at once."""
         self.build = build
+        self.most = most
         self.config = config
         self.count = count
         self.fates = script.fates
@@ -127,7 +130,8 @@ class World:
             self._leave(job, step)
         while self._acts and self._acts[0].at == self.now:
             self._tell(self._acts.pop(0).event, step)
-        self.scheduler.cycle(self.now)
+        while self.scheduler.cycle(self.now, self.most):
+            pass
         self._see(step)
         for job in step.started:
             self._carry_out(job, step)

@@ -62,10 +62,14 @@ class Cluster:
     """Pods that ran for so long end well; None: they run until somebody ends them."""
     usual: str = ""
     """The cpu that admission gives pods of Jobs from now on, whatever their template says."""
+    hesitation: int = 0
+    """Seconds after a failure in which a Job makes no pod."""
     stop_time: int = 0
     """Seconds that a running pod needs to go, beyond one."""
     made: int = 0
     """How many pods were ever made by controllers."""
+    failures: dict[str, int] = field(default_factory=dict)
+    """When a pod of a Job last failed, by the Job's uid."""
     tally: dict[str, dict[str, bool]] = field(default_factory=dict)
     """Whether pods of Jobs ended well, by the Job's uid and the pod's."""
     _version: int = 0

@@ -54,7 +54,9 @@ class JobController:
         for pod in self._pods:
             if pod.is_over:
                 tally[pod.metadata.uid] = pod.status.phase == "Succeeded"
-        done = sum(tally.values())
+        done, known = sum(tally.values()), self._job.status
+        if len(tally) - done > known.failed:
+            self._cluster.failures[self._job.metadata.uid] = self._cluster.now
         return replace(
             self._job.status,
             active=len(self._live),
@@ -95,9 +97,15 @@ class JobController:
             wanted = 0
         for pod in self._live[max(0, wanted) :]:
             self._cluster.delete_pod(pod.metadata.uid, counts=False)
+        if self._hesitates():
+            return
         numbers = self._free_numbers()
         for _ in range(wanted - len(self._live)):
             self._make_one(next(numbers))
+
+    def _hesitates(self) -> bool:
+        failed = self._cluster.failures.get(self._job.metadata.uid, 0)
+        return self._cluster.now < failed + self._cluster.hesitation
 
     def _free_numbers(self) -> Iterator[int | None]:
         spec, number = self._job.spec, 0
