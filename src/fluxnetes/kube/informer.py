@@ -57,6 +57,8 @@ class Informer(Generic[T]):
         self._backoff = Backoff(f"following {resource.plural}", self._patience)
         self._cache: Cache[T] = Cache()
         self._watching_since: float | None = None
+        self._had_news = False
+        """Whether the last watch brought any."""
         self.objects: Mapping[Key, T] = MappingProxyType(self._cache.objects)
         """What there is, by namespace and name."""
         self.is_complete = False
@@ -70,19 +72,19 @@ class Informer(Generic[T]):
         The first batch is all there is, even if that is nothing; later ones are never empty.
         """
         while True:
-            at_least, why = 0.0, "the server ends the watch at once"
+            at_least, why, refused = 0.0, "the server ends the watch at once", False
             try:
                 async with aclosing(self._follow()) as batches:
                     async for batch in batches:
                         yield batch
             except KubeError as error:
-                at_least, why = self._learn(error), str(error)
-            if self._was_in_vain():
+                at_least, why, refused = self._learn(error), str(error), True
+            if self._was_in_vain(refused):
                 await self._backoff.pause(why, at_least)
 
     async def _follow(self) -> AsyncGenerator[list[Change[T]], None]:
         """List if we must, then watch until the connection ends."""
-        self._watching_since = None
+        self._watching_since, self._had_news = None, False
         if not self._cache.version:
             changes = self._cache.replace(await self._client.list(self.resource, self._scope))
             if changes or not self.is_complete:
@@ -108,6 +110,7 @@ class Informer(Generic[T]):
         if self._watching_since is None:
             self._watching_since = time.monotonic()
         if is_news:
+            self._had_news = True
             self._backoff.over()
 
     def _learn(self, error: KubeError) -> float:
@@ -117,9 +120,14 @@ class Informer(Generic[T]):
             self._cache.version = ""
         return error.retry_after if isinstance(error, Overloaded) else 0.0
 
-    def _was_in_vain(self) -> bool:
-        """Whether to pause before the next try."""
+    def _was_in_vain(self, refused: bool) -> bool:
+        """Whether to pause before the next try.
+
+        A busy server cuts watches that fall behind, in the middle of the news: then there is more.
+        """
         since = self._watching_since
+        if self._had_news and not refused:
+            return False
         if since is None or time.monotonic() - since < _TOO_SHORT:
             return True
         self._backoff.over()

@@ -26,6 +26,7 @@ from typing import Any
 
 import aiohttp
 import msgspec
+from yarl import URL
 
 from fluxnetes.kube.config import Access
 from fluxnetes.kube.credentials import Identity
@@ -94,33 +95,52 @@ class Transport:
         """The content of the answer."""
         for tries_left in reversed(range(_TRIES)):
             try:
-                async with self.stream(request, self._timeout, lane) as response:
-                    return await response.read()
+                return await self._ask_once(request, lane)
             except Overloaded as busy:
                 if not tries_left:
                     raise
                 await asyncio.sleep(busy.retry_after * random.uniform(1, 1.25))  # noqa: S311
         raise AssertionError("the last try either answers or raises")
 
+    async def _ask_once(self, request: Request, lane: Lane) -> bytes:
+        try:
+            response = await self._begin(request, self._timeout, lane)
+            async with response:
+                content = await response.read()
+        except (aiohttp.ClientError, OSError) as error:  # a TimeoutError is an OSError
+            raise self._failure(request, error) from error
+        if response.status >= 400:
+            raise _refusal(request.what, response, content)
+        return content
+
     @asynccontextmanager
     async def stream(
         self, request: Request, timeout: aiohttp.ClientTimeout, lane: Lane = Lane.WATCHES
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """A good answer whose content is still to be read."""
-        identity = await self.access.credentials.current()
         try:
-            response = await self._send(request, identity, timeout, lane)
-            if response.status == 401:
-                other = await self.access.credentials.another(identity)
-                if other is not None:
-                    response.release()
-                    response = await self._send(request, other, timeout, lane)
-            async with response:
+            async with await self._begin(request, timeout, lane) as response:
                 if response.status >= 400:
-                    raise await _refusal(request.what, response)
+                    raise _refusal(request.what, response, await response.read())
                 yield response
         except (aiohttp.ClientError, OSError) as error:  # a TimeoutError is an OSError
-            raise _failure(f"{request.what} at {self.access.server}", error) from error
+            raise self._failure(request, error) from error
+
+    def _failure(self, request: Request, error: Exception) -> KubeError:
+        return _failure(f"{request.what} at {self.access.server}", error)
+
+    async def _begin(
+        self, request: Request, timeout: aiohttp.ClientTimeout, lane: Lane
+    ) -> aiohttp.ClientResponse:
+        """The answer, of which only the head is there; with other credentials if need be."""
+        identity = await self.access.credentials.current()
+        response = await self._send(request, identity, timeout, lane)
+        if response.status == 401:
+            other = await self.access.credentials.another(identity)
+            if other is not None:
+                response.release()
+                response = await self._send(request, other, timeout, lane)
+        return response
 
     async def _send(
         self, request: Request, identity: Identity, timeout: aiohttp.ClientTimeout, lane: Lane
@@ -130,7 +150,7 @@ class Transport:
             headers["Content-Type"] = request.content_type
         return await self._sessions[lane].request(
             request.method,
-            self.access.server + request.path,
+            URL(self.access.server + request.path, encoded=True),
             params=request.params,
             data=request.body,
             headers=headers,
@@ -162,8 +182,7 @@ def _socket(address: Any) -> socket.socket:
 # --- what failures mean ------------------------------------------------------------------------
 
 
-async def _refusal(what: str, response: aiohttp.ClientResponse) -> KubeError:
-    content = await response.read()
+def _refusal(what: str, response: aiohttp.ClientResponse, content: bytes) -> KubeError:
     try:
         status = msgspec.json.decode(content, type=Status)
     except msgspec.DecodeError:  # some proxy's page, or the words of a busy server
