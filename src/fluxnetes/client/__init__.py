@@ -1,10 +1,11 @@
 """A client for `fluxnetes serve` and `fluxnetes controller --serve`.
 
+    from pathlib import Path
     from fluxnetes.client import Busy, Client
 
     with Client("127.0.0.1:4242") as client:
         try:
-            job = client.match(open("job.yaml").read(), name="hello")
+            job = client.match(Path("job.yaml").read_text(), name="hello")
         except Busy as busy:
             print("not now:", busy)
         else:
@@ -12,7 +13,8 @@
             client.cancel(job.id)
 
 `AsyncClient` has the same methods, to be awaited. What is refused is raised: see `errors`. What is
-safe to ask twice is asked again while the server cannot be reached; see `retrying`.
+safe to ask twice is asked again while the server cannot be reached: see `retrying`. What there is
+and how it changes can be followed, whatever becomes of the server: see `watching`.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from fluxnetes.client.errors import (
     Unsatisfiable,
     WrongState,
 )
+from fluxnetes.client.retrying import Patience
 from fluxnetes.client.synchronous import Client
 from fluxnetes.client.values import (
     Estimate,
@@ -42,6 +45,7 @@ from fluxnetes.client.values import (
     NodeChange,
     NodeShare,
     Pool,
+    Reset,
     Shape,
     Share,
     State,
@@ -66,7 +70,9 @@ __all__ = [
     "Node",
     "NodeChange",
     "NodeShare",
+    "Patience",
     "Pool",
+    "Reset",
     "Shape",
     "Share",
     "State",

@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
-from typing import Any
-from uuid import uuid4
+from collections.abc import AsyncGenerator, Iterable
+from typing import Any, TypeVar
 
 import grpc
-from google.protobuf.duration_pb2 import Duration
-from google.protobuf.message import Message
-from google.protobuf.timestamp_pb2 import Timestamp
 
-from fluxnetes.client.errors import CallError, Unavailable, error_of
-from fluxnetes.client.messages import (
-    ask,
-    lasting,
-    read_estimate,
-    read_explanation,
-    read_job,
-    read_node,
-    read_status,
-)
-from fluxnetes.client.retrying import Caller, Patience
+from fluxnetes.client import calls
+from fluxnetes.client.calls import Call
+from fluxnetes.client.channel import DEFAULT_ADDRESS, OPTIONS, Shown
+from fluxnetes.client.retrying import Patience, Tries
 from fluxnetes.client.values import (
     Estimate,
     Explanation,
@@ -31,22 +20,20 @@ from fluxnetes.client.values import (
     JobChange,
     Node,
     NodeChange,
+    Reset,
     Status,
 )
-from fluxnetes.v1 import jobs_pb2 as v1
-from fluxnetes.v1 import resources_pb2 as resources
+from fluxnetes.client.watching import PAUSE, check_lost, move
 
-DEFAULT_ADDRESS = "127.0.0.1:4242"
-_LARGEST = 1 << 30
-_PAUSE = 0.5
-"""Before a stream that was cut is taken up again."""
+T = TypeVar("T")
 
 
 class AsyncClient:
-    """One server. Use it as a context manager, or `close` it.
+    """One server, for one event loop. Use it as a context manager, or `close` it.
 
-    `authority` is the certificate, in PEM, of whoever signed the server's; without one the
-    connection is in plain text. `certificate` and `key` are shown to servers that ask for them.
+    `token` is shown to servers that want one. `authority` is the certificate, in PEM, of whoever
+    signed the server's; without one the connection is in plain text. `certificate` and `key` are
+    shown to servers that want them.
     """
 
     def __init__(
@@ -59,19 +46,14 @@ class AsyncClient:
         key: bytes | None = None,
         patience: Patience | None = None,
     ) -> None:
-        options = [
-            ("grpc.max_receive_message_length", _LARGEST),
-            ("grpc.max_send_message_length", _LARGEST),
-        ]
-        if authority is None:
-            self._channel = grpc.aio.insecure_channel(address, options)
+        shown = Shown(token, authority, certificate, key)
+        self._patience = patience or Patience()
+        self._metadata = shown.metadata
+        self._closed = False
+        if (trusted := shown.credentials) is None:
+            self._channel = grpc.aio.insecure_channel(address, OPTIONS)
         else:
-            shown = grpc.ssl_channel_credentials(authority, key, certificate)
-            self._channel = grpc.aio.secure_channel(address, shown, options)
-        metadata = (("authorization", f"Bearer {token}"),) if token else ()
-        patience = patience or Patience()
-        self._jobs = Caller(self._channel, "fluxnetes.v1.JobService", patience, metadata)
-        self._resources = Caller(self._channel, "fluxnetes.v1.ResourceService", patience, metadata)
+            self._channel = grpc.aio.secure_channel(address, trusted, OPTIONS)
 
     async def __aenter__(self) -> AsyncClient:
         return self
@@ -80,6 +62,8 @@ class AsyncClient:
         await self.close()
 
     async def close(self) -> None:
+        """End the connection, and all streams with it."""
+        self._closed = True
         await self._channel.close()
 
     # -- jobs ----------------------------------------------------------------------------------
@@ -89,6 +73,7 @@ class AsyncClient:
         request: str | Gang,
         *,
         reserve: bool = False,
+        walltime: int | None = None,
         name: str = "",
         format: str = "",
         now: int = 0,
@@ -97,16 +82,7 @@ class AsyncClient:
 
         Raises Busy or Unsatisfiable if it does not fit.
         """
-        message = v1.MatchRequest(
-            ask=ask(request),
-            reserve=reserve,
-            name=name,
-            request_id=str(uuid4()),
-            format=format,
-            now=now,
-        )
-        found = await self._jobs.call("Match", message, v1.MatchResponse)
-        return read_job(found.job, found.at, found.allocation.text)
+        return await self._do(calls.match(request, reserve, walltime, name, format, now))
 
     async def submit(
         self,
@@ -125,27 +101,9 @@ class AsyncClient:
         after_any: Iterable[int] = (),
     ) -> Job:
         """Queue a job; it starts when its turn comes, there is room, and jobs before it allow."""
-        kinds = v1.Dependency
-        wanted = (
-            (kinds.KIND_AFTER, after),
-            (kinds.KIND_AFTER_OK, after_ok),
-            (kinds.KIND_AFTER_ANY, after_any),
-        )
-        message = v1.SubmitRequest(
-            ask=ask(request),
-            walltime=lasting(walltime),
-            name=name,
-            namespace=namespace,
-            user=user,
-            queue=queue,
-            priority=priority,
-            held=held,
-            begin=None if begin is None else Timestamp(seconds=begin),
-            dependencies=(kinds(kind=kind, job=job) for kind, jobs in wanted for job in jobs),
-            request_id=str(uuid4()),
-        )
-        found = await self._jobs.call("Submit", message, v1.SubmitResponse)
-        return read_job(found.job)
+        before = calls.dependencies(after, after_ok, after_any)
+        owner = calls.Owner(namespace, user, queue, priority)
+        return await self._do(calls.submit(request, walltime, name, owner, held, begin, before))
 
     async def estimate(
         self,
@@ -159,141 +117,123 @@ class AsyncClient:
         now: int = 0,
     ) -> Estimate:
         """When and where it would start if it were submitted now. Nothing is submitted."""
-        message = v1.EstimateRequest(
-            ask=ask(request),
-            walltime=lasting(walltime),
-            namespace=namespace,
-            user=user,
-            queue=queue,
-            priority=priority,
-            now=now,
-        )
-        return read_estimate(await self._jobs.call("Estimate", message, v1.EstimateResponse))
+        owner = calls.Owner(namespace, user, queue, priority)
+        return await self._do(calls.estimate(request, walltime, owner, now))
 
     async def update(
-        self, job: int, allocation: str, *, at: int, duration: int, format: str = "jgf"
+        self,
+        job: int,
+        allocation: str,
+        *,
+        at: int,
+        duration: int,
+        format: str = "jgf",
+        now: int = 0,
     ) -> Job:
         """Tell the server of an allocation that was made elsewhere."""
-        message = v1.UpdateRequest(
-            job=job,
-            allocation=v1.Allocation(format=format, text=allocation),
-            at=at,
-            duration=Duration(seconds=duration),
-        )
-        return read_job((await self._jobs.call("Update", message, v1.UpdateResponse)).job)
+        return await self._do(calls.update(job, allocation, at, duration, format, now))
 
     async def renew(self, job: int) -> int | None:
         """Say that an allocation is still wanted; when it expires otherwise, None: never."""
-        found = await self._jobs.call("Renew", v1.RenewRequest(job=job), v1.RenewResponse)
-        return found.expires.seconds if found.HasField("expires") else None
+        return await self._do(calls.renew(job))
 
     async def start(self, job: int) -> Job:
         """Say that a job began to run on what it was given."""
-        found = await self._jobs.call("Start", v1.StartRequest(job=job), v1.StartResponse)
-        return read_job(found.job)
+        return await self._do(calls.start(job))
 
     async def finish(self, job: int, *, failed: bool = False, reason: str = "") -> None:
         """Say that a job is over."""
-        message = v1.FinishRequest(job=job, failed=failed, reason=reason)
-        await self._jobs.call("Finish", message, v1.FinishResponse)
+        await self._do(calls.finish(job, failed, reason))
 
     async def cancel(self, job: int, *, reason: str = "", missing_ok: bool = True) -> None:
         """Call a job off. It is well if it is gone already, unless told otherwise."""
-        message = v1.CancelRequest(job=job, reason=reason, missing_ok=missing_ok)
-        await self._jobs.call("Cancel", message, v1.CancelResponse)
+        await self._do(calls.cancel(job, reason, missing_ok))
 
     async def hold(self, job: int) -> Job:
         """Keep a waiting job from starting."""
-        found = await self._jobs.call("Hold", v1.HoldRequest(job=job), v1.HoldResponse)
-        return read_job(found.job)
+        return await self._do(calls.hold(job))
 
     async def release(self, job: int) -> Job:
         """Let a held job start when its turn comes."""
-        found = await self._jobs.call("Release", v1.ReleaseRequest(job=job), v1.ReleaseResponse)
-        return read_job(found.job)
+        return await self._do(calls.release(job))
 
     async def job(self, job: int) -> Job:
         """A job as it is now."""
-        found = await self._jobs.call("GetJob", v1.GetJobRequest(job=job), v1.GetJobResponse)
-        return read_job(found.job)
+        return await self._do(calls.job(job))
 
     async def explain(self, job: int) -> Explanation:
         """A job's story and, while it waits, why and until when."""
-        request = v1.ExplainRequest(job=job)
-        return read_explanation(await self._jobs.call("Explain", request, v1.ExplainResponse))
+        return await self._do(calls.explain(job))
 
-    async def watch_jobs(
+    def watch_jobs(
         self, *, resume: str = "", namespace: str = "", queue: str = ""
-    ) -> AsyncIterator[JobChange]:
+    ) -> AsyncGenerator[JobChange | Reset, None]:
         """All jobs that live, then every change, without end and whatever becomes of the server.
 
-        A job may be told of more often than it changed, never less often.
+        What there is, is told after a Reset. A job that changed often may be told of once, as it is
+        then; and one that did not change may be told of again.
         """
-        request = v1.WatchJobsRequest(resume=resume, namespace=namespace, queue=queue)
-        kinds = v1.WatchJobsResponse
-        async for found in self._watch(self._jobs, "WatchJobs", request, kinds):
-            if found.kind in (kinds.KIND_CHANGED, kinds.KIND_ENDED):
-                ended = found.kind == kinds.KIND_ENDED
-                yield JobChange(read_job(found.job), ended, found.resume)
+        return self._follow(calls.watch_jobs(resume, namespace, queue))
 
     # -- resources -----------------------------------------------------------------------------
 
     async def nodes(self, *names: str) -> list[Node]:
         """All nodes, or those of these names."""
-        found: list[Node] = []
-        token = ""
-        while True:
-            request = resources.ListNodesRequest(names=names, page_token=token)
-            page = await self._resources.call("ListNodes", request, resources.ListNodesResponse)
-            found += map(read_node, page.nodes)
-            token = page.next_page_token
-            if not token:
-                return found
+        found, token = await self._do(calls.nodes(names, ""))
+        while token:
+            more, token = await self._do(calls.nodes(names, token))
+            found += more
+        return found
 
-    async def watch_nodes(self, *, resume: str = "") -> AsyncIterator[NodeChange]:
+    def watch_nodes(self, *, resume: str = "") -> AsyncGenerator[NodeChange | Reset, None]:
         """All nodes, then every change of any of them, as for jobs."""
-        request = resources.WatchResourcesRequest(resume=resume)
-        kinds = resources.WatchResourcesResponse
-        async for found in self._watch(self._resources, "WatchResources", request, kinds):
-            if found.kind in (kinds.KIND_CHANGED, kinds.KIND_GONE):
-                gone = found.kind == kinds.KIND_GONE
-                yield NodeChange(read_node(found.node), gone, found.resume)
+        return self._follow(calls.watch_nodes(resume))
 
     async def load(self, graph: str, *, format: str = "jgf", policy: str = "") -> int:
         """Begin anew on another graph; how many vertices it has. All jobs are forgotten."""
-        request = resources.LoadRequest(format=format, graph=graph, policy=policy)
-        found = await self._resources.call("Load", request, resources.LoadResponse)
-        return found.vertices
+        return await self._do(calls.load(graph, format, policy))
 
     async def grow(self, jgf: str) -> int:
         """Add to the graph; how many vertices it has then."""
-        request = resources.GrowRequest(jgf=jgf)
-        return (await self._resources.call("Grow", request, resources.GrowResponse)).vertices
+        return await self._do(calls.grow(jgf))
 
     async def shrink(self, *paths: str) -> int:
         """Take out what is at some paths; how many vertices are left."""
-        request = resources.ShrinkRequest(paths=paths)
-        return (await self._resources.call("Shrink", request, resources.ShrinkResponse)).vertices
+        return await self._do(calls.shrink(paths))
 
     async def status(self) -> Status:
         """What the server is, and how it is."""
-        request, answer = resources.GetStatusRequest(), resources.GetStatusResponse
-        return read_status(await self._resources.call("GetStatus", request, answer))
+        return await self._do(calls.status())
 
-    # -- streams -------------------------------------------------------------------------------
+    # -- asking --------------------------------------------------------------------------------
 
-    async def _watch(
-        self, caller: Caller, method: str, request: Any, answer: type[Message]
-    ) -> AsyncIterator[Any]:
-        """All messages of a stream, taken up again where it was cut."""
+    async def _do(self, call: Call[T]) -> T:
+        ask: Any = self._channel.unary_unary(call.path, *call.codec)
+        tries = Tries(call, self._patience)
         while True:
             try:
-                async for message in caller.stream(method, request, answer):
-                    if message.resume:
-                        request.resume = message.resume
-                    yield message
+                return call.read(
+                    await ask(call.request, timeout=tries.left, metadata=self._metadata)
+                )
             except grpc.aio.AioRpcError as failed:
-                error: CallError = error_of(failed)
-                if not isinstance(error, Unavailable):
-                    raise error from None
-            await asyncio.sleep(_PAUSE)
+                pause = tries.pause_after(failed)
+            await asyncio.sleep(pause)
+
+    async def _follow(self, call: Call[T | None]) -> AsyncGenerator[T, None]:
+        """What a stream tells, taken up again where it was cut."""
+        listen: Any = self._channel.unary_stream(call.path, *call.codec)
+        while not self._closed:
+            stream = listen(call.request, metadata=self._metadata)
+            try:
+                async for message in stream:
+                    move(call, message)
+                    if (found := call.read(message)) is not None:
+                        yield found
+            except grpc.aio.AioRpcError as failed:
+                check_lost(failed)
+            except asyncio.CancelledError:
+                if not self._closed:
+                    raise
+            finally:
+                stream.cancel()  # for whoever stops reading; it is not cut by itself
+            await asyncio.sleep(PAUSE)

@@ -17,6 +17,8 @@ Whatever else goes wrong is a plain CallError.
 
 from __future__ import annotations
 
+from typing import Any
+
 import grpc
 from google.rpc.error_details_pb2 import BadRequest, ErrorInfo
 from google.rpc.status_pb2 import Status
@@ -94,7 +96,7 @@ _BY_CODE: dict[grpc.StatusCode, type[CallError]] = {
 }
 
 
-def error_of(failed: grpc.aio.AioRpcError) -> CallError:
+def error_of(failed: grpc.RpcError) -> CallError:
     """What a call that failed is to us."""
     info, bad = _details(failed)
     kind = _BY_REASON.get(info.reason) or _BY_CODE.get(failed.code()) or CallError
@@ -102,9 +104,10 @@ def error_of(failed: grpc.aio.AioRpcError) -> CallError:
     return kind(failed.details() or failed.code().name, failed.code(), field)
 
 
-def _details(failed: grpc.aio.AioRpcError) -> tuple[ErrorInfo, BadRequest]:
+def _details(failed: grpc.RpcError) -> tuple[ErrorInfo, BadRequest]:
     info, bad = ErrorInfo(), BadRequest()
-    for key, value in failed.trailing_metadata() or ():
+    told: Any = failed.trailing_metadata()  # of pairs, whatever its stub says
+    for key, value in told or ():
         if key == _DETAILS and isinstance(value, bytes):
             for each in Status.FromString(value).details:
                 if not each.Unpack(info):

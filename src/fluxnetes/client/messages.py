@@ -12,9 +12,12 @@ from fluxnetes.client.values import (
     Explanation,
     Gang,
     Job,
+    JobChange,
     Node,
+    NodeChange,
     NodeShare,
     Pool,
+    Reset,
     Share,
     State,
     Status,
@@ -63,6 +66,24 @@ def read_job(message: v1.Job, at: int = 0, allocation: str = "") -> Job:
     )
 
 
+def read_match(message: v1.MatchResponse) -> Job:
+    return read_job(message.job, message.at, message.allocation.text)
+
+
+def read_expiry(message: v1.RenewResponse) -> int | None:
+    return _seconds(message, "expires")
+
+
+def read_job_change(message: v1.WatchJobsResponse) -> JobChange | Reset | None:
+    """None: nothing that a caller needs to know."""
+    kinds = v1.WatchJobsResponse
+    if message.kind == kinds.KIND_RESET:
+        return Reset()
+    if message.kind not in (kinds.KIND_CHANGED, kinds.KIND_ENDED):
+        return None
+    return JobChange(read_job(message.job), message.kind == kinds.KIND_ENDED, message.resume)
+
+
 def _read_state(number: v1.JobState) -> State:
     known = number in v1.JobState.values()
     return _STATES.get(v1.JobState.Name(number), State.UNKNOWN) if known else State.UNKNOWN
@@ -100,6 +121,21 @@ def read_node(message: resources.Node) -> Node:
         tuple(map(_read_pool, message.pools)),
         tuple(shares),
     )
+
+
+def read_page(message: resources.ListNodesResponse) -> tuple[list[Node], str]:
+    """Nodes, and how to ask for more; empty: that was all."""
+    return [read_node(each) for each in message.nodes], message.next_page_token
+
+
+def read_node_change(message: resources.WatchResourcesResponse) -> NodeChange | Reset | None:
+    """None: nothing that a caller needs to know."""
+    kinds = resources.WatchResourcesResponse
+    if message.kind == kinds.KIND_RESET:
+        return Reset()
+    if message.kind not in (kinds.KIND_CHANGED, kinds.KIND_GONE):
+        return None
+    return NodeChange(read_node(message.node), message.kind == kinds.KIND_GONE, message.resume)
 
 
 def _read_pool(message: resources.Pool) -> Pool:

@@ -1,14 +1,17 @@
-"""The client, for those who wait: the same calls, made in a thread with an event loop."""
+"""The client, for those who wait."""
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator
+import time
+from collections.abc import Generator, Iterable
 from typing import Any, TypeVar
 
-from fluxnetes.client.asynchronous import DEFAULT_ADDRESS, AsyncClient
-from fluxnetes.client.retrying import Patience
+import grpc
+
+from fluxnetes.client import calls
+from fluxnetes.client.calls import Call
+from fluxnetes.client.channel import DEFAULT_ADDRESS, OPTIONS, Shown
+from fluxnetes.client.retrying import Patience, Tries
 from fluxnetes.client.values import (
     Estimate,
     Explanation,
@@ -17,14 +20,21 @@ from fluxnetes.client.values import (
     JobChange,
     Node,
     NodeChange,
+    Reset,
     Status,
 )
+from fluxnetes.client.watching import PAUSE, check_lost, move
 
 T = TypeVar("T")
 
 
 class Client:
-    """One server. Use it as a context manager, or `close` it. See `AsyncClient`."""
+    """One server; any thread may ask it. Use it as a context manager, or `close` it.
+
+    `token` is shown to servers that want one. `authority` is the certificate, in PEM, of whoever
+    signed the server's; without one the connection is in plain text. `certificate` and `key` are
+    shown to servers that want them.
+    """
 
     def __init__(
         self,
@@ -36,23 +46,14 @@ class Client:
         key: bytes | None = None,
         patience: Patience | None = None,
     ) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(
-            target=self._loop.run_forever, name="fluxnetes-client", daemon=True
-        )
-        self._thread.start()
-
-        async def make() -> AsyncClient:  # channels belong to the loop in which they are made
-            return AsyncClient(
-                address,
-                token=token,
-                authority=authority,
-                certificate=certificate,
-                key=key,
-                patience=patience,
-            )
-
-        self._client = self._wait(make())
+        shown = Shown(token, authority, certificate, key)
+        self._patience = patience or Patience()
+        self._metadata = shown.metadata
+        self._closed = False
+        if (trusted := shown.credentials) is None:
+            self._channel = grpc.insecure_channel(address, OPTIONS)
+        else:
+            self._channel = grpc.secure_channel(address, trusted, OPTIONS)
 
     def __enter__(self) -> Client:
         return self
@@ -61,31 +62,9 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        if not self._loop.is_closed():
-            self._wait(self._close())
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
-            self._loop.close()
-
-    async def _close(self) -> None:
-        await self._client.close()
-        left = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in left:  # streams that nobody read to their end
-            task.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
-
-    def _wait(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
-
-    def _each(self, found: AsyncIterator[T]) -> Iterator[T]:
-        async def following() -> T:
-            return await anext(found)
-
-        while True:
-            try:
-                yield self._wait(following())
-            except StopAsyncIteration:
-                return
+        """End the connection, and all streams with it."""
+        self._closed = True
+        self._channel.close()
 
     # -- jobs ----------------------------------------------------------------------------------
 
@@ -94,14 +73,16 @@ class Client:
         request: str | Gang,
         *,
         reserve: bool = False,
+        walltime: int | None = None,
         name: str = "",
         format: str = "",
         now: int = 0,
     ) -> Job:
-        """Have something now or, with `reserve`, at the earliest time there is room."""
-        return self._wait(
-            self._client.match(request, reserve=reserve, name=name, format=format, now=now)
-        )
+        """Have something now or, with `reserve`, at the earliest time there is room.
+
+        Raises Busy or Unsatisfiable if it does not fit.
+        """
+        return self._do(calls.match(request, reserve, walltime, name, format, now))
 
     def submit(
         self,
@@ -120,22 +101,9 @@ class Client:
         after_any: Iterable[int] = (),
     ) -> Job:
         """Queue a job; it starts when its turn comes, there is room, and jobs before it allow."""
-        return self._wait(
-            self._client.submit(
-                request,
-                walltime=walltime,
-                name=name,
-                namespace=namespace,
-                user=user,
-                queue=queue,
-                priority=priority,
-                held=held,
-                begin=begin,
-                after=after,
-                after_ok=after_ok,
-                after_any=after_any,
-            )
-        )
+        before = calls.dependencies(after, after_ok, after_any)
+        owner = calls.Owner(namespace, user, queue, priority)
+        return self._do(calls.submit(request, walltime, name, owner, held, begin, before))
 
     def estimate(
         self,
@@ -149,86 +117,119 @@ class Client:
         now: int = 0,
     ) -> Estimate:
         """When and where it would start if it were submitted now. Nothing is submitted."""
-        return self._wait(
-            self._client.estimate(
-                request,
-                walltime=walltime,
-                namespace=namespace,
-                user=user,
-                queue=queue,
-                priority=priority,
-                now=now,
-            )
-        )
+        owner = calls.Owner(namespace, user, queue, priority)
+        return self._do(calls.estimate(request, walltime, owner, now))
 
     def update(
-        self, job: int, allocation: str, *, at: int, duration: int, format: str = "jgf"
+        self,
+        job: int,
+        allocation: str,
+        *,
+        at: int,
+        duration: int,
+        format: str = "jgf",
+        now: int = 0,
     ) -> Job:
         """Tell the server of an allocation that was made elsewhere."""
-        return self._wait(
-            self._client.update(job, allocation, at=at, duration=duration, format=format)
-        )
+        return self._do(calls.update(job, allocation, at, duration, format, now))
 
     def renew(self, job: int) -> int | None:
         """Say that an allocation is still wanted; when it expires otherwise, None: never."""
-        return self._wait(self._client.renew(job))
+        return self._do(calls.renew(job))
 
     def start(self, job: int) -> Job:
         """Say that a job began to run on what it was given."""
-        return self._wait(self._client.start(job))
+        return self._do(calls.start(job))
 
     def finish(self, job: int, *, failed: bool = False, reason: str = "") -> None:
         """Say that a job is over."""
-        self._wait(self._client.finish(job, failed=failed, reason=reason))
+        self._do(calls.finish(job, failed, reason))
 
     def cancel(self, job: int, *, reason: str = "", missing_ok: bool = True) -> None:
         """Call a job off. It is well if it is gone already, unless told otherwise."""
-        self._wait(self._client.cancel(job, reason=reason, missing_ok=missing_ok))
+        self._do(calls.cancel(job, reason, missing_ok))
 
     def hold(self, job: int) -> Job:
         """Keep a waiting job from starting."""
-        return self._wait(self._client.hold(job))
+        return self._do(calls.hold(job))
 
     def release(self, job: int) -> Job:
         """Let a held job start when its turn comes."""
-        return self._wait(self._client.release(job))
+        return self._do(calls.release(job))
 
     def job(self, job: int) -> Job:
         """A job as it is now."""
-        return self._wait(self._client.job(job))
+        return self._do(calls.job(job))
 
     def explain(self, job: int) -> Explanation:
         """A job's story and, while it waits, why and until when."""
-        return self._wait(self._client.explain(job))
+        return self._do(calls.explain(job))
 
     def watch_jobs(
         self, *, resume: str = "", namespace: str = "", queue: str = ""
-    ) -> Iterator[JobChange]:
-        """All jobs that live, then every change, without end and whatever becomes of the server."""
-        return self._each(self._client.watch_jobs(resume=resume, namespace=namespace, queue=queue))
+    ) -> Generator[JobChange | Reset, None, None]:
+        """All jobs that live, then every change, without end and whatever becomes of the server.
+
+        What there is, is told after a Reset. A job that changed often may be told of once, as it is
+        then; and one that did not change may be told of again.
+        """
+        return self._follow(calls.watch_jobs(resume, namespace, queue))
 
     # -- resources -----------------------------------------------------------------------------
 
     def nodes(self, *names: str) -> list[Node]:
         """All nodes, or those of these names."""
-        return self._wait(self._client.nodes(*names))
+        found, token = self._do(calls.nodes(names, ""))
+        while token:
+            more, token = self._do(calls.nodes(names, token))
+            found += more
+        return found
 
-    def watch_nodes(self, *, resume: str = "") -> Iterator[NodeChange]:
+    def watch_nodes(self, *, resume: str = "") -> Generator[NodeChange | Reset, None, None]:
         """All nodes, then every change of any of them, as for jobs."""
-        return self._each(self._client.watch_nodes(resume=resume))
+        return self._follow(calls.watch_nodes(resume))
 
     def load(self, graph: str, *, format: str = "jgf", policy: str = "") -> int:
         """Begin anew on another graph; how many vertices it has. All jobs are forgotten."""
-        return self._wait(self._client.load(graph, format=format, policy=policy))
+        return self._do(calls.load(graph, format, policy))
 
     def grow(self, jgf: str) -> int:
         """Add to the graph; how many vertices it has then."""
-        return self._wait(self._client.grow(jgf))
+        return self._do(calls.grow(jgf))
 
     def shrink(self, *paths: str) -> int:
         """Take out what is at some paths; how many vertices are left."""
-        return self._wait(self._client.shrink(*paths))
+        return self._do(calls.shrink(paths))
 
     def status(self) -> Status:
         """What the server is, and how it is."""
-        return self._wait(self._client.status())
+        return self._do(calls.status())
+
+    # -- asking --------------------------------------------------------------------------------
+
+    def _do(self, call: Call[T]) -> T:
+        ask: Any = self._channel.unary_unary(call.path, *call.codec)
+        tries = Tries(call, self._patience)
+        while True:
+            try:
+                return call.read(ask(call.request, timeout=tries.left, metadata=self._metadata))
+            except grpc.RpcError as failed:
+                pause = tries.pause_after(failed)
+            time.sleep(pause)
+
+    def _follow(self, call: Call[T | None]) -> Generator[T, None, None]:
+        """What a stream tells, taken up again where it was cut."""
+        listen: Any = self._channel.unary_stream(call.path, *call.codec)
+        while not self._closed:
+            stream = listen(call.request, metadata=self._metadata)
+            try:
+                for message in stream:
+                    move(call, message)
+                    if (found := call.read(message)) is not None:
+                        yield found
+            except grpc.RpcError as failed:
+                if not self._closed:
+                    check_lost(failed)
+            finally:
+                stream.cancel()  # for whoever stops reading; it is not cut by itself
+            time.sleep(PAUSE)

@@ -147,20 +147,29 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
+class Reset:
+    """All that a stream told before is void; what there is now follows.
+
+    Every stream begins so, and so does one whose server was restarted.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class JobChange:
-    """A job came or changed."""
+    """A job came, changed or ended."""
 
     job: Job
     ended: bool
     resume: str
-    """Where to go on if the stream is left here; empty: not here."""
+    """Where to go on if the stream is left here; empty: from the beginning."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeChange:
-    """A node came or changed."""
+    """A node came, changed or went."""
 
     node: Node
+    """Of one that is gone, only its name."""
     gone: bool
     resume: str
 

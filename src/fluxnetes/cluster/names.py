@@ -33,11 +33,17 @@ MANAGED = "fluxnetes.io/managed"
 names. There is no way out for one object of a namespace that opted in: any other value on it is
 without effect."""
 
+ALLOCATION = "fluxnetes.io/allocation"
+"""An annotation of a pod that another scheduler places: the number of the job, matched or submitted
+over gRPC, whose share of the node it uses."""
+JOBID = "fluxqueue/jobid"
+"""A label: the same in Fluxqueue's words."""
+
 SIZES = (GROUP_SIZE, MIN_SIZE, MAX_SIZE)
 DEPENDENCIES = (AFTER, AFTER_OK, AFTER_ANY)
 MARKS = frozenset(
     (GROUP, *SIZES, WALLTIME, QUEUE, EXCLUSIVE, PRIORITY, HOLD, BEGIN, *DEPENDENCIES, MANAGED)
-)
+) | {ALLOCATION}
 
 # --- what we write -----------------------------------------------------------------------------
 

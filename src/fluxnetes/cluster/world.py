@@ -19,6 +19,7 @@ from typing import Any
 
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.groups import LABELLED, NO_MARKS, POD, Group, GroupKey, Member
+from fluxnetes.cluster.guests import Guests
 from fluxnetes.cluster.machines import Machines, Turn
 from fluxnetes.cluster.marks import BadMark, Marks, read_marks
 from fluxnetes.cluster.names import SCHEDULER_NAMES
@@ -38,6 +39,7 @@ class World:
         self.names = frozenset(names)
         self.groups: dict[GroupKey, Group] = {}
         self.others = Others()
+        self._guests = Guests()
         self.dirty: dict[GroupKey, None] = {}
         """A set that remembers who came first."""
         self._not_ours: set[str] = set()
@@ -103,6 +105,7 @@ class World:
         """A pod is gone."""
         uid = pod.metadata.uid
         self.others.drop(uid)
+        self._guests.drop(uid)
         self._bound.pop(uid, None)
         self.homeless.pop(uid, None)
         if pod.spec.affinity is not None:
@@ -120,6 +123,7 @@ class World:
         if not node or pod.is_over:
             self._bound.pop(uid, None)
             self.others.drop(uid)
+            self._guests.drop(uid)
             return
         self._bound[uid] = pod
         group = self.group_of(uid)
@@ -127,6 +131,8 @@ class World:
         counted: Amounts = ()
         if seat is None:
             counted = held_amounts(pod, exclusive=group is not None and _is_alone(group, uid))
+            if self._guests.covers(pod, counted):
+                counted = ()
         if self.separations.pooled:
             known = {} if seat is None else dict(seat[0].footprints[seat[1]].amounts)
             apart = self.separations.held_by(pod)
@@ -135,6 +141,16 @@ class World:
             self.others.put(uid, node, counted)
         else:
             self.others.drop(uid)
+
+    def lend(self, job: int, nodes: Mapping[str, Mapping[str, int]] | None) -> None:
+        """What a caller's job has of nodes, pods that name it may use; None: no more."""
+        for uid in self._guests.lend(job, nodes):
+            if uid in self._bound:
+                self.account(self._bound[uid])
+
+    def borrowers(self, job: int) -> int:
+        """How many pods use what a caller's job has."""
+        return self._guests.using(job)
 
     def account_everybody(self) -> None:
         """There is a pool that was not there before."""

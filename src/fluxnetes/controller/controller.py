@@ -27,6 +27,7 @@ from fluxnetes.controller.finishing import Finishing
 from fluxnetes.controller.following import Following
 from fluxnetes.controller.grounds import Grounds
 from fluxnetes.controller.hands import Hands
+from fluxnetes.controller.petitions import Petitions
 from fluxnetes.controller.queueing import Queueing
 from fluxnetes.controller.seating import Seating
 from fluxnetes.controller.telling import Telling
@@ -63,6 +64,7 @@ class Controller:
     config: Config
     fence: int
     wake: asyncio.Event
+    petitions: Petitions = field(default_factory=Petitions)
     _ticked: float = 0.0
     _heard: int = 0
     """How much the queue had been told when it last decided; carrying out tells it things too."""
@@ -100,6 +102,7 @@ class Controller:
         decides = desk.told != self._heard or due
         if not decides and not self._has_waited(desk.noted):
             self._carry_out()
+            self.petitions.reply()
             return
         more = False
         if decides:
@@ -107,6 +110,8 @@ class Controller:
             more = desk.scheduler.cycle(desk.now, _AT_ONCE)
         await self._write_down()
         self._carry_out()
+        if not more:  # else somebody who asked may not have been looked at yet
+            self.petitions.reply()
         self._next = desk.now if more else desk.scheduler.next_wake(desk.now)
 
     def _has_waited(self, noted: float | None) -> bool:
@@ -117,15 +122,17 @@ class Controller:
         nodes, gone = self.following.take_nodes()
         if nodes or gone:
             self.grounds.follow(nodes, gone)
+            self.petitions.nodes_changed([*(node.metadata.name for node in nodes), *gone])
         if self.desk.clock - self._ticked >= _TICK:
             self._ticked = self.desk.clock
             self._be_patient()
-        self.grounds.count_others()
+        self.petitions.nodes_changed(self.grounds.count_others())
         for group in self.desk.world.take_dirty():
             self._settle(group)
         # Reading pods may have made pools of which others hold something already.
-        self.grounds.count_others()
+        self.petitions.nodes_changed(self.grounds.count_others())
         self.grounds.look_again()
+        self.petitions.hear()
 
     def _settle(self, group: Group) -> None:
         self.seating.settle(group)
@@ -145,6 +152,7 @@ class Controller:
             await self.store.commit(changes, self.fence)
             self.finishing.take(changes)
             self.telling.take(changes)
+            self.petitions.take(changes)
 
     def _carry_out(self) -> None:
         told = self.desk.told

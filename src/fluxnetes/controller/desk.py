@@ -7,11 +7,13 @@ is on which node, and it is the only one who tells the queue anything.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from fluxnetes.cluster.groups import Group, GroupKey, Part
 from fluxnetes.cluster.world import World
+from fluxnetes.controller.petitions import CALLED
+from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Allocation
 from fluxnetes.queue.errors import QueueError
@@ -72,6 +74,8 @@ class Desk:
     """Since when there is something besides that only needs to be written down."""
     before_telling: Callable[[], None] = field(default=lambda: None)
     """What else the queue must hear first: of the graph, that it changed."""
+    anywhere: Constraint | None = None
+    """The rule of a pod that has none of its own."""
     to_carry: dict[GroupKey, None] = field(default_factory=dict)
     """Groups for which something may have to be done."""
 
@@ -89,6 +93,26 @@ class Desk:
             self.noted = self.clock
         return True
 
+    # -- for callers: see `petitions.Office` ---------------------------------------------------
+
+    def put(self, event: Event) -> None:
+        """Tell the queue something that a caller asked for. Raises QueueError."""
+        self.before_telling()
+        self.scheduler.apply(event, self.now)
+        self.told += 1
+
+    def where(self) -> Constraint | None:
+        """Nodes to which any pod may go that tolerates nothing and wishes for nothing."""
+        return self.anywhere
+
+    def lend(self, job: int, nodes: Mapping[str, Mapping[str, int]] | None) -> None:
+        self.world.lend(job, nodes)
+
+    def borrowers(self, job: int) -> int:
+        return self.world.borrowers(job)
+
+    # -- groups and their jobs -----------------------------------------------------------------
+
     def job(self, part: Part) -> Job:
         return self.scheduler.job(part.job)
 
@@ -97,6 +121,8 @@ class Desk:
         known = self.parts.get(job.id)
         if known is not None:
             return known[0]
+        if job.submission.workload.startswith(CALLED):
+            return None
         return self.world.groups.get(GroupKey.of(job.submission.workload))
 
     def state(self, part: Part) -> State:

@@ -136,8 +136,8 @@ class Grounds:
 
     # -- others --------------------------------------------------------------------------------
 
-    def count_others(self) -> None:
-        """What others hold changed on some nodes."""
+    def count_others(self) -> list[str]:
+        """What others hold changed on some nodes; returns which."""
         machines = self.desk.world.machines.machines
         sums = self.desk.world.others.take()
         known = {
@@ -149,6 +149,7 @@ class Grounds:
             self.desk.tell(Occupied(known))
         for node in known:
             self._look_for_crowd(node)
+        return list(known)
 
     def look_again(self) -> None:
         """After groups were settled: seats became empty, perhaps, where nobody should go now."""

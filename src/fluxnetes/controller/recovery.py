@@ -28,6 +28,7 @@ from fluxnetes.cluster.world import World
 from fluxnetes.controller.adoption import Adoption, ended_before, line_up
 from fluxnetes.controller.desk import Desk, Settings
 from fluxnetes.controller.finishing import close
+from fluxnetes.controller.petitions import CALLED
 from fluxnetes.controller.queueing import WITHDRAWN
 from fluxnetes.controller.seating import written_number, written_seat
 from fluxnetes.graph.columns import ResourceGraph
@@ -180,7 +181,8 @@ class _Resumption:
         self._groups = {group.reference: group for group in self.desk.world.groups.values()}
         held = {each.job: each for each in self.snapshot.allocations}
         for job in self.snapshot.jobs:
-            if job.submission.workload and job.state in WAITING | HOLDING:
+            workload = job.submission.workload
+            if workload and not workload.startswith(CALLED) and job.state in WAITING | HOLDING:
                 self._resume(job, held.get(job.id))
 
     def _resume(self, job: Job, allocation: Allocation | None) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from fluxnetes.cluster.groups import NO_MARKS
 from fluxnetes.cluster.machines import Machines
 from fluxnetes.cluster.names import SCHEDULER_NAMES
 from fluxnetes.cluster.reading import Reader
@@ -27,15 +28,19 @@ from fluxnetes.controller.following import Following
 from fluxnetes.controller.grounds import Grounds
 from fluxnetes.controller.hands import Hands
 from fluxnetes.controller.leader import Leader, LeadershipLost, Timing
+from fluxnetes.controller.petitions import Petitions
 from fluxnetes.controller.queueing import Queueing
 from fluxnetes.controller.recovery import check_cluster, recover, zones_before
 from fluxnetes.controller.reports import report_to
 from fluxnetes.controller.seating import Seating
 from fluxnetes.controller.telling import Telling
+from fluxnetes.jobspec.constraint import Constraint, Properties
 from fluxnetes.kube.backoff import Backoff, Patience
 from fluxnetes.kube.client import Client
 from fluxnetes.kube.errors import AlreadyExists, Forbidden, NotFound, TemporaryError
+from fluxnetes.kube.objects.base import Metadata
 from fluxnetes.kube.objects.namespaces import NAMESPACES
+from fluxnetes.kube.objects.pods import PodSpec
 from fluxnetes.queue.config import Config
 from fluxnetes.store.errors import LeaseLost
 from fluxnetes.store.lease import SECONDS, Lease
@@ -59,6 +64,8 @@ class Options:
     scheduler_names: tuple[str, ...] = SCHEDULER_NAMES
     control_plane: bool = False
     """Whether nodes of the control plane may be used."""
+    petitions: Petitions | None = None
+    """What callers ask; None: nobody does."""
     lease: float = SECONDS
     """How long, in seconds, others wait for a sign of life before one of them leads."""
 
@@ -204,11 +211,20 @@ async def _govern(office: _Office, tasks: asyncio.TaskGroup, leads: Callable[[],
     tasks.create_task(controller.hands.run())
     tasks.create_task(controller.telling.reports.run())
     leads()
+    petitions = controller.petitions
+    petitions.open(controller.desk, following.wake.set)
     try:
         await controller.run()
     finally:
+        petitions.close()
         with suppress(asyncio.CancelledError, Exception):
             await asyncio.shield(controller.telling.reports.drain(_DRAIN))
+
+
+def _anywhere(reader: Reader) -> Constraint:
+    """The rule of a pod that tolerates nothing and wishes for nothing."""
+    plain = reader(PodSpec(), Metadata(), NO_MARKS, "default")
+    return Properties((plain.rule,))
 
 
 async def _begin(
@@ -227,6 +243,7 @@ async def _begin(
         store, fence, config, world, reader, now=now, clock=clock, settings=options.settings
     )
     desk = recovered.desk
+    desk.anywhere = _anywhere(reader)
     hands = Hands(client, may_write)
     reports = report_to(
         client,
@@ -254,6 +271,7 @@ async def _begin(
         config=config,
         fence=fence,
         wake=following.wake,
+        petitions=options.petitions or Petitions(),
     )
     hands.hold_back = world.others.is_changed
     hands.bound, hands.failed = controller.bound, controller.failed

@@ -208,6 +208,22 @@ class ResourceGraph:
         order, ranks = self._by_rank
         return order[np.searchsorted(ranks, rank) : np.searchsorted(ranks, rank, side="right")]
 
+    def copy(self) -> ResourceGraph:
+        """The same graph once more: what happens to one of the two does not happen to the other."""
+        twin = ResourceGraph()
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray):
+                setattr(twin, name, value.copy())
+            elif isinstance(value, Interner):
+                setattr(twin, name, Interner(value.names))
+        twin.version = self.version
+        twin._names = dict(self._names)
+        twin._properties = {vertex: dict(its) for vertex, its in self._properties.items()}
+        twin._paths = {subsystem: dict(paths) for subsystem, paths in self._paths.items()}
+        twin._roots = dict(self._roots)
+        twin._topologies = dict(self._topologies)  # a topology never changes; both may have it
+        return twin
+
     # -- one vertex ----------------------------------------------------------------------------
 
     def type_name(self, vertex: int) -> str:

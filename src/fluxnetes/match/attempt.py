@@ -23,6 +23,8 @@ RECORDED = frozenset(
 _MAY_WAIT = frozenset({Operation.ALLOCATE_ORELSE_RESERVE, Operation.WITHOUT_ALLOCATING_FUTURE})
 _JUDGES = _MAY_WAIT | {Operation.ALLOCATE_WITH_SATISFIABILITY}
 """Operations that tell a request that can never fit from one that cannot fit now."""
+_MORE_THAN_ANY = 2**62
+"""More than any graph has of anything; requests may add up to numbers that no column can hold."""
 
 
 class Attempt:
@@ -93,7 +95,8 @@ class Attempt:
     def _later(self, operation: Operation) -> Answer | None:
         """Try the times at which something begins or ends and the sums allow it."""
         engine = self._engine
-        needs = np.array([self._needs.get(name, 0) for name in engine.root_types], np.int64)
+        sums = (self._needs.get(name, 0) for name in engine.root_types)
+        needs = np.array([min(each, _MORE_THAN_ANY) for each in sums], np.int64)
         for at in engine.profile.times(self._now + 1, self._duration, needs).tolist():
             held = self._request.select(engine.ledger.later(at, at + self._duration))
             if held is not None:

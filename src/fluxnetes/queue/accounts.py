@@ -153,6 +153,10 @@ class Budgets:
     def load(self, spent: Spent) -> None:
         self._spent[spent.budget] = spent
 
+    def written(self) -> tuple[Spent, ...]:
+        """What is spent of all budgets, each as it was last written down."""
+        return tuple(self._spent.values())
+
     def _of(self, job: Job) -> Iterator[Budget]:
         for budget in self._budgets.values():
             if budget.queue not in (None, job.queue):

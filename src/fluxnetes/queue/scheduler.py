@@ -41,6 +41,7 @@ from fluxnetes.queue.order import Line, Order
 from fluxnetes.queue.promises import Promises
 from fluxnetes.queue.records import Records
 from fluxnetes.queue.restore import restore, with_forgotten_queues
+from fluxnetes.queue.snapshot import take_snapshot
 from fluxnetes.queue.usage import Ledger
 from fluxnetes.queue.validate import Validator
 from fluxnetes.queue.windows import Windows
@@ -154,6 +155,11 @@ class Scheduler:
     def jobs(self) -> dict[int, Job]:
         """The records of all jobs that live, and of some that ended."""
         return self._core.records.jobs
+
+    def snapshot(self) -> Snapshot:
+        """All that another queue needs to go on from here; what happens to this one later does not
+        change it. Give it `config` of this one, and a graph of its own."""
+        return take_snapshot(self._core)
 
     @property
     def waiting(self) -> int:

@@ -44,6 +44,10 @@ class Ledger:
     def load(self, usage: Usage) -> None:
         self._meters[usage.namespace, usage.user] = Meter(usage.amount, usage.at)
 
+    def written(self) -> tuple[Usage, ...]:
+        """The usage of all accounts, each as it was last written down."""
+        return tuple(Usage(*account, m.amount, m.at) for account, m in self._meters.items())
+
     def know(self, account: Account, now: int) -> Usage | None:
         """Somebody is here to share, if only to wait so far; None: that was known."""
         if account in self._meters:

@@ -50,6 +50,7 @@ class Alone:
         self._writer = writer
         self._source = source
         self._engine = Engine("matcher")
+        self._loop = asyncio.get_running_loop()
         self._ended: OrderedDict[int, JobView] = OrderedDict()
 
     async def close(self) -> None:
@@ -58,10 +59,11 @@ class Alone:
     # -- jobs ----------------------------------------------------------------------------------
 
     async def match(self, wish: Wish) -> Grant:
-        grant = await self._engine.do(lambda: self._match(wish), self._undo)
+        undo = None if wish.key else self._undo_unheard  # with one, who heard nothing asks again
+        grant = await self._engine.do(lambda: self._match(wish), undo)
         if grant:
             if self._writer is not None:
-                await self._write_or_undo(self._writer, grant)
+                await self._write_or_undo(self._writer, wish, grant)
             self._tell(grant.job, (share.node for share in grant.shares))
         return grant
 
@@ -77,16 +79,26 @@ class Alone:
             writer.book.enter(self._matching.matcher.jobs[job], self._matching)
             writer.note()
 
-    def _undo(self, grant: Grant) -> None:
-        if grant:
-            self._cancel(grant.job, _UNHEARD)
+    def _undo_unheard(self, grant: Grant) -> None:
+        nodes = self._undo(grant)
+        self._loop.call_soon_threadsafe(self._tell, grant.job, nodes)
 
-    async def _write_or_undo(self, writer: Writer, grant: Grant) -> None:
+    def _undo(self, grant: Grant) -> list[str]:
+        if grant and self._matching.is_current(grant):
+            return self._cancel(grant.job, _UNHEARD)
+        return []
+
+    async def _write_or_undo(self, writer: Writer, wish: Wish, grant: Grant) -> None:
         try:
             await asyncio.shield(keep(writer.flush()))
         except asyncio.CancelledError:
-            keep(self.cancel(grant.job, _UNHEARD))
+            if not wish.key:
+                keep(self.withdraw(grant))
             raise
+
+    async def withdraw(self, grant: Grant) -> None:
+        nodes = await self._done(lambda: self._undo(grant))
+        self._tell(grant.job, nodes)
 
     async def update(self, adoption: Adoption) -> Grant:
         def do() -> Grant:
@@ -155,9 +167,10 @@ class Alone:
         return Explained(found[0], found[0].reason)
 
     async def estimate(self, submission: Submission, now: int) -> Estimated:
-        wish = Wish(submission.request, now=now)
+        request = replace(submission.request, duration=float(submission.walltime or 0))
+        wish = Wish(request, now=now)
         found = await self._engine.do(lambda: self._matching.estimate(wish))
-        return Estimated(not found.reason, found.at, found.shares, found.reason)
+        return Estimated(not found.reason, found.at, found.shares, found.reason, still=True)
 
     # -- the graph -----------------------------------------------------------------------------
 

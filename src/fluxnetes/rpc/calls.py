@@ -9,14 +9,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Coroutine
-from contextlib import suppress
 from typing import Any, TypeVar
 
 from grpc.aio import ServicerContext
 
 from fluxnetes.match.answers import Outcome
 from fluxnetes.rpc.host import Host
-from fluxnetes.rpc.refusals import Invalid, Refusal
+from fluxnetes.rpc.refusals import Invalid
 from fluxnetes.rpc.values import Grant
 
 T = TypeVar("T")
@@ -32,10 +31,11 @@ _LONGEST = 1000
 class Call:
     """A call in progress."""
 
-    __slots__ = ("_context",)
+    __slots__ = ("_context", "_granted")
 
     def __init__(self, context: ServicerContext[Any, Any]) -> None:
         self._context = context
+        self._granted: tuple[Host, Grant] | None = None
 
     def tell(self, outcome: str, reason: str) -> None:
         """Say something beside the answer."""
@@ -50,12 +50,14 @@ class Call:
 
     def withdraw_if_lost(self, host: Host, grant: Grant) -> None:
         """If the client is gone before it has its answer, nobody has what was granted."""
+        self._granted = (host, grant)
 
-        def done(context: Any) -> None:
-            if context.cancelled():
-                keep(_withdraw(host, grant.job))
-
-        self._context.add_done_callback(done)  # type: ignore[arg-type]  # its stub names a class
+    def take_back(self) -> None:
+        """The answer could not be sent."""
+        if self._granted is not None:
+            host, grant = self._granted
+            _log.info("job %d is taken back: its client went away unanswered", grant.job)
+            keep(host.withdraw(grant))
 
 
 _tasks: set[asyncio.Task[Any]] = set()
@@ -67,9 +69,3 @@ def keep(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
     _tasks.add(task)
     task.add_done_callback(_tasks.discard)
     return task
-
-
-async def _withdraw(host: Host, job: int) -> None:
-    _log.info("job %d is taken back: the client went away before it was answered", job)
-    with suppress(Refusal):
-        await host.cancel(job, "the client went away before it was answered")

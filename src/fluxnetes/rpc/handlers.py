@@ -15,16 +15,20 @@ from typing import Any, Protocol
 
 import grpc
 from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
+from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 from grpc.aio import ServicerContext
 
 from fluxnetes.rpc.calls import Call
-from fluxnetes.rpc.refusals import Refusal
+from fluxnetes.rpc.refusals import Invalid, Refusal
 from fluxnetes.rpc.statuses import code_of, details_of, text_of
 
 _log = logging.getLogger("fluxnetes.rpc")
 
 Context = ServicerContext[Any, Any]
+
+_GRANTING = frozenset({"Match"})
+"""Calls that give something away; if nobody hears of it, it is taken back."""
 
 
 class Service(Protocol):
@@ -51,11 +55,26 @@ def snake(name: str) -> str:
 
 def _method(service: Service, described: MethodDescriptor) -> grpc.RpcMethodHandler[Any, Any]:
     serve = getattr(service, snake(described.name))
-    read = GetMessageClass(described.input_type).FromString
+    read = _reader(GetMessageClass(described.input_type))
     path = f"/{service.name}/{described.name}"
     if described.server_streaming:
         return grpc.unary_stream_rpc_method_handler(_streamed(serve, path), read, _write)
+    if described.name in _GRANTING:
+        return grpc.unary_stream_rpc_method_handler(_heard(serve, path), read, _write)
     return grpc.unary_unary_rpc_method_handler(_answered(serve, path), read, _write)
+
+
+def _reader(message: type[Message]) -> Callable[[bytes], Message | Invalid]:
+    """What reads a request; one that cannot be read becomes the refusal of it."""
+    parse = message.FromString
+
+    def read(data: bytes) -> Message | Invalid:
+        try:
+            return parse(data)
+        except DecodeError as error:
+            return Invalid(f"expected a {message.DESCRIPTOR.name}, found other bytes: {error}")
+
+    return read
 
 
 def _write(message: Any) -> bytes:
@@ -65,21 +84,55 @@ def _write(message: Any) -> bytes:
 
 def _answered(serve: Callable[[Any, Call], Awaitable[Any]], path: str) -> Any:
     async def answer(request: Any, context: Context) -> Any:
-        try:
-            return await serve(request, Call(context))
-        except Refusal as refusal:
-            await _refuse(context, refusal)
-        except (asyncio.CancelledError, grpc.aio.AbortError):
-            raise
-        except Exception:
-            await _fail(context, path)
+        return await _serve(serve, path, request, Call(context), context)
 
     return answer
+
+
+def _heard(serve: Callable[[Any, Call], Awaitable[Any]], path: str) -> Any:
+    """Answers of which it matters whether they were sent.
+
+    On the wire one message and a stream of one message are the same, but only of a stream are we
+    told that a message could not be sent.
+    """
+
+    async def answer(request: Any, context: Context) -> None:
+        call = Call(context)
+        message = await _serve(serve, path, request, call, context)
+        try:
+            await context.write(message)
+            await asyncio.sleep(0)  # whoever left meanwhile is found out now or never
+        except (asyncio.CancelledError, grpc.aio.InternalError):
+            call.take_back()
+            raise asyncio.CancelledError from None
+
+    return answer
+
+
+async def _serve(
+    serve: Callable[[Any, Call], Awaitable[Any]],
+    path: str,
+    request: Any,
+    call: Call,
+    context: Context,
+) -> Any:
+    try:
+        if isinstance(request, Invalid):
+            raise request
+        return await serve(request, call)
+    except Refusal as refusal:
+        await _refuse(context, refusal)
+    except (asyncio.CancelledError, grpc.aio.AbortError):
+        raise
+    except Exception:
+        await _fail(context, path)
 
 
 def _streamed(serve: Callable[[Any, Call], AsyncIterator[Any]], path: str) -> Any:
     async def stream(request: Any, context: Context) -> AsyncIterator[Any]:
         try:
+            if isinstance(request, Invalid):
+                raise request
             async for message in serve(request, Call(context)):
                 yield message
         except Refusal as refusal:

@@ -40,6 +40,10 @@ class Host(Protocol):
         """Grant a wish or say why not. If the caller goes away meanwhile, nothing is granted."""
         ...
 
+    async def withdraw(self, grant: Grant) -> None:
+        """Take back what nobody heard of, if it is still as it was granted."""
+        ...
+
     async def update(self, adoption: Adoption) -> Grant:
         """Take note of an allocation that was made elsewhere."""
         ...

@@ -31,7 +31,13 @@ class Journal:
         """The keys that changed, with the revision, in the order of it."""
         self._floor = 0
         """Up to here it is not known any more who changed."""
+        self.is_closed = False
         self._news = asyncio.Event()
+
+    def close(self) -> None:
+        """Nothing more will be told: watchers are to go."""
+        self.is_closed = True
+        self._wake()
 
     def note(self, keys: Iterable[str]) -> None:
         """Something changed."""
@@ -69,7 +75,7 @@ class Journal:
         """Wait until something changes after a revision; False if nothing did for so long."""
         try:
             async with asyncio.timeout(seconds):
-                while self.revision <= revision:
+                while self.revision <= revision and not self.is_closed:
                     await self._news.wait()
         except TimeoutError:
             return False

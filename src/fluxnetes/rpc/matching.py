@@ -17,9 +17,10 @@ from fluxnetes.graph.readers import read_graph
 from fluxnetes.graph.writers.whole import write_graph
 from fluxnetes.match.answers import Answer, Operation, Outcome
 from fluxnetes.match.errors import UnknownJob as NoSuchJob
-from fluxnetes.match.gang import Seats
+from fluxnetes.match.gang import Gang, Seats
 from fluxnetes.match.jobs import Job
 from fluxnetes.match.matcher import Matcher
+from fluxnetes.match.policy import PolicyError, parse_policy
 from fluxnetes.queue.jobs import Request
 from fluxnetes.rpc.podspecs import one_pod, request_for
 from fluxnetes.rpc.refusals import Invalid, NoGraph, UnknownJob, said_as_invalid
@@ -27,6 +28,9 @@ from fluxnetes.rpc.shares import shares
 from fluxnetes.rpc.tasks import Alike, Tasks, tasks_of
 from fluxnetes.rpc.texts import written
 from fluxnetes.rpc.values import Adoption, Grant, Group, JobView, Pods, Wish
+
+LARGEST_JOB = 2**62
+"""Callers choose numbers, too; ours must have room above them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,16 @@ class Matching:
     _matcher: Matcher | None = None
     _keys: dict[str, int] = field(default_factory=dict)
     """The job that was granted under each key."""
+    _usual_policy: str = field(init=False)
+    _graphs: int = 0
+    """How many there were; on another one, numbers of jobs mean other jobs."""
+
+    def __post_init__(self) -> None:
+        try:
+            parse_policy(self.policy)
+        except PolicyError as error:
+            raise Invalid(str(error), "policy") from None
+        self._usual_policy = self.policy
 
     @property
     def has_graph(self) -> bool:
@@ -71,7 +85,7 @@ class Matching:
 
     def load(self, text: str | bytes, format: str = "jgf", policy: str = "") -> int:
         """Begin anew on another graph; returns how many vertices it has."""
-        policy = policy or self.policy
+        policy = policy or self._usual_policy
         with said_as_invalid():
             matcher = Matcher(read_graph(text, format), policy=policy)
         self.begin(matcher, policy)
@@ -79,6 +93,7 @@ class Matching:
 
     def begin(self, matcher: Matcher, policy: str) -> None:
         self._matcher, self.policy = matcher, policy
+        self._graphs += 1
         self.notes.clear()
         self._keys.clear()
 
@@ -145,6 +160,10 @@ class Matching:
 
     def request(self, asked: Request | Pods) -> Request:
         """What is asked for, as this graph can be asked for it."""
+        if isinstance(asked, Gang) and not self.graph.divisible.any():
+            raise Invalid(
+                "a gang takes parts of pools, and this graph has none; ask with a jobspec"
+            )
         return request_for(asked, self.graph) if isinstance(asked, Pods) else asked
 
     def _judged(self, request: Request, answer: Answer) -> Answer:
@@ -167,6 +186,7 @@ class Matching:
             shares=shares(self.graph, placement, self._tasks(wish.request, answer.seats)),
             text=written(self.graph, placement, wish.format),
             overhead=took,
+            graph=self._graphs,
         )
 
     def _tasks(self, asked: Request | Pods | None, seats: tuple[Seats, ...] = ()) -> Tasks:
@@ -184,6 +204,15 @@ class Matching:
 
     def update(self, note: Adoption) -> Grant:
         """Take note of an allocation that was made elsewhere."""
+        if not 1 <= note.job <= LARGEST_JOB:
+            raise Invalid(f"found {note.job}, expected 1 to {LARGEST_JOB}", "job")
+        following = self.matcher.next_jobid
+        try:
+            return self._update(note)
+        finally:  # the reference counts on from here, and would give numbers twice
+            self.matcher.next_jobid = max(following, self.matcher.next_jobid)
+
+    def _update(self, note: Adoption) -> Grant:
         with said_as_invalid():
             answer = self.matcher.update(
                 note.text,
@@ -197,6 +226,10 @@ class Matching:
             self._note(note.job, Note(since=int(time.time())))
         placed = shares(self.graph, answer.placement) if answer.placement is not None else ()
         return Grant(answer.outcome, note.job, answer.at, answer.reason, placed)
+
+    def is_current(self, grant: Grant) -> bool:
+        """Whether a grant is of this graph, and its job still has it."""
+        return grant.graph == self._graphs and grant.job in self.notes
 
     def cancel(self, job: int) -> None:
         """Give back all that a job holds."""

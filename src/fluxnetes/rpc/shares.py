@@ -10,6 +10,7 @@ from fluxnetes.rpc.tasks import Tasks, Unknown
 from fluxnetes.rpc.values import Share
 
 NODE = "node"
+SUBNET = "subnet"
 
 
 def shares(
@@ -24,18 +25,18 @@ def shares(
 
 
 def amounts_by_node(graph: ResourceGraph, placement: Placement) -> dict[int, dict[str, int]]:
-    """The same, by the nodes' rows and without their names."""
+    """The same, by the nodes' rows and without their names. One that is had whole is `node: 1`."""
     found: dict[int, dict[str, int]] = {}
     for vertex, node, needs in _rows(graph, placement):
         amounts = found.setdefault(node, {})
-        if vertex != node:
+        if needs:
             type = graph.type_name(vertex)
             amounts[type] = amounts.get(type, 0) + needs
     return found
 
 
 def _rows(graph: ResourceGraph, placement: Placement) -> Iterator[tuple[int, int, int]]:
-    """Each node, and each vertex on one that is the job's alone: vertex, its node, amount."""
+    """Each node, and each vertex on one: vertex, its node, how much of it is the job's alone."""
     is_node = graph.types.get(NODE)
     columns = (
         graph.type_id[placement.vertex].tolist(),
@@ -50,14 +51,24 @@ def _rows(graph: ResourceGraph, placement: Placement) -> Iterator[tuple[int, int
         node = vertex if type == is_node else node_of.get(parent, -1)
         node_of[vertex] = node
         if node >= 0 and (mine or vertex == node):
-            yield vertex, node, needs
+            yield vertex, node, needs if mine else 0
 
 
 def node_name(graph: ResourceGraph, vertex: int) -> str:
     """The name by which the outside knows a node.
 
-    The old tools, when they make a graph of a Kubernetes cluster, give the node's name as the
-    basename and add a number to it for the name.
+    The old tools, when they make a graph of a Kubernetes cluster, put nodes into subnets, give the
+    node's name as the basename and add a number to it for the name.
     """
     basename = graph.basename(vertex)
-    return basename if basename != NODE else graph.name(vertex)
+    is_theirs = basename != NODE and _type_above(graph, vertex) == SUBNET
+    return basename if is_theirs else graph.name(vertex)
+
+
+def _type_above(graph: ResourceGraph, vertex: int) -> str:
+    """The type of what holds a vertex; nothing if it is held by nobody."""
+    tree = graph.topology()
+    position = int(tree.position[vertex])
+    if position <= 0:
+        return ""
+    return graph.type_name(int(tree.vertex[tree.parent[position]]))

@@ -85,6 +85,8 @@ class Grant:
     """The allocation as it was to be written."""
     overhead: float = 0.0
     """Seconds that the matcher took."""
+    graph: int = 0
+    """Which graph it is of, of all that a host had."""
 
     def __bool__(self) -> bool:
         return self.outcome in (Outcome.ALLOCATED, Outcome.RESERVED)
@@ -140,6 +142,8 @@ class Estimated:
     start: int = 0
     shares: tuple[Share, ...] = ()
     reason: str = ""
+    still: bool = False
+    """The start is on a clock that stands still: the caller's."""
 
 
 @dataclass(frozen=True, slots=True)

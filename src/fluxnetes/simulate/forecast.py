@@ -5,7 +5,8 @@ end, so each is taken at its word: it ends when its walltime is over, or its gra
 told to go. A job without a walltime never ends, and whoever cannot start beside it has no forecast.
 Nothing more is submitted, but for what the scenario adds.
 
-Several forecasts of one snapshot are compared with the first of them, job by job.
+A forecast works on copies: neither the snapshot nor the graph that it is given changes. Several
+forecasts of one snapshot are compared with the first of them, job by job.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.match.matcher import Matcher
-from fluxnetes.queue.changes import Snapshot
+from fluxnetes.match.nodes import Nodes
+from fluxnetes.queue.changes import Allocation, Snapshot
 from fluxnetes.queue.config import Config, QueueConfig
 from fluxnetes.queue.events import Ended, Started, Submit
 from fluxnetes.queue.jobs import Job, Submission
 from fluxnetes.queue.scheduler import Scheduler
-from fluxnetes.queue.states import HOLDING, WAITING, State
+from fluxnetes.queue.states import ENDED, HOLDING, WAITING, State
 from fluxnetes.simulate.cluster import Cluster, with_more_nodes
 from fluxnetes.simulate.errors import SimulationError
 
@@ -32,15 +35,22 @@ class Scenario:
     """What is run ahead: on which cluster, with which queues, with which jobs besides."""
 
     name: str
-    cluster: Cluster
+    graph: ResourceGraph
+    """The rows that jobs of the snapshot hold are rows of this one."""
     config: Config
     """Has every queue that a job of the snapshot is in; see `with_queues_of`."""
     more: tuple[Submission, ...] = ()
+    others: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """What others hold of nodes' pools, by node and type, all the time. Of a node that is not
+    named, it is what the graph says."""
+    closed: tuple[str, ...] = ()
+    """Names of nodes that take nothing new, because they are closed or down; besides those of which
+    the graph says so. Who is there stays to the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """When the jobs that waited will start and end, by job."""
+    """When jobs will start and end, by job: those that waited, and the scenario's own."""
 
     name: str
     now: int
@@ -48,6 +58,9 @@ class Forecast:
     end: Mapping[int, int]
     never: Mapping[int, str]
     """Jobs for which no start is known, and why."""
+    where: Mapping[int, Allocation] = field(default_factory=dict)
+    """What the scenario's own jobs are given when they first start; for an array, its first task.
+    Rows are those of the scenario's graph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +95,21 @@ def compare(forecast: Forecast, base: Forecast) -> Outlook:
     )
 
 
-def look_ahead(snapshot: Snapshot, scenario: Scenario, now: int) -> Forecast:
-    """Run a queue ahead until nothing more happens."""
-    _check_cluster(snapshot, scenario.cluster)
-    return _Ahead(snapshot, scenario, now).run()
+def look_ahead(
+    snapshot: Snapshot, scenario: Scenario, now: int, *, brief: bool = False
+) -> Forecast:
+    """Run a queue ahead until nothing more happens.
+
+    Or, in brief, until it is known when the scenario's own jobs start; of all others the forecast
+    then says only what happens before that.
+    """
+    _check_graph(snapshot, scenario.graph)
+    return _Ahead(snapshot, scenario, now, brief).run()
 
 
-def _check_cluster(snapshot: Snapshot, cluster: Cluster) -> None:
+def _check_graph(snapshot: Snapshot, graph: ResourceGraph) -> None:
     rows = max((int(a.placement.vertex.max(initial=0)) for a in snapshot.allocations), default=0)
-    if rows >= cluster.graph.vertex_count:
+    if rows >= graph.vertex_count:
         raise SimulationError(
             "jobs of the queue run on resources that this cluster does not have; "
             "give the graph of the queue's own cluster with --graph"
@@ -104,11 +123,14 @@ class _Ahead:
     snapshot: Snapshot
     scenario: Scenario
     now: int
+    brief: bool
     ends: list[tuple[int, int]] = field(default_factory=list)
     due: dict[int, int] = field(default_factory=dict)
     """When jobs will be gone; what `ends` says besides is out of date."""
     start: dict[int, int] = field(default_factory=dict)
     end: dict[int, int] = field(default_factory=dict)
+    never: dict[int, str] = field(default_factory=dict)
+    where: dict[int, Allocation] = field(default_factory=dict)
     busy_until: int = 0
     """Until when something is known to happen."""
 
@@ -121,9 +143,23 @@ class _Ahead:
                 self._submit(queue)
             queue.cycle(instant)
             self._carry_out(queue, instant)
+            if self.brief and all(self._is_told(queue, id) for id in self.own):
+                break
             instant = self._next_instant(queue, instant)
-        never = {id: queue.explain(id, self.now).reason for id in self._left_out(queue)}
-        return Forecast(self.scenario.name, self.now, self.start, self.end, never)
+        for id in self._left_out(queue):
+            self.never[id] = queue.explain(id, self.now).reason
+        return Forecast(self.scenario.name, self.now, self.start, self.end, self.never, self.where)
+
+    @property
+    def own(self) -> list[int]:
+        return [submission.id for submission in self.scenario.more]
+
+    def _is_told(self, queue: Scheduler, id: int) -> bool:
+        """Whether it is known when one of the scenario's own jobs starts, or that it does not."""
+        if id in self.where or id in self.never:
+            return True
+        # Nobody is there to say that its group is complete, or to let it go.
+        return queue.job(id).state in (State.GATHERING, State.HELD)
 
     def _is_over(self, instant: int) -> bool:
         """Whether who waits now waits forever. Budgets are renewed again and again, so that the
@@ -136,22 +172,31 @@ class _Ahead:
         return instant > self.busy_until + patience
 
     def _left_out(self, queue: Scheduler) -> Iterator[int]:
-        """Who waits to the end, and who of the scenario's own jobs was not let in."""
-        more = {submission.id for submission in self.scenario.more}
-        for job in queue.jobs.values():
-            if job.state in WAITING or (job.state is State.REJECTED and job.id in more):
-                yield job.id
+        """Who waits to the end."""
+        asked = self.own if self.brief else list(queue.jobs)
+        for id in asked:
+            if id in queue.jobs and queue.jobs[id].state in WAITING:
+                yield id
 
     def _resume(self) -> Scheduler:
         # Records change as the queue goes on; the next scenario needs them as they were.
         jobs = tuple(_copy(job) for job in self.snapshot.jobs)
-        matcher = Matcher(self.scenario.cluster.graph, policy=self.scenario.config.match_policy)
+        matcher = self._matcher()
         snapshot = replace(self.snapshot, jobs=jobs)
         self.busy_until = max([self.now, *_known_times(snapshot, self.scenario.more)])
         for job in jobs:
             if job.state in HOLDING and job.expected is not None:
                 self._expect(job.id, max(self.now, job.expected))
         return Scheduler.resume(matcher, self.scenario.config, snapshot, now=self.now)
+
+    def _matcher(self) -> Matcher:
+        """A matcher on a graph of our own, on which others and closed nodes are as we were told."""
+        scenario = self.scenario
+        matcher = Matcher(scenario.graph.copy(), policy=scenario.config.match_policy)
+        nodes = Nodes(matcher)
+        nodes.occupy(scenario.others)
+        nodes.close(nodes.named(scenario.closed), closed=True)
+        return matcher
 
     def _submit(self, queue: Scheduler) -> None:
         for submission in self.scenario.more:
@@ -176,18 +221,23 @@ class _Ahead:
         for job in changes.jobs.values():
             if job.state is State.ENDING and job.expected is not None:
                 self._expect(job.id, max(now, job.expected))
+            elif job.state in ENDED and job.id in self.own and job.id not in self.where:
+                self.never[job.id] = job.reason
         for id, allocation in changes.allocations.items():
             if allocation is not None and queue.job(id).state is State.ALLOCATED:
                 queue.apply(Started(id), now)
-                self._note_start(id, allocation.end, now)
+                self._note_start(queue.job(id), allocation, now)
 
-    def _note_start(self, job: int, end: int | None, now: int) -> None:
+    def _note_start(self, job: Job, allocation: Allocation, now: int) -> None:
         """A job that starts once more, after it had to go, has started when it first did."""
-        self.start.setdefault(job, now)
+        self.start.setdefault(job.id, now)
+        asked = job.id if job.parent is None else job.parent
+        if asked in self.own:
+            self.where.setdefault(asked, allocation)
         self.busy_until = max(self.busy_until, now)
-        if end is not None:
-            self.end[job] = end
-            self._expect(job, end)
+        if allocation.end is not None:
+            self.end[job.id] = allocation.end
+            self._expect(job.id, allocation.end)
 
     def _next_instant(self, queue: Scheduler, now: int) -> int | None:
         times = [self.ends[0][0]] if self.ends else []
@@ -236,10 +286,11 @@ def scenarios(
 ) -> list[Scenario]:
     """The first configuration, and each thing that may change: others, more nodes, one job."""
     (first, config), *others = configs.items()
-    found = [Scenario(first, cluster, config)]
-    found += [Scenario(name, cluster, other) for name, other in others]
+    found = [Scenario(first, cluster.graph, config)]
+    found += [Scenario(name, cluster.graph, other) for name, other in others]
     if nodes:
-        found.append(Scenario(f"+{nodes} nodes", with_more_nodes(cluster, nodes), config))
+        more = with_more_nodes(cluster, nodes).graph
+        found.append(Scenario(f"+{nodes} nodes", more, config))
     if job is not None:
-        found.append(Scenario("+1 job", cluster, config, (job,)))
+        found.append(Scenario("+1 job", cluster.graph, config, (job,)))
     return found

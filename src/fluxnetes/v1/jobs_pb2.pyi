@@ -181,20 +181,22 @@ class SubmitResponse(_message.Message):
     def __init__(self, job: _Optional[_Union[Job, _Mapping]] = ...) -> None: ...
 
 class MatchRequest(_message.Message):
-    __slots__ = ("ask", "reserve", "name", "request_id", "format", "now")
+    __slots__ = ("ask", "reserve", "name", "request_id", "format", "now", "walltime")
     ASK_FIELD_NUMBER: _ClassVar[int]
     RESERVE_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     FORMAT_FIELD_NUMBER: _ClassVar[int]
     NOW_FIELD_NUMBER: _ClassVar[int]
+    WALLTIME_FIELD_NUMBER: _ClassVar[int]
     ask: Ask
     reserve: bool
     name: str
     request_id: str
     format: str
     now: int
-    def __init__(self, ask: _Optional[_Union[Ask, _Mapping]] = ..., reserve: _Optional[bool] = ..., name: _Optional[str] = ..., request_id: _Optional[str] = ..., format: _Optional[str] = ..., now: _Optional[int] = ...) -> None: ...
+    walltime: _duration_pb2.Duration
+    def __init__(self, ask: _Optional[_Union[Ask, _Mapping]] = ..., reserve: _Optional[bool] = ..., name: _Optional[str] = ..., request_id: _Optional[str] = ..., format: _Optional[str] = ..., now: _Optional[int] = ..., walltime: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class MatchResponse(_message.Message):
     __slots__ = ("job", "allocation", "at", "overhead")

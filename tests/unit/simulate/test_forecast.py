@@ -39,11 +39,11 @@ EASY = Config(queues=(parse_policy("easy"),))
 def ahead(snapshot: Snapshot, *more: Submission, nodes: int = 4, policy: str = "easy") -> Forecast:
     cluster = CLUSTER if nodes == 4 else with_more_nodes(CLUSTER, nodes - 4)
     config = Config(queues=(parse_policy(policy),))
-    return look_ahead(snapshot, Scenario("s", cluster, config, more), NOW)
+    return look_ahead(snapshot, Scenario("s", cluster.graph, config, more), NOW)
 
 
 def ahead_with(config: Config, snapshot: Snapshot, *more: Submission) -> Forecast:
-    return look_ahead(snapshot, Scenario("s", CLUSTER, config, more), NOW)
+    return look_ahead(snapshot, Scenario("s", CLUSTER.graph, config, more), NOW)
 
 
 def test_jobs_start_as_if_every_walltime_were_used_up() -> None:
@@ -103,7 +103,7 @@ def test_looking_ahead_changes_nothing_of_what_is_recorded() -> None:
 
 def test_a_queue_of_another_cluster_is_refused() -> None:
     with pytest.raises(SimulationError, match="--graph"):
-        look_ahead(snapshot_of(RUNNING), Scenario("s", uniform_cluster(1, 1), EASY), NOW)
+        look_ahead(snapshot_of(RUNNING), Scenario("s", uniform_cluster(1, 1).graph, EASY), NOW)
 
 
 def test_limits_of_the_configuration_hold_in_the_forecast() -> None:

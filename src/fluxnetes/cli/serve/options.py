@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from fluxnetes.cli.serve.door import Door
 
 HELP = """\
 Serve the matcher over gRPC: to clients of Fluence, Fluxnetes and the Fluxion service as they are,
@@ -37,22 +40,16 @@ app = typer.Typer(
 class Options:
     """What the command line said."""
 
-    host: str
-    port: int
-    dialects: tuple[str, ...]
+    door: Door
     graph: Path | None
     format: str | None
     policy: str
+    queue: bool
+    config: Path | None
+    renew_within: float
     store: bool
     dsn: str | None
     store_folder: Path | None
-    tls_cert: Path | None
-    tls_key: Path | None
-    client_ca: Path | None
-    tls_name: tuple[str, ...]
-    plaintext: bool
-    token_file: Path | None
-    max_message: int
     log_level: str
 
 
@@ -85,6 +82,27 @@ def serve(
     policy: Annotated[
         str, typer.Option(metavar="POLICY", help="How to choose among what fits.")
     ] = "lonode",
+    queue: Annotated[
+        bool,
+        typer.Option(
+            "--queue",
+            help="Have a queue on the graph: jobs are submitted, wait, and are promised a start.",
+        ),
+    ] = False,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", exists=True, dir_okay=False, help="Queues, limits and shares, as YAML."
+        ),
+    ] = None,
+    renew_within: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            metavar="SECONDS",
+            help="With --queue: what nobody renews for so long is taken back; 0: never.",
+        ),
+    ] = 0.0,
     store: Annotated[
         bool,
         typer.Option(
@@ -136,18 +154,13 @@ def serve(
         str, typer.Option(metavar="LEVEL", help="debug, info, warning or error.")
     ] = "info",
 ) -> None:
+    from fluxnetes.cli.serve.door import Door
     from fluxnetes.cli.serve.run import run
 
-    options = Options(
+    door = Door(
         host,
         port,
         tuple(dialect or ()),
-        graph,
-        format,
-        policy,
-        store,
-        dsn,
-        store_folder,
         tls_cert,
         tls_key,
         client_ca,
@@ -155,6 +168,18 @@ def serve(
         plaintext,
         token_file,
         max_message,
+    )
+    options = Options(
+        door,
+        graph,
+        format,
+        policy,
+        queue,
+        config,
+        renew_within,
+        store,
+        dsn,
+        store_folder,
         log_level,
     )
     raise typer.Exit(run(options))

@@ -42,7 +42,8 @@ def load_jgf(text: bytes | str) -> ResourceGraph:
 def attach_jgf(graph: ResourceGraph, text: bytes | str) -> Ints:
     """Grow a graph by what a document has and the graph has not; the rows of the added vertices."""
     document = read_document(text)
-    vertices, edges = document.vertices, document.edges()
+    vertices = document.vertices
+    edges = _without_ways_back(document.edges(), vertices)
     _check_identities(vertices)
     rows = _find_existing(graph, vertices)
     new = np.flatnonzero(rows < 0)
@@ -54,7 +55,32 @@ def attach_jgf(graph: ResourceGraph, text: bytes | str) -> Ints:
 
 def _touching(edges: JgfEdges, added: NDArray[np.bool_]) -> JgfEdges:
     """The edges from or to an added vertex."""
-    keep = added[edges.source] | added[edges.target]
+    return _some(edges, added[edges.source] | added[edges.target])
+
+
+def _without_ways_back(edges: JgfEdges, vertices: JgfVertices) -> JgfEdges:
+    """The edges without those that lead back to where another came from.
+
+    Old tools write two for each child: one to it, and one from it to its parent.
+    """
+    size = max(len(vertices), 1)
+    place = edges.subsystem_id * size
+    there = (place + edges.source) * size + edges.target
+    again = (place + edges.target) * size + edges.source
+    twice = np.flatnonzero(np.isin(again, there))
+    if not len(twice):
+        return edges
+    keep = np.ones(len(edges), dtype=np.bool_)
+    for number in np.unique(edges.subsystem_id[twice]).tolist():
+        mine = twice[edges.subsystem_id[twice] == number]
+        depth = np.zeros(size, dtype=np.int64)
+        for vertex, path in vertices.paths.get(edges.subsystems.names[number], {}).items():
+            depth[vertex] = path.count("/")
+        keep[mine] = depth[edges.source[mine]] <= depth[edges.target[mine]]
+    return _some(edges, keep)
+
+
+def _some(edges: JgfEdges, keep: NDArray[np.bool_]) -> JgfEdges:
     return JgfEdges(
         edges.source[keep], edges.target[keep], edges.subsystems, edges.subsystem_id[keep]
     )

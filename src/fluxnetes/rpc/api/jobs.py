@@ -8,8 +8,8 @@ from fluxnetes.match.answers import Outcome
 from fluxnetes.rpc.api.reading import (
     at,
     lasting,
-    read_ask,
     read_key,
+    read_match,
     read_seconds,
     read_submission,
     read_submit,
@@ -41,7 +41,7 @@ class JobService:
     async def match(self, request: v1.MatchRequest, call: Call) -> v1.MatchResponse:
         check_format(request.format)
         wish = Wish(
-            read_ask(request.ask),
+            read_match(request),
             request.reserve,
             name=request.name,
             format=request.format,
@@ -128,7 +128,7 @@ class JobService:
         found = await self._host.estimate(read_submission(request), now)
         return v1.EstimateResponse(
             known=found.known,
-            start=at(found.start) if found.known else None,
+            start=at(found.start) if found.known and not found.still else None,
             nodes=share_messages(found.shares),
             reason=found.reason,
             at=found.start,

@@ -37,6 +37,14 @@ def read_ask(ask: v1.Ask) -> Request:
     raise Invalid("expected a jobspec or a gang, found neither", "ask")
 
 
+def read_match(message: v1.MatchRequest) -> Request:
+    """What a job asks for, with the walltime beside it."""
+    request = read_ask(message.ask)
+    if not message.HasField("walltime"):
+        return request
+    return replace(request, duration=float(read_seconds(message.walltime, "walltime")))
+
+
 def _read_gang(gang: v1.Gang) -> Gang:
     if not 1 <= len(gang.shapes) <= _MOST_SHAPES:
         raise Invalid(

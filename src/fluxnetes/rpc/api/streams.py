@@ -36,9 +36,9 @@ Told = tuple[str, T | None, str]
 
 
 async def watch(journal: Journal, resume: str, views: Views[T]) -> AsyncIterator[Told[T]]:
-    """Tell of changes, without end."""
+    """Tell of changes, until the journal is closed."""
     done = journal.read(resume)
-    while True:
+    while not journal.is_closed:
         keys = journal.since(done)
         now = journal.revision  # before looking: what changes meanwhile is told once more
         if keys is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from fluxnetes.rpc.api.jobs import JobService
 from fluxnetes.rpc.api.resources import ResourceService
@@ -18,9 +18,8 @@ USUAL = ("jobspec", "fluxcli", "external")
 _ONE_NAME = frozenset({"jobspec", "podspec"})
 
 
-def services(host: Host, dialects: Iterable[str]) -> list[Service]:
-    """Our own services, and the dialects that are asked for. ValueError if they cannot be."""
-    chosen = list(dict.fromkeys(dialects))
+def check_dialects(chosen: Collection[str]) -> None:
+    """ValueError if they cannot be served together."""
     for name in chosen:
         if name not in DIALECTS:
             raise ValueError(f"there is no dialect {name!r}; there is {', '.join(DIALECTS)}")
@@ -28,6 +27,12 @@ def services(host: Host, dialects: Iterable[str]) -> list[Service]:
         raise ValueError(
             "jobspec and podspec have the same name on the wire, fluxion.FluxionService; choose one"
         )
+
+
+def services(host: Host, dialects: Iterable[str]) -> list[Service]:
+    """Our own services, and the dialects that are asked for. ValueError if they cannot be."""
+    chosen = list(dict.fromkeys(dialects))
+    check_dialects(chosen)
     made: dict[str, type[JobspecDialect | Podspec | Fluxcli | External]] = {
         "jobspec": JobspecDialect,
         "podspec": Podspec,

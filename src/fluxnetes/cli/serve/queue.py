@@ -1,0 +1,105 @@
+"""`fluxnetes serve --queue`: a queue on a graph of its own, in a thread beside the server's."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from fluxnetes.cli.controller.config import read_config
+from fluxnetes.cli.serve.answering import serve
+from fluxnetes.cli.serve.opening import opened_store, read_graph_file
+from fluxnetes.cli.serve.options import Options
+from fluxnetes.controller.petitions import Petitions
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.graph.readers import read_graph
+from fluxnetes.match.matcher import Matcher
+from fluxnetes.queue.config import Config
+from fluxnetes.rpc.lone_queue import lone_queue
+from fluxnetes.rpc.queued import Queued
+from fluxnetes.rpc.side import SideLoop
+from fluxnetes.store.lease import Lease
+from fluxnetes.store.store import Store
+
+_log = logging.getLogger("fluxnetes.rpc")
+
+
+async def run_queue(options: Options, stop: asyncio.Event) -> None:
+    """Serve a queue until told to stop."""
+    config = replace(read_config(options.config), match_policy=options.policy)
+    petitions, side = Petitions(), SideLoop("queue")
+    durable = bool(options.store or options.dsn)
+    host = Queued(
+        petitions,
+        side.loop,
+        source="file" if options.graph is not None else "store",
+        durable=durable,
+        patience=options.renew_within or None,
+    )
+    ready = asyncio.Event()
+    here = asyncio.get_running_loop()
+    work = _Work(options, config, petitions, lambda: here.call_soon_threadsafe(ready.set))
+    ended = side.start(work.run)
+    try:
+        waiting = asyncio.create_task(ready.wait())
+        either: list[asyncio.Future[Any]] = [waiting, ended]
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        waiting.cancel()
+        if ended.done():
+            ended.result()
+        await serve(host, options.door, stop, ended)
+    finally:
+        await side.stop()
+
+
+class _Work:
+    """The queue's side: the store, the graph, the rounds."""
+
+    def __init__(
+        self, options: Options, config: Config, petitions: Petitions, ready: Callable[[], object]
+    ) -> None:
+        self._options = options
+        self._config = config
+        self._petitions = petitions
+        self._ready = ready
+
+    async def run(self) -> None:
+        if not (self._options.store or self._options.dsn):
+            await self._rounds(self._graph(None), None, None)
+            return
+        async with opened_store(self._options) as (store, lease):
+            system = await store.system()
+            graph = self._graph(None if system is None else system.graph)
+            await self._rounds(graph, store, lease)
+
+    def _graph(self, kept: ResourceGraph | None) -> ResourceGraph:
+        """The graph of the command line or, without one, that of the store."""
+        if self._options.graph is not None:
+            return read_graph(*read_graph_file(self._options))
+        if kept is None:
+            raise ValueError("a queue needs a graph: --graph FILE")
+        return kept
+
+    async def _rounds(self, graph: ResourceGraph, store: Store | None, lease: Lease | None) -> None:
+        matcher = Matcher(graph, policy=self._options.policy)
+        fence = 0 if lease is None else lease.fence
+        queue = await lone_queue(matcher, self._config, self._petitions, store, fence)
+        async with asyncio.TaskGroup() as tasks:
+            if store is not None and lease is not None:
+                tasks.create_task(_keep(store, lease))
+            tasks.create_task(queue.run())
+            self._ready()
+
+
+async def _keep(store: Store, lease: Lease) -> None:
+    """Hold the store's lease, and give it back at the end."""
+    try:
+        while True:
+            await asyncio.sleep(lease.seconds / 3)
+            lease = await store.renew(lease)
+    finally:
+        with suppress(Exception):
+            await asyncio.shield(store.release(lease))

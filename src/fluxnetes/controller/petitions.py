@@ -1,0 +1,185 @@
+"""What callers ask of a queue that somebody else runs, round by round.
+
+    caller ──▶ ask ──▶ heard at the start of a round: told to the queue, or refused
+                       the round decides and writes down
+              answer ◀── given at its end: nothing is answered that is not written
+
+Whoever leads opens the petitions at the beginning of its term and closes them at its end; what is
+asked in between terms is refused at once, and may be asked again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
+
+from fluxnetes.jobspec.constraint import Constraint
+from fluxnetes.match.matcher import Matcher
+from fluxnetes.queue.changes import Changes
+from fluxnetes.queue.events import Event
+from fluxnetes.queue.scheduler import Scheduler
+
+T = TypeVar("T")
+
+CALLED = "call:"
+"""How the workload of a job begins that a caller submitted; there is nothing of it on the cluster
+but what the caller puts there."""
+
+
+class NotOpen(Exception):  # noqa: N818 - reads better where it is raised and caught
+    """Nobody leads here at the moment."""
+
+
+class Later(Exception):  # noqa: N818 - likewise
+    """The queue has not looked at it yet; the answer comes in a later round."""
+
+
+class Office(Protocol):
+    """Whoever runs a queue, as callers need it."""
+
+    @property
+    def scheduler(self) -> Scheduler: ...
+
+    @property
+    def matcher(self) -> Matcher: ...
+
+    now: int
+    next_id: int
+
+    def put(self, event: Event) -> None:
+        """Tell the queue something. Raises QueueError."""
+        ...
+
+    def where(self) -> Constraint | None:
+        """Which nodes callers may be given; None: all."""
+        ...
+
+    def lend(self, job: int, nodes: Mapping[str, Mapping[str, int]] | None) -> None:
+        """Pods that say so may use what a job has of nodes; None: no more."""
+        ...
+
+    def borrowers(self, job: int) -> int:
+        """How many pods use what a job has."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class Petition(Generic[T]):
+    """Something that is asked."""
+
+    hand_in: Callable[[Office], None]
+    """Tell the queue; what this raises is the answer."""
+    answer: Callable[[Office], T]
+    """The answer, when all is written down. May raise Later."""
+    undo: Callable[[Office, T], None] | None = None
+    """What to do with an answer that nobody waits for any more."""
+
+
+@dataclass(slots=True, eq=False)
+class _Asked:
+    petition: Petition[Any]
+    future: asyncio.Future[Any]
+
+
+def _nothing(office: Office) -> None:
+    pass
+
+
+def looking(answer: Callable[[Office], T]) -> Petition[T]:
+    """A petition that changes nothing."""
+    return Petition(_nothing, answer)
+
+
+@dataclass(slots=True, eq=False)
+class Petitions:
+    """See the module's docstring. Used in the loop of whoever runs the queue."""
+
+    tend: Callable[[Office], None] = _nothing
+    """Called in every round: callers' jobs have nobody else to look after them."""
+    changed: Callable[[Changes, Office], None] = field(default=lambda changes, office: None)
+    """Told of all that was written down."""
+    nodes_changed: Callable[[Iterable[str]], None] = field(default=lambda names: None)
+    """Told of nodes that changed otherwise than by jobs of the queue."""
+    opened: Callable[[Office], None] = _nothing
+    """Told when a term begins."""
+    closed: Callable[[], None] = field(default=lambda: None)
+    _office: Office | None = None
+    _wake: Callable[[], None] = field(default=lambda: None)
+    _inbox: deque[_Asked] = field(default_factory=deque)
+    _heard: list[_Asked] = field(default_factory=list)
+
+    # -- for callers ---------------------------------------------------------------------------
+
+    async def ask(self, petition: Petition[T]) -> T:
+        """The answer. Raises NotOpen, and whatever the petition raises."""
+        if self._office is None:
+            raise NotOpen("nobody leads here at the moment")
+        asked = _Asked(petition, asyncio.get_running_loop().create_future())
+        self._inbox.append(asked)
+        self._wake()
+        found: T = await asked.future
+        return found
+
+    # -- for whoever runs the queue ------------------------------------------------------------
+
+    def open(self, office: Office, wake: Callable[[], None]) -> None:
+        self._office, self._wake = office, wake
+        self.opened(office)
+
+    def close(self) -> None:
+        """Nobody leads any more; who waits is told."""
+        self._office = None
+        waiting, self._heard = [*self._heard, *self._inbox], []
+        self._inbox.clear()
+        for asked in waiting:
+            if not asked.future.done():
+                asked.future.set_exception(NotOpen("the term ended before it was answered"))
+        self.closed()
+
+    def take(self, changes: Changes) -> None:
+        """Something was decided and written down."""
+        if self._office is not None:
+            self.changed(changes, self._office)
+
+    def hear(self) -> None:
+        """Tell the queue what is asked."""
+        office = self._office
+        if office is None:
+            return
+        self.tend(office)
+        while self._inbox:
+            asked = self._inbox.popleft()
+            if asked.future.done():  # nobody waits any more
+                continue
+            try:
+                asked.petition.hand_in(office)
+            except Exception as error:
+                asked.future.set_exception(error)
+            else:
+                self._heard.append(asked)
+
+    def reply(self) -> None:
+        """All that was heard is written down."""
+        office, heard = self._office, self._heard
+        if office is None or not heard:
+            return
+        self._heard = []
+        for asked in heard:
+            try:
+                result = asked.petition.answer(office)
+            except Later:
+                self._heard.append(asked)
+            except Exception as error:
+                if not asked.future.done():
+                    asked.future.set_exception(error)
+            else:
+                self._give(asked, result, office)
+
+    def _give(self, asked: _Asked, result: Any, office: Office) -> None:
+        if not asked.future.done():
+            asked.future.set_result(result)
+        elif asked.petition.undo is not None:
+            asked.petition.undo(office, result)

@@ -1,0 +1,51 @@
+"""When and where a job would start: looked up in a copy of the queue, run ahead in a thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from fluxnetes.controller.petitions import Office
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.queue.changes import Snapshot
+from fluxnetes.queue.config import Config
+from fluxnetes.queue.errors import QueueError, UnknownQueue
+from fluxnetes.queue.jobs import Submission
+from fluxnetes.rpc.clerk import resolved
+from fluxnetes.rpc.refusals import Invalid, WrongState
+from fluxnetes.rpc.shares import shares
+from fluxnetes.rpc.tasks import tasks_of
+from fluxnetes.rpc.values import Estimated
+from fluxnetes.simulate.estimate import estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """A queue as it was at one moment, and who might join it. Nobody else has any of it."""
+
+    snapshot: Snapshot
+    graph: ResourceGraph
+    config: Config
+    submission: Submission
+    now: int
+
+
+def foresee(submission: Submission, office: Office) -> Foreseen:
+    """All that it takes to look ahead, copied while the queue stands still."""
+    scheduler, graph = office.scheduler, office.matcher.graph
+    asked = replace(submission, request=resolved(submission.request, office))
+    return Foreseen(scheduler.snapshot(), graph.copy(), scheduler.config, asked, office.now)
+
+
+def estimated(seen: Foreseen) -> Estimated:
+    """Look ahead. May take a while: not for an event loop."""
+    try:
+        found = estimate(seen.snapshot, seen.graph, seen.config, seen.submission, seen.now)
+    except UnknownQueue as error:
+        raise Invalid(str(error), "queue") from None
+    except QueueError as error:
+        raise WrongState(str(error)) from None
+    if found.start is None or found.allocation is None:
+        return Estimated(False, reason=found.reason)
+    placed = found.allocation
+    tasks = tasks_of(seen.submission.request, placed.seats)
+    return Estimated(True, found.start, shares(seen.graph, placed.placement, tasks))

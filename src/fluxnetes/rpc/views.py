@@ -1,0 +1,57 @@
+"""Jobs of a queue, as anybody may see them."""
+
+from __future__ import annotations
+
+from fluxnetes.match.matcher import Matcher
+from fluxnetes.queue.changes import Event
+from fluxnetes.queue.explain import Explanation
+from fluxnetes.queue.jobs import Job
+from fluxnetes.rpc.shares import shares
+from fluxnetes.rpc.tasks import tasks_of
+from fluxnetes.rpc.values import Explained, JobView, Share
+
+
+def job_view(job: Job, matcher: Matcher) -> JobView:
+    """A job as it is now."""
+    asked = job.submission
+    return JobView(
+        job.id,
+        job.state.value,
+        job.reason,
+        asked.name,
+        asked.namespace,
+        asked.user,
+        job.queue,
+        job.priority,
+        job.walltime,
+        job.submitted,
+        job.start,
+        job.deadline,
+        job.end,
+        None if job.plan is None else job.plan.start,
+        shares_of(job, matcher),
+    )
+
+
+def shares_of(job: Job, matcher: Matcher) -> tuple[Share, ...]:
+    """What a job holds, node by node."""
+    held = matcher.jobs.get(job.id)
+    if held is None or held.cancelled:
+        return ()
+    return shares(matcher.graph, held.placement, tasks_of(job.submission.request))
+
+
+def explained(found: Explanation, view: JobView) -> Explained:
+    story = tuple((event.at, _told(event)) for event in found.story)
+    return Explained(view, found.reason, found.place, story)
+
+
+def _told(event: Event) -> str:
+    """One line of a story, in words."""
+    if event.kind != "transition":
+        what = event.kind if event.start is None else f"{event.kind} to start at {event.start}"
+    elif event.before is None:
+        what = event.after.value if event.after is not None else ""
+    else:
+        what = f"{event.before.value} to {event.after.value if event.after is not None else ''}"
+    return f"{what}: {event.reason}" if event.reason else what

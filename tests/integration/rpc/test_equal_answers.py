@@ -1,0 +1,133 @@
+"""A thousand random requests: over the wire and through the Python API the answers are the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import grpc
+import pytest
+
+from fluxnetes.v1 import jobs_pb2 as v1
+from tests.integration.rpc.conftest import Speak
+from tests.integration.rpc.dialects import OUTCOME, REASON, OldClient
+from tests.integration.rpc.graphs import a_cluster, another_node
+from tests.integration.rpc.ours import Ours, reason
+from tests.integration.rpc.process import Serve
+from tests.integration.rpc.streams import CORES, MEMORY, NODES, Ask, Direct, Requests, Told
+
+GRAPH = a_cluster(NODES, CORES, MEMORY)
+REQUESTS = 1000
+
+
+class Wired:
+    """The same questions, asked of a server in three ways."""
+
+    def __init__(self, jobspecs: OldClient, pods: OldClient, ours: Ours) -> None:
+        self._jobspecs = jobspecs
+        self._pods_of = pods
+        self.ours = ours
+
+    def __call__(self, ask: Ask) -> Told:
+        found: Told = getattr(self, f"_{ask.what}")(ask)
+        return found
+
+    def _match(self, ask: Ask) -> Told:
+        try:
+            found = self._jobspecs("Match", jobspec=ask.jobspec, reservation=ask.reserve)
+        except grpc.RpcError as error:
+            return _refusal(error)
+        if found.status:
+            told = self._jobspecs.told
+            return Told(told[OUTCOME], found.jobid, reason=told[REASON])
+        outcome = "reserved" if found.reserved else "allocated"
+        return Told(outcome, found.jobid, found.at, found.allocation)
+
+    def _clocked(self, ask: Ask) -> Told:
+        asked = v1.MatchRequest(
+            ask=v1.Ask(jobspec=ask.jobspec), reserve=ask.reserve, now=ask.now, format="jgf"
+        )
+        try:
+            found = self.ours(asked)
+        except grpc.RpcError as error:
+            return _refusal(error)
+        outcome = "reserved" if found.job.state == v1.JOB_STATE_RESERVED else "allocated"
+        return Told(outcome, found.job.id, found.at, found.allocation.text)
+
+    def _pods(self, ask: Ask) -> Told:
+        try:
+            found = self._pods_of("Match", ps={"cpu": ask.cpu}, count=ask.count)
+        except grpc.RpcError as error:
+            return _refusal(error)
+        tasks = {each.nodeID: each.tasks for each in found.nodelist}
+        return Told("allocated", found.jobID, tasks=tasks)
+
+    def _cancel(self, ask: Ask) -> Told:
+        try:
+            self.ours(v1.CancelRequest(job=ask.job))
+        except grpc.RpcError as error:
+            assert error.code() is grpc.StatusCode.NOT_FOUND
+            return Told("unknown")
+        return Told("done")
+
+    def _grow(self, ask: Ask) -> Told:
+        assert self._jobspecs("Grow", jgf=another_node(ask.node, ask.cores)).status == 0
+        return Told("done")
+
+    def _shrink(self, ask: Ask) -> Told:
+        try:
+            self._jobspecs("Shrink", nodepaths=[f"/cluster0/node{ask.node}"])
+        except grpc.RpcError as error:
+            return Told(reason(error).lower())
+        return Told("done")
+
+
+def _refusal(error: grpc.RpcError) -> Told:
+    """What an error says. It has no room for the number that the match used up."""
+    text = error.details() or ""
+    return Told(
+        reason(error).lower(), -1, reason=text.removeprefix("Allocation was not possible: ")
+    )
+
+
+def same(wired: Told, direct: Told) -> bool:
+    if wired.job == -1:
+        wired.job = direct.job
+    # The reasons may hold characters that metadata cannot.
+    wired.reason = wired.reason.encode().decode("unicode_escape")
+    return wired == direct
+
+
+@pytest.fixture
+def wired(jobspec_server: Serve, speak: Speak, look: Callable[[Serve], Ours]) -> Wired:
+    return Wired(
+        speak("jobspec", jobspec_server), speak("fluxcli", jobspec_server), look(jobspec_server)
+    )
+
+
+@pytest.mark.parametrize(("seed", "policy"), [(1, "lonode"), (2, "first")])
+def test_a_thousand_requests_are_answered_the_same_with_and_without_a_wire(
+    wired: Wired, seed: int, policy: str
+) -> None:
+    wired.ours.load(GRAPH, policy)
+    direct = Direct(GRAPH, policy)
+    stream = Requests(seed)
+    seen: Counter[tuple[str, str]] = Counter()
+    for number in range(REQUESTS):
+        ask = stream.next(direct.live())
+        over_the_wire, simply = wired(ask), direct(ask)
+        assert same(over_the_wire, simply), (number, ask, over_the_wire, simply)
+        seen[ask.what, simply.outcome] += 1
+    assert wired.ours.holders() == direct.holders()
+    # The stream must have gone everywhere, or it shows nothing.
+    for what in ("match", "clocked"):
+        for outcome in ("allocated", "reserved", "busy", "unsatisfiable", "invalid"):
+            assert seen[what, outcome] > 1, (what, outcome, seen)
+    for much in (
+        ("pods", "allocated"),
+        ("pods", "busy"),
+        ("cancel", "done"),
+        ("cancel", "unknown"),
+    ):
+        assert seen[much] > 10, (much, seen)
+    assert seen["grow", "done"] > 3 and seen["shrink", "done"] > 3

@@ -1,0 +1,129 @@
+"""`fluxnetes serve` as a process: what it starts with, how it ends, and that it can come back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import grpc
+import pytest
+
+from tests.integration.rpc.conftest import Speak
+from tests.integration.rpc.graphs import a_cluster, of_kubernetes
+from tests.integration.rpc.jobspecs import slots
+from tests.integration.rpc.ours import Ours
+from tests.integration.rpc.process import Serve
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+R = {"R_lite": [{"rank": "0-1", "children": {"core": "0-3"}}], "nodelist": ["fluke[0-1]"]}
+
+Look = Callable[[Serve], Ours]
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Path:
+    """A file with two nodes of four cores."""
+    file = tmp_path / "cluster.json"
+    file.write_text(of_kubernetes({"a": ["n1", "n2"]}))
+    return file
+
+
+def test_it_ends_well_when_it_is_told_to(tmp_path: Path) -> None:
+    server = Serve(tmp_path).start()
+    assert server.stop() == 0
+
+
+def test_of_a_graph_file_the_format_is_seen(tmp_path: Path, look: Look) -> None:
+    rv1 = tmp_path / "R.json"
+    rv1.write_text(json.dumps({"version": 1, "execution": R}))
+    jgf = tmp_path / "graph.json"
+    jgf.write_text(a_cluster(2, 3))
+    for file, free in (
+        (rv1, {"fluke0": 4, "fluke1": 4}),
+        (jgf, {"node0": 3, "node1": 3}),
+        (EXAMPLES / "cluster.graphml", {f"node{n}": 16 for n in range(8)}),
+    ):
+        with Serve(tmp_path, "--graph", file) as server:
+            assert look(server).free() == free
+
+
+@pytest.mark.parametrize(
+    ("dialect", "ask", "number"),
+    [
+        ("jobspec", {"jobspec": slots(2, 4)}, "jobid"),
+        ("podspec", {"podspec": {"cpu": 4}, "count": 2}, "fluxID"),
+        ("fluxcli", {"ps": {"cpu": 4}, "count": 2}, "jobID"),
+    ],
+)
+def test_after_a_restart_clients_find_it_again_and_begin_anew(
+    tmp_path: Path,
+    cluster: Path,
+    speak: Speak,
+    look: Look,
+    dialect: str,
+    ask: dict[str, object],
+    number: str,
+) -> None:
+    with Serve(tmp_path, "--dialect", dialect, "--graph", cluster) as server:
+        client, ours = speak(dialect, server), look(server)
+        for _ in range(2):
+            assert getattr(client("Match", **ask), number) == 1
+            assert sum(ours.free().values()) == 0
+            address = server.address
+            server.kill()
+            server.start()
+            assert server.address == address
+            assert sum(ours.free().values()) == 8
+
+
+def test_a_service_that_was_not_asked_for_is_not_there(
+    tmp_path: Path, cluster: Path, speak: Speak, look: Look
+) -> None:
+    with Serve(tmp_path, "--dialect", "none", "--graph", cluster) as server:
+        for dialect, method in (
+            ("jobspec", "Match"),
+            ("fluxcli", "Match"),
+            ("external", "ListGroups"),
+        ):
+            with pytest.raises(grpc.RpcError) as refused:
+                speak(dialect, server)(method)
+            assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
+        assert look(server).match(slots(1, 1)).id == 1
+
+
+def test_two_on_one_port_would_share_the_calls_so_the_second_is_refused(
+    tmp_path: Path,
+) -> None:
+    with Serve(tmp_path) as first:
+        second = Serve(tmp_path)
+        second.address = first.address
+        assert "cannot listen on 127.0.0.1:" in second.fail()
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--dialect", "jobspec", "--dialect", "podspec"), "same name on the wire"),
+        (("--dialect", "klingon"), "there is no dialect 'klingon'"),
+        (("--policy", "best", "--graph", "GRAPH"), "best"),
+        (("--graph", "GRAPH", "--format", "jpeg"), "jpeg"),
+        (("--tls-cert", "cert.pem"), "--tls-cert and --tls-key belong together"),
+        (("--token-file", "/nowhere"), "/nowhere"),
+        (("--log-level", "loud"), "--log-level loud: expected one of debug"),
+    ],
+)
+def test_what_cannot_be_served_is_said_in_one_line(
+    tmp_path: Path, cluster: Path, options: tuple[str, ...], why: str
+) -> None:
+    told = [str(cluster) if each == "GRAPH" else each for each in options]
+    said = Serve(tmp_path, *told).fail()
+    assert said.startswith("fluxnetes serve: ")
+    assert why in said
+    assert "Traceback" not in (tmp_path / "serve.log").read_text()
+
+
+def test_a_policy_that_makes_no_sense_is_refused_also_where_the_graph_comes_later(
+    tmp_path: Path,
+) -> None:
+    assert "best" in Serve(tmp_path, "--policy", "best").fail()

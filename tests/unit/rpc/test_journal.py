@@ -1,0 +1,111 @@
+"""The journal: who changed since when, and how long that is remembered."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fluxnetes.rpc.journal import Journal
+from tests.property.profile import examples
+
+KEPT = 4
+
+_notes = st.lists(st.sampled_from("abcdefg"), max_size=4)
+_steps = st.lists(st.one_of(_notes, st.just("reset")), max_size=25)
+
+
+@given(_steps)
+@examples(300)
+def test_a_watcher_hears_of_all_that_changed_since_or_that_it_is_too_long_ago(
+    steps: list[list[str] | str],
+) -> None:
+    """Against a list of all that ever happened."""
+    journal = Journal(KEPT)
+    history: list[set[str] | None] = [None]  # by revision; None: everything is another
+    for step in steps:
+        if isinstance(step, str):
+            journal.reset()
+            history.append(None)
+        else:
+            journal.note(step)
+            history.append(set(step))
+    assert journal.revision == len(history) - 1
+    last_reset = max(n for n, what in enumerate(history) if what is None)
+    for revision in range(-1, len(history) + 2):
+        told = journal.since(revision)
+        after = history[revision + 1 :] if revision >= 0 else history
+        known = revision >= last_reset and revision < len(history)
+        changed = set().union(*(what for what in after if what)) if known else set()
+        if told is None:
+            assert not known or len(changed) >= KEPT, "it could have been told"
+        else:
+            assert known
+            assert set(told) == changed
+            assert len(told) == len(changed)
+
+
+@given(_steps)
+@examples(100)
+def test_those_that_changed_last_are_told_last(steps: list[list[str] | str]) -> None:
+    journal = Journal()
+    when: dict[str, int] = {}
+    for number, step in enumerate(steps):
+        if not isinstance(step, str):
+            journal.note(step)
+            when |= dict.fromkeys(step, number)
+    told = journal.since(0)
+    assert told is not None
+    assert [when[key] for key in told] == sorted(when.values())
+
+
+async def test_whoever_waits_wakes_up_when_something_changes() -> None:
+    journal = Journal()
+    for change in (lambda: journal.note(["a"]), journal.reset, lambda: journal.note([])):
+        waiting = asyncio.create_task(journal.beyond(journal.revision, 10))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        change()
+        assert await waiting
+
+
+async def test_whoever_is_behind_does_not_wait() -> None:
+    journal = Journal()
+    journal.note(["a"])
+    assert await journal.beyond(0, 10)
+
+
+async def test_whoever_waits_in_vain_is_told_so() -> None:
+    journal = Journal()
+    assert not await journal.beyond(0, 0.01)
+
+
+async def test_many_may_wait() -> None:
+    journal = Journal()
+    waiting = [asyncio.create_task(journal.beyond(0, 10)) for _ in range(100)]
+    await asyncio.sleep(0)
+    journal.note(["a"])
+    assert all(await asyncio.gather(*waiting))
+
+
+@given(st.integers(0, 10**15))
+@examples(50)
+def test_a_place_can_be_kept_and_read_again(revision: int) -> None:
+    journal = Journal()
+    assert journal.read(journal.place(revision)) == revision
+
+
+@pytest.mark.parametrize(
+    "place", ["", "-", "1", "x-1", "{name}", "{name}-", "{name}--1", "{name}-1x", "{name}-²"]
+)
+def test_what_is_no_place_of_ours_is_too_long_ago(place: str) -> None:
+    journal = Journal()
+    name = journal.place(0).rpartition("-")[0]
+    assert journal.read(place.format(name=name)) == -1
+    assert journal.since(-1) is None
+
+
+def test_a_place_of_another_life_is_none_of_this_one() -> None:
+    assert Journal().read(Journal().place(3)) == -1

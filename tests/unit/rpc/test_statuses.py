@@ -1,0 +1,88 @@
+"""Refusals as gRPC errors."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from google.rpc.error_details_pb2 import BadRequest, ErrorInfo
+from google.rpc.status_pb2 import Status
+from grpc import StatusCode
+
+import fluxnetes.v1
+from fluxnetes.match.answers import Outcome
+from fluxnetes.rpc import refusals
+from fluxnetes.rpc.refusals import (
+    Away,
+    Denied,
+    Invalid,
+    NoFit,
+    NoGraph,
+    NoQueue,
+    Refusal,
+    UnknownJob,
+    WrongState,
+)
+from fluxnetes.rpc.statuses import code_of, details_of, text_of
+
+ALL = [
+    (NoFit(Outcome.BUSY, "full"), "BUSY", StatusCode.RESOURCE_EXHAUSTED),
+    (NoFit(Outcome.UNSATISFIABLE, "never"), "UNSATISFIABLE", StatusCode.FAILED_PRECONDITION),
+    (NoFit(Outcome.INVALID, "what"), "INVALID", StatusCode.INVALID_ARGUMENT),
+    (Invalid("what"), "INVALID", StatusCode.INVALID_ARGUMENT),
+    (UnknownJob("who"), "UNKNOWN_JOB", StatusCode.NOT_FOUND),
+    (WrongState("when"), "WRONG_STATE", StatusCode.FAILED_PRECONDITION),
+    (NoGraph(), "NO_GRAPH", StatusCode.FAILED_PRECONDITION),
+    (NoQueue(), "NO_QUEUE", StatusCode.UNIMPLEMENTED),
+    (Denied("no"), "DENIED", StatusCode.PERMISSION_DENIED),
+    (Away("later"), "NOT_LEADING", StatusCode.UNAVAILABLE),
+]
+
+
+def status_of(refusal: Refusal) -> Status:
+    [(key, value)] = details_of(refusal)
+    assert key == "grpc-status-details-bin"
+    return Status.FromString(value)
+
+
+@pytest.mark.parametrize(("refusal", "reason", "code"), ALL)
+def test_every_refusal_has_a_code_for_programs_and_a_text_for_people(
+    refusal: Refusal, reason: str, code: StatusCode
+) -> None:
+    assert code_of(refusal) == (reason, code)
+    status, info = status_of(refusal), ErrorInfo()
+    assert (status.code, status.message) == (code.value[0], str(refusal))
+    assert status.details[0].Unpack(info)
+    assert (info.reason, info.domain) == (reason, "fluxnetes.io")
+
+
+def test_none_is_forgotten() -> None:
+    kinds = [each for each in vars(refusals).values() if isinstance(each, type)]
+    known = {each for each in kinds if issubclass(each, Refusal)} - {Refusal}
+    assert known == {type(refusal) for refusal, _, _ in ALL}
+
+
+def test_the_proto_lists_the_same_reasons_with_the_same_codes() -> None:
+    text = (Path(fluxnetes.v1.__path__[0]) / "jobs.proto").read_text()
+    listed = dict(re.findall(r"^//   ([A-Z_]+) .* ([A-Z_]+)$", text, re.MULTILINE))
+    assert listed == {reason: code.name for _, reason, code in ALL}
+
+
+def test_of_what_is_invalid_the_details_name_the_field() -> None:
+    status, bad = status_of(Invalid("found 0, expected more", "ask.gang.shapes[0].count")), BadRequest()
+    assert status.details[1].Unpack(bad)
+    [violation] = bad.field_violations
+    assert violation.field == "ask.gang.shapes[0].count"
+    assert violation.description == "found 0, expected more"
+
+
+def test_where_the_field_is_not_known_none_is_named() -> None:
+    assert len(status_of(Invalid("what")).details) == 1
+
+
+def test_a_long_text_is_cut_so_that_it_passes() -> None:
+    """Clients take some kilobytes of metadata, all in all."""
+    refusal = Invalid("x" * 1_000_000, "field")
+    assert len(text_of(refusal)) < 4000
+    assert sum(len(value) for _, value in details_of(refusal)) + len(text_of(refusal)) < 8000
