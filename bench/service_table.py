@@ -5,8 +5,8 @@
     bench/service --check              exit status 1 if a limit is not kept
 
 1,000 nodes of 16 cores and 4 memory; 16 callers in one process, each a match and then its cancel,
-again and again; the server in another process. Rounds of ours and of an empty grpc.aio server, which
-answers with the same bytes and does nothing, take turns. Then Init of 10,000 such nodes.
+again and again; the server in another process. Rounds of ours take turns with rounds of an empty
+grpc.aio server, which answers with the same bytes and does nothing. Then Init of 10,000 such nodes.
 """
 
 from __future__ import annotations

@@ -51,7 +51,6 @@ class Queued:
         source: str,
         durable: bool,
         patience: float | None = None,
-        tell_health: Callable[[bool], None] = lambda healthy: None,
     ) -> None:
         """`loop` is the queue's; `patience` is that of the clerk."""
         self.jobs = Journal()
@@ -61,7 +60,8 @@ class Queued:
         self._here = asyncio.get_running_loop()
         self._source = source
         self._durable = durable
-        self._tell_health = tell_health
+        self._healthy = False
+        self._tell_health: Callable[[bool], None] = lambda healthy: None
         self._clerk = clerk = Clerk(patience)
         self._held: dict[int, list[str]] = {}
         """The nodes of each job that holds some; in the queue's loop."""
@@ -71,8 +71,14 @@ class Queued:
         petitions.opened = self._opened
         petitions.closed = self._closed
 
-    async def close(self) -> None:
-        pass
+    def tell_health(self, to: Callable[[bool], None]) -> None:
+        """Have somebody told, now and whenever it changes, whether there is a queue to ask."""
+        self._tell_health = to
+        to(self._healthy)
+
+    def _set_health(self, healthy: bool) -> None:
+        self._healthy = healthy
+        self._tell_health(healthy)
 
     # -- across --------------------------------------------------------------------------------
 
@@ -98,10 +104,10 @@ class Queued:
         self._held.clear()
         self._over_there(self.jobs.reset)
         self._over_there(self.nodes.reset)
-        self._over_there(self._tell_health, True)
+        self._over_there(self._set_health, True)
 
     def _closed(self) -> None:
-        self._over_there(self._tell_health, False)
+        self._over_there(self._set_health, False)
 
     def _take(self, changes: Changes, office: Office) -> None:
         self._clerk.take(changes, office)

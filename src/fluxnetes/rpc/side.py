@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import Any
 
 
@@ -14,7 +15,8 @@ class SideLoop:
 
     def __init__(self, name: str) -> None:
         self.loop = asyncio.new_event_loop()
-        self._work: Future[None] | None = None
+        self._done: Future[None] | None = None
+        self._task: asyncio.Task[None] | None = None
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
@@ -26,22 +28,23 @@ class SideLoop:
         """Begin; the future is done, in the loop of the caller, when the work is."""
 
         async def begin() -> None:
+            self._task = asyncio.current_task()
             await work()
 
-        self._work = asyncio.run_coroutine_threadsafe(begin(), self.loop)
-        return asyncio.wrap_future(self._work)
+        self._done = asyncio.run_coroutine_threadsafe(begin(), self.loop)
+        return asyncio.wrap_future(self._done)
 
     async def stop(self) -> None:
         """Let the work clean up, and end."""
-        if self._work is not None:
-            self._work.cancel()
-            await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(_rest(), self.loop))
+        if self._done is not None:
+            # To cancel the future would only be to wait no longer.
+            self.loop.call_soon_threadsafe(self._cancel)
+            with suppress(asyncio.CancelledError, Exception):
+                await asyncio.wrap_future(self._done)
         self.loop.call_soon_threadsafe(self.loop.stop)
         await asyncio.to_thread(self._thread.join)
         self.loop.close()
 
-
-async def _rest() -> None:
-    """Wait until all else in this loop is done."""
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    await asyncio.gather(*others, return_exceptions=True)
+    def _cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from fluxnetes.cli.serve.door import Door
 
 HELP = """\
 Schedule the pods of a Kubernetes cluster that name our scheduler, in groups, from a durable queue.
@@ -49,6 +52,9 @@ class Options:
     control_plane: bool
     patience: tuple[str, ...]
     lease: float
+    door: Door | None
+    """Where callers over gRPC are answered; None: nowhere."""
+    renew_within: float
     log_level: str
 
 
@@ -108,6 +114,43 @@ def controller(
             help="How long others wait for a sign of life before one of them leads.",
         ),
     ] = 15.0,
+    serve: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="Answer callers over gRPC there, on this cluster's resources; see `fluxnetes "
+            "serve --help` for what they speak. Needs --serve-tokens.",
+        ),
+    ] = None,
+    serve_tokens: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="Callers must show a token of this file: a name and a token a line.",
+        ),
+    ] = None,
+    serve_dialect: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="An old dialect to speak; may be given often."),
+    ] = None,
+    serve_tls_cert: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A certificate to show to callers.")
+    ] = None,
+    serve_tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key.")] = None,
+    serve_client_ca: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Callers must show a certificate signed by this."),
+    ] = None,
+    renew_within: Annotated[
+        float,
+        typer.Option(
+            min=1,
+            metavar="SECONDS",
+            help="What callers were given and neither renew nor use is taken back after so long.",
+        ),
+    ] = 60.0,
     log_level: Annotated[
         str, typer.Option(metavar="LEVEL", help="debug, info, warning, error.")
     ] = "info",
@@ -115,6 +158,23 @@ def controller(
     from fluxnetes.cli.controller.run import run
 
     names = tuple(scheduler_name or ())
+    door = None
+    if serve is not None:
+        from fluxnetes.cli.serve.door import Door, read_address
+
+        try:
+            host, port = read_address(serve)
+        except ValueError as error:
+            raise typer.BadParameter(f"--serve: {error}") from None
+        door = Door(
+            host,
+            port,
+            tuple(serve_dialect or ()),
+            serve_tls_cert,
+            serve_tls_key,
+            serve_client_ca,
+            token_file=serve_tokens,
+        )
     raise typer.Exit(
         run(
             Options(
@@ -129,6 +189,8 @@ def controller(
                 control_plane,
                 tuple(patience or ()),
                 lease,
+                door,
+                renew_within,
                 log_level,
             )
         )

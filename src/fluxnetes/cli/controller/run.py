@@ -9,13 +9,15 @@ import re
 import signal
 import socket
 import sys
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
 from dataclasses import fields
 
 from fluxnetes.cli.controller.config import read_config
 from fluxnetes.cli.controller.options import Options
 from fluxnetes.cluster.names import SCHEDULER_NAMES
 from fluxnetes.controller.desk import Settings
+from fluxnetes.controller.petitions import Petitions
 from fluxnetes.controller.term import Options as Term
 from fluxnetes.controller.term import run as run_terms
 from fluxnetes.kube.client import Client
@@ -87,6 +89,7 @@ def _term(options: Options) -> Term:
         control_plane=options.control_plane,
         settings=read_patience(options.patience),
         lease=options.lease,
+        petitions=None if options.door is None else Petitions(),
     )
 
 
@@ -113,9 +116,22 @@ async def _run(options: Options, term: Term) -> None:
     async with Client(access) as client:
         try:
             await store.open()
-            await _until_told(run_terms(client, store, term, _say_ready))
+            async with _answering(options, term):
+                await _until_told(run_terms(client, store, term, _say_ready))
         finally:
             await store.close()
+
+
+@asynccontextmanager
+async def _answering(options: Options, term: Term) -> AsyncIterator[None]:
+    """Callers are answered in a thread beside, for as long as the block lasts."""
+    if options.door is None or term.petitions is None:
+        yield
+        return
+    from fluxnetes.cli.serve.beside import answering
+
+    async with answering(options.door, term.petitions, options.renew_within):
+        yield
 
 
 def _say_ready() -> None:

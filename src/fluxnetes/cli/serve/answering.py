@@ -5,27 +5,42 @@ from __future__ import annotations
 import asyncio
 import gc
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from fluxnetes.cli.serve.door import Door
+from fluxnetes.rpc.calls import keep
 from fluxnetes.rpc.dialects.choice import services
 from fluxnetes.rpc.host import Host
-from fluxnetes.rpc.server import serving
+from fluxnetes.rpc.queued import Queued
+from fluxnetes.rpc.server import Server, serving
 
 READY = "serving"
 """What is said on standard output, with the address, once we can be called."""
 
 
+def _nothing() -> None:
+    pass
+
+
 async def serve(
-    host: Host, door: Door, stop: asyncio.Event, failure: asyncio.Future[None] | None
+    host: Host,
+    door: Door,
+    stop: asyncio.Event,
+    failure: asyncio.Future[None] | None = None,
+    up: Callable[[], object] = _nothing,
 ) -> None:
-    """Serve until told to stop, or until something fails for good."""
+    """Serve until told to stop, or until something fails for good. `up` hears when we do."""
     # What was imported and loaded stays for good; the collector need not walk over it again.
     gc.freeze()
     async with serving(services(host, door.spoken), door.settings()) as server:
+        if isinstance(host, Queued):
+            host.tell_health(partial(_tell, server))
         where = f"{door.host}:{server.port}"
         sys.stdout.write(f"{READY} {where}\n")
         sys.stdout.flush()
+        up()
         told = asyncio.create_task(stop.wait())
         ends: list[asyncio.Future[Any]] = [told] if failure is None else [told, failure]
         await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
@@ -34,3 +49,7 @@ async def serve(
         host.nodes.close()
     if failure is not None and failure.done():
         failure.result()
+
+
+def _tell(server: Server, healthy: bool) -> None:
+    keep(server.set_healthy(healthy))

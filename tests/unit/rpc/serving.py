@@ -1,0 +1,55 @@
+"""A server in the test's own loop, on a real socket."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import grpc
+
+from fluxnetes.rpc.alone import Alone
+from fluxnetes.rpc.dialects.choice import USUAL, services
+from fluxnetes.rpc.matching import Matching
+from fluxnetes.rpc.server import Server, Settings, serving
+from fluxnetes.v1 import resources_pb2 as v1
+
+STATUS = "/fluxnetes.v1.ResourceService/GetStatus"
+WATCH = "/fluxnetes.v1.ResourceService/WatchResources"
+
+
+@dataclass(frozen=True)
+class Served:
+    """A server that serves, and what it serves."""
+
+    server: Server
+    host: Alone
+
+    @property
+    def address(self) -> str:
+        return f"localhost:{self.server.port}"
+
+
+@asynccontextmanager
+async def served(
+    settings: Settings | None = None, dialects: tuple[str, ...] = USUAL, graph: str = ""
+) -> AsyncIterator[Served]:
+    host = Alone(Matching())
+    try:
+        if graph:
+            await host.load(graph, "jgf", "")
+        settings = settings or Settings("127.0.0.1:0")
+        async with serving(services(host, dialects), settings) as server:
+            yield Served(server, host)
+    finally:
+        await host.close()
+
+
+async def status(channel: grpc.aio.Channel, token: str | None = None) -> v1.GetStatusResponse:
+    """Any call of ours; it needs nothing to be there."""
+    call = channel.unary_unary(
+        STATUS, v1.GetStatusRequest.SerializeToString, v1.GetStatusResponse.FromString
+    )
+    metadata = () if token is None else (("authorization", token),)
+    answer: v1.GetStatusResponse = await call(v1.GetStatusRequest(), timeout=20, metadata=metadata)
+    return answer
