@@ -76,7 +76,7 @@ class Load:
 def started(*command: str) -> Iterator[Server]:
     """A server, for as long as the block lasts."""
     with subprocess.Popen(
-        [sys.executable, "-m", *command], stdout=subprocess.PIPE, stderr=sys.stderr, text=True
+        [sys.executable, "-m", *command], stdout=subprocess.PIPE, text=True
     ) as process:
         try:
             assert process.stdout is not None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
@@ -24,6 +25,8 @@ from fluxnetes.client.values import (
 )
 from fluxnetes.v1 import jobs_pb2 as v1
 from fluxnetes.v1 import resources_pb2 as resources
+
+T = TypeVar("T")
 
 _PREFIX = "JOB_STATE_"
 _STATES = {_PREFIX + state.name: state for state in State}
@@ -97,8 +100,13 @@ def _seconds(message: Message, field: str) -> int | None:
     return seconds
 
 
+def _sorted(found: Mapping[str, T]) -> dict[str, T]:
+    """By key: messages have no order of their own."""
+    return dict(sorted(found.items()))
+
+
 def _read_shares(found: Iterable[v1.NodeShare]) -> tuple[NodeShare, ...]:
-    return tuple(NodeShare(each.node, each.tasks, dict(each.amounts)) for each in found)
+    return tuple(NodeShare(each.node, each.tasks, _sorted(each.amounts)) for each in found)
 
 
 def read_explanation(message: v1.ExplainResponse) -> Explanation:
@@ -112,12 +120,12 @@ def read_estimate(message: v1.EstimateResponse) -> Estimate:
 
 
 def read_node(message: resources.Node) -> Node:
-    shares = (Share(each.job, dict(each.amounts), each.reserved) for each in message.shares)
+    shares = (Share(each.job, _sorted(each.amounts), each.reserved) for each in message.shares)
     return Node(
         message.name,
         message.path,
         message.up,
-        dict(message.properties),
+        _sorted(message.properties),
         tuple(map(_read_pool, message.pools)),
         tuple(shares),
     )
@@ -161,6 +169,6 @@ def read_status(message: resources.GetStatusResponse) -> Status:
         message.nodes,
         message.nodes_up,
         tuple(map(_read_pool, message.totals)),
-        dict(message.jobs_by_state),
+        _sorted(message.jobs_by_state),
         message.started.seconds,
     )

@@ -105,8 +105,9 @@ class World:
         """A pod is gone."""
         uid = pod.metadata.uid
         self.others.drop(uid)
-        self._guests.drop(uid)
         self._bound.pop(uid, None)
+        self._guests.drop(uid)
+        self._account_guests()
         self.homeless.pop(uid, None)
         if pod.spec.affinity is not None:
             self.separations.lose(pod)
@@ -124,15 +125,17 @@ class World:
             self._bound.pop(uid, None)
             self.others.drop(uid)
             self._guests.drop(uid)
+            self._account_guests()
             return
         self._bound[uid] = pod
         group = self.group_of(uid)
         seat = group.seats.get(uid) if group is not None else None
         counted: Amounts = ()
         if seat is None:
-            counted = held_amounts(pod, exclusive=group is not None and _is_alone(group, uid))
-            if self._guests.covers(pod, counted):
-                counted = ()
+            held = held_amounts(pod, exclusive=group is not None and _is_alone(group, uid))
+            counted = self._guests.beyond(pod, held)
+        else:
+            self._guests.drop(uid)
         if self.separations.pooled:
             known = {} if seat is None else dict(seat[0].footprints[seat[1]].amounts)
             apart = self.separations.held_by(pod)
@@ -141,10 +144,16 @@ class World:
             self.others.put(uid, node, counted)
         else:
             self.others.drop(uid)
+        self._account_guests()
 
     def lend(self, job: int, nodes: Mapping[str, Mapping[str, int]] | None) -> None:
         """What a caller's job has of nodes, pods that name it may use; None: no more."""
-        for uid in self._guests.lend(job, nodes):
+        self._guests.lend(job, nodes)
+        self._account_guests()
+
+    def _account_guests(self) -> None:
+        """Some of them may be covered better, or worse, than they were."""
+        for uid in self._guests.take_again():
             if uid in self._bound:
                 self.account(self._bound[uid])
 

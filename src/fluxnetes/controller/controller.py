@@ -108,10 +108,14 @@ class Controller:
         if decides:
             self._heard = desk.told
             more = desk.scheduler.cycle(desk.now, _AT_ONCE)
+        if not more:  # else somebody who asked may not have been looked at yet
+            self.petitions.settle()
         await self._write_down()
         self._carry_out()
-        if not more:  # else somebody who asked may not have been looked at yet
+        if not more:
             self.petitions.reply()
+        if desk.told != self._heard:  # on which the queue has yet to decide
+            self.wake.set()
         self._next = desk.now if more else desk.scheduler.next_wake(desk.now)
 
     def _has_waited(self, noted: float | None) -> bool:
@@ -133,6 +137,8 @@ class Controller:
         self.petitions.nodes_changed(self.grounds.count_others())
         self.grounds.look_again()
         self.petitions.hear()
+        # What callers gave back may have been in use by pods, which are others' from now on.
+        self.petitions.nodes_changed(self.grounds.count_others())
 
     def _settle(self, group: Group) -> None:
         self.seating.settle(group)

@@ -87,11 +87,14 @@ class Desk:
         except QueueError as error:
             _log.debug("the queue refuses %s: %s", type(event).__name__, error)
             return False
+        self._note(event)
+        return True
+
+    def _note(self, event: Event) -> None:
         if not isinstance(event, Started):
             self.told += 1
         elif self.noted is None:
             self.noted = self.clock
-        return True
 
     # -- for callers: see `petitions.Office` ---------------------------------------------------
 
@@ -99,7 +102,7 @@ class Desk:
         """Tell the queue something that a caller asked for. Raises QueueError."""
         self.before_telling()
         self.scheduler.apply(event, self.now)
-        self.told += 1
+        self._note(event)
 
     def where(self) -> Constraint | None:
         """Nodes to which any pod may go that tolerates nothing and wishes for nothing."""

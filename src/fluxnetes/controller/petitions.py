@@ -1,11 +1,16 @@
 """What callers ask of a queue that somebody else runs, round by round.
 
     caller ──▶ ask ──▶ heard at the start of a round: told to the queue, or refused
-                       the round decides and writes down
+                       the queue decides
+                       settled: what follows from that is told, too
+                       all is written down
               answer ◀── given at its end: nothing is answered that is not written
 
 Whoever leads opens the petitions at the beginning of its term and closes them at its end; what is
 asked in between terms is refused at once, and may be asked again.
+
+Whoever asks may go away. What was not heard by then is not heard at all; of what was, `undo` hears
+the answer, so that nothing stays behind.
 """
 
 from __future__ import annotations
@@ -74,8 +79,12 @@ class Petition(Generic[T]):
     """Tell the queue; what this raises is the answer."""
     answer: Callable[[Office], T]
     """The answer, when all is written down. May raise Later."""
+    settle: Callable[[Office], None] | None = None
+    """The queue decided; tell it what follows from that, before anything is written down."""
     undo: Callable[[Office, T], None] | None = None
     """What to do with an answer that nobody waits for any more."""
+    given_up: bool = False
+    """Nobody waits for the answer. May be set from another thread."""
 
 
 @dataclass(slots=True, eq=False)
@@ -120,8 +129,24 @@ class Petitions:
         asked = _Asked(petition, asyncio.get_running_loop().create_future())
         self._inbox.append(asked)
         self._wake()
-        found: T = await asked.future
+        try:
+            found: T = await asked.future
+        except asyncio.CancelledError:
+            self._give_up(asked)
+            raise
         return found
+
+    def _give_up(self, asked: _Asked) -> None:
+        asked.petition.given_up = True
+        done = asked.future
+        if not done.cancelled() and done.exception() is None:  # answered in this very moment
+            self.undo(asked.petition, done.result())
+
+    def undo(self, petition: Petition[T], answer: T) -> None:
+        """Nobody waits for this answer any more. Without a term, the next one looks after it."""
+        if self._office is not None and petition.undo is not None:
+            petition.undo(self._office, answer)
+            self._wake()
 
     # -- for whoever runs the queue ------------------------------------------------------------
 
@@ -152,12 +177,29 @@ class Petitions:
         self.tend(office)
         while self._inbox:
             asked = self._inbox.popleft()
-            if asked.future.done():  # nobody waits any more
+            if asked.petition.given_up or asked.future.done():
+                asked.future.cancel()
                 continue
             try:
                 asked.petition.hand_in(office)
             except Exception as error:
                 asked.future.set_exception(error)
+            else:
+                self._heard.append(asked)
+
+    def settle(self) -> None:
+        """The queue has decided on all that was heard."""
+        office, heard = self._office, self._heard
+        if office is None:
+            return
+        self._heard = []
+        for asked in heard:
+            try:
+                if asked.petition.settle is not None:
+                    asked.petition.settle(office)
+            except Exception as error:
+                if not asked.future.done():
+                    asked.future.set_exception(error)
             else:
                 self._heard.append(asked)
 
@@ -176,10 +218,10 @@ class Petitions:
                 if not asked.future.done():
                     asked.future.set_exception(error)
             else:
-                self._give(asked, result, office)
+                self._give(asked, result)
 
-    def _give(self, asked: _Asked, result: Any, office: Office) -> None:
+    def _give(self, asked: _Asked, result: Any) -> None:
         if not asked.future.done():
             asked.future.set_result(result)
-        elif asked.petition.undo is not None:
-            asked.petition.undo(office, result)
+        else:
+            self.undo(asked.petition, result)

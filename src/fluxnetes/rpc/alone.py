@@ -114,7 +114,7 @@ class Alone:
 
     async def renew(self, job: int) -> int | None:
         """Whoever has something of a matcher alone has it until it gives it back."""
-        if not await self.job_views([job]):
+        if not any(view.ended is None for view in await self.job_views([job])):
             raise UnknownJob(f"no job {job} holds resources")
         return None
 

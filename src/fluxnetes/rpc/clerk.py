@@ -1,230 +1,203 @@
-"""What callers do with a queue: their petitions, and who looks after their jobs.
-
-A job that a caller matched or submitted stands for nothing on the cluster but what the caller puts
-there. So its caller says that it runs, that it is over, that it is still wanted. What nobody
-renews, and no pod uses, expires; what is told to go is gone when its grace is over, whatever its
-caller does.
+"""What callers do with a queue: their petitions.
 
 A match is a job that starts in the very next cycle or not at all. It goes through the queue like
 any other: it takes nothing that somebody was promised, and what it is given no pod is given.
+
+What comes twice under one key, from one user, is done once, for as long as the job lives that was
+made of it. A match and a submission never share a key.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from math import ceil
 
 from fluxnetes.controller.petitions import CALLED, Office, Petition, looking
-from fluxnetes.match.answers import Answer, Operation, Outcome
-from fluxnetes.queue.asks import narrowed
+from fluxnetes.match.answers import Answer, Outcome
 from fluxnetes.queue.changes import Changes
-from fluxnetes.queue.errors import QueueError, UnknownQueue
-from fluxnetes.queue.errors import UnknownJob as NoSuchJob
-from fluxnetes.queue.events import Cancel, Ended, Event, Hold, Release, Started, Submit
-from fluxnetes.queue.jobs import Job, Request, Submission
-from fluxnetes.queue.states import ENDED, HOLDING, Cause, State
-from fluxnetes.rpc.podspecs import request_for
-from fluxnetes.rpc.pooled import pooled
-from fluxnetes.rpc.refusals import Invalid, UnknownJob, WrongState
+from fluxnetes.queue.events import Cancel, Event, Hold, Release, Started, Submit
+from fluxnetes.queue.jobs import Job, Submission
+from fluxnetes.queue.states import ENDED, HOLDING, WAITING, State
+from fluxnetes.rpc.asking import refused_now, resolved, said_to_callers, usual_queue
+from fluxnetes.rpc.custody import Custody, is_called
+from fluxnetes.rpc.refusals import UnknownJob, WrongState
 from fluxnetes.rpc.texts import written
 from fluxnetes.rpc.values import Explained, Grant, JobView, Pods, Wish
 from fluxnetes.rpc.views import explained, job_view, shares_of
 
+_MATCHED = f"{CALLED}match:"
+_SUBMITTED = f"{CALLED}submit:"
+"""How the workload of a job begins, before the key of whoever asked."""
+
 _NOT_NOW = "there is room, but others were promised it"
+_NO_ROOM = "there was no room for it at once"
 _NO_PINS = "; this system promises times, not nodes: Submit the job to its queue instead"
+_NOBODY = "nobody"
+
+Told = Callable[[Job, Office], None]
+
+
+@dataclass(slots=True)
+class _Made:
+    """What became of a petition when it was handed in."""
+
+    job: int = 0
+    refused: Answer | None = None
+    why: str = ""
+    began: float = 0.0
 
 
 @dataclass(slots=True, eq=False)
 class Clerk:
     """See the module's docstring. Used in the loop of whoever runs the queue."""
 
-    patience: float | None = None
-    """Seconds after which what nobody renews or uses expires; None: never."""
-    _keys: dict[str, int] = field(default_factory=dict)
-    """The job that was made under each key."""
-    _wanted: dict[int, float] = field(default_factory=dict)
-    """When callers' jobs that hold something were last known to be wanted, by number."""
-
-    # -- a term begins -------------------------------------------------------------------------
+    custody: Custody
+    _keys: dict[tuple[str, str], int] = field(default_factory=dict)
+    """The job that was made for each user and workload with a key."""
 
     def begin(self, office: Office) -> None:
-        """Know the jobs of callers that live; whoever wants one still has time to say so."""
+        """A term begins: know the jobs of callers that live."""
         self._keys.clear()
-        self._wanted.clear()
-        for job in office.scheduler.jobs.values():
-            if job.state not in ENDED and is_called(job):
-                self._know(job, office)
-
-    def _know(self, job: Job, office: Office) -> None:
-        key = job.submission.workload.removeprefix(CALLED)
-        if key:
-            self._keys[key] = job.id
-        if job.state in HOLDING:
-            self._lend(job, office)
-
-    def _lend(self, job: Job, office: Office) -> None:
-        self._wanted[job.id] = time.monotonic()
-        given = shares_of(job, office.matcher)
-        office.lend(job.id, {share.node: share.amounts for share in given})
-
-    # -- in every round ------------------------------------------------------------------------
-
-    def tend(self, office: Office) -> None:
-        """Look after callers' jobs."""
-        jobs = office.scheduler.jobs
-        for id in list(self._wanted):
-            job = jobs.get(id)
-            if job is None or job.state not in HOLDING:
-                del self._wanted[id]
-                office.lend(id, None)
-            elif job.state is State.ENDING:
-                self._see_off(job, office)
-            elif office.borrowers(id):
-                self._wanted[id] = time.monotonic()
-            elif self._is_expired(id):
-                why = f"nobody renewed or used it for {self.patience:.0f} s"
-                office.put(Cancel(id, why))
-
-    def _see_off(self, job: Job, office: Office) -> None:
-        """It was told to go. Who called it off itself needs no time for that."""
-        is_over = job.expected is not None and office.now >= job.expected
-        if is_over or job.cause is Cause.CANCELLED:
-            office.put(Ended(job.id, ok=False, reason=job.reason))
-
-    def _is_expired(self, id: int) -> bool:
-        return self.patience is not None and time.monotonic() - self._wanted[id] > self.patience
+        for job in list(office.scheduler.jobs.values()):
+            if job.state in ENDED or not is_called(job):
+                continue
+            if job.state in WAITING and job.submission.workload.startswith(_MATCHED):
+                office.put(Cancel(job.id, "whoever matched it had no answer"))
+            else:
+                self._remember(job.submission)
+        self.custody.begin(office)
 
     def take(self, changes: Changes, office: Office) -> None:
         """Something was decided and written down."""
+        self.custody.take(changes, office)
         for job in changes.jobs.values():
-            self.follow(job, office)
-            if job.state in ENDED and is_called(job):
-                self._keys.pop(job.submission.workload.removeprefix(CALLED), None)
+            key = (job.user, job.submission.workload)
+            if job.state in ENDED and self._keys.get(key) == job.id:
+                del self._keys[key]
 
-    def follow(self, job: Job, office: Office) -> None:
-        """A job of a caller may have been given something."""
-        if is_called(job) and job.state in HOLDING and job.id not in self._wanted:
-            self._lend(job, office)
+    def _remember(self, asked: Submission) -> None:
+        if asked.workload not in (_MATCHED, _SUBMITTED):
+            self._keys[asked.user, asked.workload] = asked.id
 
-    # -- petitions: jobs that are matched ------------------------------------------------------
+    def _made_before(self, user: str, workload: str, office: Office) -> int:
+        """The job that was made under a key and still lives; 0: there is none."""
+        job = office.scheduler.jobs.get(self._keys.get((user, workload), 0))
+        return 0 if job is None or job.state in ENDED else job.id
+
+    # -- jobs that are matched -----------------------------------------------------------------
 
     def match(self, wish: Wish) -> Petition[Grant]:
         made = _Made()
 
         def hand_in(office: Office) -> None:
             made.began = time.perf_counter()
-            if wish.key in self._keys:
-                made.job = self._keys[wish.key]
+            made.job = self._made_before(wish.user or _NOBODY, _MATCHED + wish.key, office)
+            if made.job:
                 return
             request = resolved(wish.request, office)
-            refused = _refused(request, office)
-            if refused is not None:
-                made.refused = refused
-                return
-            asked = Submission(0, request, walltime=ceil(request.duration) or None, name=wish.name)
-            made.job = self._submit(asked, wish.key, office)
+            made.refused = refused_now(request, office)
+            if made.refused is None:
+                asked = Submission(
+                    0,
+                    request,
+                    walltime=ceil(request.duration) or None,
+                    queue=usual_queue(office),
+                    user=wish.user or _NOBODY,
+                    name=wish.name,
+                    workload=_MATCHED + wish.key,
+                )
+                made.job = self._submit(asked, office)
+
+        def settle(office: Office) -> None:
+            job = office.scheduler.jobs.get(made.job)
+            if job is not None and job.state is State.ALLOCATED:
+                office.put(Started(job.id))
+            elif job is not None and job.state in WAITING:
+                made.why = office.scheduler.explain(job.id, office.now).reason or _NOT_NOW
+                office.put(Cancel(job.id, _NO_ROOM))
 
         def answer(office: Office) -> Grant:
             took = time.perf_counter() - made.began
+            no_pins = _NO_PINS if wish.reserve else ""
             if made.refused is not None:
-                why = made.refused.reason + (_NO_PINS if wish.reserve else "")
+                why = made.refused.reason + no_pins
                 return Grant(made.refused.outcome, 0, reason=why, overhead=took)
-            return self._granted(office.scheduler.job(made.job), wish, office, took)
+            job = office.scheduler.job(made.job)
+            if job.state in HOLDING:
+                return _granted(job, wish, office, took)
+            never = job.state is State.REJECTED
+            why = job.reason if never else (made.why or job.reason) + no_pins
+            outcome = Outcome.UNSATISFIABLE if never else Outcome.BUSY
+            return Grant(outcome, job.id, reason=why, overhead=took)
 
-        return Petition(hand_in, answer, self._undo if not wish.key else None)
-
-    def _granted(self, job: Job, wish: Wish, office: Office, took: float) -> Grant:
-        if job.state in HOLDING:
-            if job.state is State.ALLOCATED:
-                office.put(Started(job.id))
-            self.follow(job, office)
-            given = shares_of(job, office.matcher)
-            placement = office.matcher.jobs[job.id].placement
-            text = written(office.matcher.graph, placement, wish.format)
-            return Grant(Outcome.ALLOCATED, job.id, office.now, "", given, text, took)
-        if job.state is State.REJECTED:
-            return Grant(Outcome.UNSATISFIABLE, job.id, reason=job.reason, overhead=took)
-        why = office.scheduler.explain(job.id, office.now).reason or _NOT_NOW
-        if job.state not in ENDED:
-            office.put(Cancel(job.id, "there was no room for it at once"))
-        return Grant(Outcome.BUSY, job.id, reason=why, overhead=took)
+        return Petition(hand_in, answer, settle, None if wish.key else self._undo)
 
     def _undo(self, office: Office, grant: Grant) -> None:
+        self.take_back(grant, office, "nobody waited for the answer")
+
+    def take_back(self, grant: Grant, office: Office, reason: str) -> None:
+        """Nobody has what was granted; if it is gone already, all is well."""
         job = office.scheduler.jobs.get(grant.job)
         if grant and job is not None and job.state not in ENDED:
-            office.put(Cancel(grant.job, "nobody waited for the answer"))
+            self.custody.call_off(job, reason, office)
 
-    # -- petitions: jobs that are queued -------------------------------------------------------
+    # -- jobs that are queued ------------------------------------------------------------------
 
     def submit(self, submission: Submission, key: str) -> Petition[JobView]:
         made = _Made()
+        workload = _SUBMITTED + key
 
         def hand_in(office: Office) -> None:
-            if key in self._keys:
-                made.job = self._keys[key]
-                return
-            asked = replace(submission, request=resolved(submission.request, office))
-            made.job = self._submit(asked, key, office)
+            made.job = self._made_before(submission.user, workload, office)
+            if not made.job:
+                request = resolved(submission.request, office)
+                asked = replace(submission, request=request, workload=workload)
+                made.job = self._submit(asked, office)
 
         def answer(office: Office) -> JobView:
-            job = office.scheduler.job(made.job)
-            self.follow(job, office)
-            return job_view(job, office.matcher)
+            return job_view(office.scheduler.job(made.job), office.matcher)
 
         return Petition(hand_in, answer)
 
-    def _submit(self, submission: Submission, key: str, office: Office) -> int:
-        id = office.next_id
-        _put(Submit(replace(submission, id=id, workload=CALLED + key)), office)
+    def _submit(self, submission: Submission, office: Office) -> int:
+        asked = replace(submission, id=office.next_id)
+        with said_to_callers():
+            office.put(Submit(asked))
         office.next_id += 1
-        if key:
-            self._keys[key] = id
-        return id
+        self._remember(asked)
+        return asked.id
 
     def start(self, id: int) -> Petition[JobView]:
-        return self._told(id, Started(id), again=State.RUNNING)
+        return _told(id, _putting(Started(id), unless=State.RUNNING))
 
     def hold(self, id: int) -> Petition[JobView]:
-        return self._told(id, Hold(id), again=State.HELD)
+        return _told(id, _putting(Hold(id), unless=State.HELD))
 
     def release(self, id: int) -> Petition[JobView]:
-        return self._told(id, Release(id), again=State.PENDING)
+        return _told(id, _putting(Release(id), unless=State.PENDING))
 
     def finish(self, id: int, ok: bool, reason: str) -> Petition[JobView]:
-        return self._told(id, Ended(id, ok, reason))
+        return _told(
+            id, lambda job, office: self.custody.end(job, ok=ok, reason=reason, office=office)
+        )
 
     def cancel(self, id: int, reason: str) -> Petition[JobView]:
-        """It may be called off while it is told to go already."""
-        return self._told(id, Cancel(id, reason or "cancelled by its caller"), again=State.ENDING)
-
-    def _told(self, id: int, event: Event, again: State | None = None) -> Petition[JobView]:
-        """Tell the queue something of a job, unless that is so already."""
-
-        def hand_in(office: Office) -> None:
-            job = _callers(id, office)
-            if job.state in ENDED:
-                raise UnknownJob(f"job {id} is over: {job.state.value}")
-            if job.state is not again:
-                _put(event, office)
-
-        def answer(office: Office) -> JobView:
-            self.tend(office)
-            return job_view(office.scheduler.job(id), office.matcher)
-
-        return Petition(hand_in, answer)
+        why = reason or "cancelled by its caller"
+        return _told(id, lambda job, office: self.custody.call_off(job, why, office))
 
     def renew(self, id: int) -> Petition[int | None]:
         def answer(office: Office) -> int | None:
-            if id not in self._wanted:
-                raise UnknownJob(f"no job {id} of a caller holds anything")
-            self._wanted[id] = time.monotonic()
-            return None if self.patience is None else int(time.time() + self.patience)
+            job = _callers(id, office)
+            if job.state not in HOLDING:
+                raise WrongState(f"job {id} is {job.state.value}; it holds nothing that expires")
+            until = self.custody.renew(id)
+            return None if until is None else int(until)
 
         return looking(answer)
 
-    # -- petitions: looking --------------------------------------------------------------------
+    # -- looking -------------------------------------------------------------------------------
 
     def views(self, ids: Collection[int] | None) -> Petition[list[JobView]]:
         def answer(office: Office) -> list[JobView]:
@@ -246,64 +219,50 @@ class Clerk:
         return looking(answer)
 
 
-@dataclass(slots=True)
-class _Made:
-    """What became of a petition when it was handed in."""
+def _granted(job: Job, wish: Wish, office: Office, took: float) -> Grant:
+    """What a job was given, as whoever wished for it is told."""
+    pods = wish.request if isinstance(wish.request, Pods) else None
+    given = shares_of(job, office.matcher, pods)
+    placement = office.matcher.jobs[job.id].placement
+    text = written(office.matcher.graph, placement, wish.format)
+    return Grant(Outcome.ALLOCATED, job.id, job.start or office.now, "", given, text, took)
 
-    job: int = 0
-    refused: Answer | None = None
-    began: float = 0.0
+
+def _putting(event: Event, unless: State) -> Told:
+    """Tells the queue something, unless it is so already."""
+
+    def tell(job: Job, office: Office) -> None:
+        if job.state is not unless:
+            office.put(event)
+
+    return tell
 
 
-def is_called(job: Job) -> bool:
-    """Whether a job is that of a caller."""
-    return job.submission.workload.startswith(CALLED)
+def _told(id: int, tell: Told) -> Petition[JobView]:
+    """Something is told of a job that lives."""
+
+    def hand_in(office: Office) -> None:
+        job = _callers(id, office)
+        with said_to_callers():
+            tell(job, office)
+
+    def answer(office: Office) -> JobView:
+        return job_view(_known(id, office), office.matcher)
+
+    return Petition(hand_in, answer)
 
 
 def _known(id: int, office: Office) -> Job:
-    try:
+    with said_to_callers():
         return office.scheduler.job(id)
-    except NoSuchJob as error:
-        raise UnknownJob(str(error)) from None
 
 
 def _callers(id: int, office: Office) -> Job:
-    """A job that callers may change. Others have their owners on the cluster."""
+    """A job that lives and that callers may change. Others have their owners on the cluster."""
     job = _known(id, office)
     if not is_called(job):
         thing = job.submission.workload or "something else"
         raise WrongState(f"job {id} stands for {thing}; change that instead")
+    if job.state in ENDED:
+        raise UnknownJob(f"job {id} is over: {job.state.value}")
     return job
-
-
-def _put(event: Event, office: Office) -> None:
-    try:
-        office.put(event)
-    except NoSuchJob as error:
-        raise UnknownJob(str(error)) from None
-    except UnknownQueue as error:
-        raise Invalid(str(error), "queue") from None
-    except QueueError as error:
-        raise WrongState(str(error)) from None
-
-
-def resolved(asked: Request | Pods, office: Office) -> Request:
-    """What is asked for, as the queue's graph can be asked for it."""
-    graph = office.matcher.graph
-    request = request_for(asked, graph) if isinstance(asked, Pods) else asked
-    request = pooled(request, graph)
-    where = office.where()
-    return request if where is None else narrowed(request, where)
-
-
-def _refused(request: Request, office: Office) -> Answer | None:
-    """Why a request cannot be served now, whatever the queue thinks of it; None: it can."""
-    matcher = office.matcher
-    answer = matcher.match(Operation.WITHOUT_ALLOCATING, request, now=office.now)
-    if answer:
-        return None
-    if answer.outcome is Outcome.BUSY:
-        ever = matcher.satisfiable(request)
-        if not ever:
-            return ever
-    return answer

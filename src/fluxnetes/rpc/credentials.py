@@ -17,6 +17,7 @@ from pathlib import Path
 
 import grpc
 from cryptography import x509
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from fluxnetes.certificates import Signed, issue_server, make_authority
 
@@ -57,10 +58,13 @@ class Files:
         try:
             self._seen = self._look()
             pair = (self.key.read_bytes(), self.certificate.read_bytes())
-            x509.load_pem_x509_certificates(pair[1])
+            check_pair(*pair)
             clients = None if self.clients is None else self.clients.read_bytes()
+            if clients is not None:
+                x509.load_pem_x509_certificates(clients)
         except (OSError, ValueError) as error:
-            raise BadCertificates(f"{self.certificate}, {self.key}: {error}") from error
+            files = [self.certificate, self.key, *([self.clients] if self.clients else ())]
+            raise BadCertificates(f"{', '.join(map(str, files))}: {error}") from error
         return grpc.ssl_server_certificate_configuration([pair], clients)
 
     def _fetch(self) -> grpc.ServerCertificateConfiguration | None:
@@ -76,6 +80,17 @@ class Files:
     def _look(self) -> object:
         files = [each for each in (self.certificate, self.key, self.clients) if each is not None]
         return [(each.stat().st_mtime_ns, each.stat().st_ino) for each in files]
+
+
+def check_pair(key: bytes, certificate: bytes) -> None:
+    """ValueError if that is not a certificate and its key: one of two files may be new already."""
+    [first, *_] = x509.load_pem_x509_certificates(certificate)
+    try:
+        mine = load_pem_private_key(key, password=None).public_key()
+    except TypeError as error:  # what the library says when there is a pass phrase
+        raise ValueError(str(error)) from None
+    if mine != first.public_key():
+        raise ValueError("the key is not that of the certificate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +150,7 @@ class Own:
             found = Signed(
                 (self.folder / certificate).read_bytes(), (self.folder / key).read_bytes()
             )
-            x509.load_pem_x509_certificate(found.certificate)
+            check_pair(found.key, found.certificate)
         except (FileNotFoundError, ValueError):
             return None
         return found

@@ -8,10 +8,8 @@ from fluxnetes.controller.petitions import Office
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.queue.changes import Snapshot
 from fluxnetes.queue.config import Config
-from fluxnetes.queue.errors import QueueError, UnknownQueue
 from fluxnetes.queue.jobs import Submission
-from fluxnetes.rpc.clerk import resolved
-from fluxnetes.rpc.refusals import Invalid, WrongState
+from fluxnetes.rpc.asking import resolved, said_to_callers
 from fluxnetes.rpc.shares import shares
 from fluxnetes.rpc.tasks import tasks_of
 from fluxnetes.rpc.values import Estimated
@@ -38,12 +36,8 @@ def foresee(submission: Submission, office: Office) -> Foreseen:
 
 def estimated(seen: Foreseen) -> Estimated:
     """Look ahead. May take a while: not for an event loop."""
-    try:
+    with said_to_callers():
         found = estimate(seen.snapshot, seen.graph, seen.config, seen.submission, seen.now)
-    except UnknownQueue as error:
-        raise Invalid(str(error), "queue") from None
-    except QueueError as error:
-        raise WrongState(str(error)) from None
     if found.start is None or found.allocation is None:
         return Estimated(False, reason=found.reason)
     placed = found.allocation

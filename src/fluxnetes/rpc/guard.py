@@ -7,7 +7,8 @@ The file has a token a line, after the name of whoever has it, and is read anew 
     # for the nightly tests
     ci 3f0c...
 
-Health may be asked by everybody: whoever probes has no token.
+Whoever calls is known by that name from then on: see `callers`. Health may be asked by everybody:
+whoever probes has no token.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from typing import Any, TypeAlias
 
 import grpc
 from grpc import HandlerCallDetails, RpcMethodHandler
+
+from fluxnetes.rpc.callers import note_caller
 
 _log = logging.getLogger("fluxnetes.rpc")
 
@@ -50,9 +53,11 @@ class Guard(grpc.aio.ServerInterceptor):
         continuation: Callable[[HandlerCallDetails], Awaitable[Handler | None]],
         handler_call_details: HandlerCallDetails,
     ) -> Handler | None:
-        is_open = handler_call_details.method.startswith(_OPEN)
-        if not is_open and self.caller(handler_call_details.invocation_metadata) is None:
-            return _REFUSE
+        if not handler_call_details.method.startswith(_OPEN):
+            name = self.caller(handler_call_details.invocation_metadata)
+            if name is None:
+                return _REFUSE
+            note_caller(name)
         return await continuation(handler_call_details)
 
     def caller(self, metadata: Any) -> str | None:

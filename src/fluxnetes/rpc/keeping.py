@@ -9,7 +9,10 @@ Numbers of jobs are never given twice, not even on another graph: the tables rem
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from fluxnetes.jobspec.model import Jobspec
 from fluxnetes.match.jobs import Job as Matched
@@ -23,6 +26,7 @@ from fluxnetes.store.translate import translate
 
 _WORKLOAD = "match:"
 """Before the key of whoever asked; tells our jobs from those of a queue."""
+_NOBODY = "nobody"
 _NOTHING = Jobspec(())
 """Stands for the request of what was placed elsewhere."""
 
@@ -49,7 +53,10 @@ class Book:
         state = State.ALLOCATED if matched.reserved else State.RUNNING
         workload = _WORKLOAD + note.key
         request = _NOTHING if note.asked is None else matching.request(note.asked)
-        submission = Submission(matched.jobid, request, name=note.name, workload=workload)
+        user = note.user or _NOBODY
+        submission = Submission(
+            matched.jobid, request, user=user, name=note.name, workload=workload
+        )
         job = Job(
             submission,
             state,
@@ -77,7 +84,8 @@ class Book:
 
     def end(self, id: int, now: int, reason: str) -> None:
         """A job holds nothing any more."""
-        job = self.jobs.pop(id)
+        # A copy: that it began may not be written yet, and must not be written as if it had ended.
+        job = copy(self.jobs.pop(id))
         del self.allocations[id]
         before, job.state, job.end, job.reason = job.state, State.CANCELLED, now, reason
         self.changes.jobs[id] = job
@@ -97,13 +105,16 @@ class Book:
                 self.change(matched)
 
 
-async def reopen(store: Store, matching: Matching) -> Book:
+async def reopen(store: Store, fence: int, matching: Matching) -> Book:
     """Go on from what the store has: the graph, and who has what of it."""
     snapshot, system = await store.load(), await store.system()
     if system is None:
         return Book()
     _check_ours(snapshot.jobs)
     snapshot = translate(snapshot, system, system.graph).snapshot
+    if not np.array_equal(system.rows, np.arange(len(system.rows))):
+        # Rows have other numbers now, and all that we will write speaks of these.
+        await store.keep_system(system.graph, system.config, fence, snapshot.allocations)
     matching.begin(
         Matcher(system.graph, policy=system.config.match_policy), system.config.match_policy
     )
@@ -138,4 +149,5 @@ def _readmit(matching: Matching, allocation: Allocation, job: Job) -> None:
 def _note_of(job: Job) -> Note:
     asked = job.submission
     key = asked.workload.removeprefix(_WORKLOAD)
-    return Note(asked.request, asked.name, job.size, key, job.submitted)
+    user = "" if asked.user == _NOBODY else asked.user
+    return Note(asked.request, asked.name, job.size, key, job.submitted, user)

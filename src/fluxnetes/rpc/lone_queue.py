@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from fluxnetes.controller.petitions import Petitions
+from fluxnetes.controller.petitions import CALLED, Petitions
 from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Changes, Snapshot
 from fluxnetes.queue.config import Config
-from fluxnetes.queue.events import Event
+from fluxnetes.queue.events import Event, PartsLost, Started
+from fluxnetes.queue.jobs import Job
 from fluxnetes.queue.scheduler import Scheduler
+from fluxnetes.queue.states import ENDED
 from fluxnetes.store.store import Store
 from fluxnetes.store.translate import translate
 
 _TICK = 1.0
+
+_Kept = tuple[Snapshot, tuple[int, ...]]
 
 
 @dataclass(slots=True, eq=False)
@@ -35,12 +39,17 @@ class LoneQueue:
     fence: int = 0
     now: int = 0
     next_id: int = 1
+    clock: Callable[[], float] = time.time
+    _told: int = 0
+    """How often the queue was told something that it may decide otherwise for."""
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
 
     # -- for callers: see `petitions.Office` ---------------------------------------------------
 
     def put(self, event: Event) -> None:
         self.scheduler.apply(event, self.now)
+        if not isinstance(event, Started):  # which changes no decision
+            self._told += 1
 
     def where(self) -> Constraint | None:
         return None
@@ -58,20 +67,25 @@ class LoneQueue:
         self.petitions.open(self, self._wake.set)
         try:
             while True:
-                await self._round()
+                await self.round()
                 await self._until_something_happens()
         finally:
             self.petitions.close()
 
-    async def _round(self) -> None:
-        self.now = int(time.time())
+    async def round(self) -> None:
+        """Hear, decide, write down, answer."""
+        self.now = int(self.clock())
         self.petitions.hear()
+        told = self._told
         self.scheduler.cycle(self.now)
+        self.petitions.settle()
         changes = self.scheduler.take_changes()
         if changes:
             await self._write(changes)
             self.petitions.take(changes)
         self.petitions.reply()
+        if self._told != told:  # on which the queue has yet to decide
+            self._wake.set()
 
     async def _write(self, changes: Changes) -> None:
         if self.store is not None:
@@ -79,7 +93,7 @@ class LoneQueue:
 
     async def _until_something_happens(self) -> None:
         wake = self.scheduler.next_wake(self.now)
-        until = _TICK if wake is None else min(_TICK, max(0.0, wake - time.time()))
+        until = _TICK if wake is None else min(_TICK, max(0.0, wake - self.clock()))
         try:
             async with asyncio.timeout(until):
                 await self._wake.wait()
@@ -92,19 +106,40 @@ async def lone_queue(
     matcher: Matcher, config: Config, petitions: Petitions, store: Store | None, fence: int
 ) -> LoneQueue:
     """A queue on a graph, going on from what the store has of it."""
-    snapshot = Snapshot()
+    snapshot: Snapshot
+    lost: tuple[int, ...]
+    snapshot, lost = Snapshot(), ()
     if store is not None:
-        snapshot = await _reopen(matcher, config, store, fence)
+        snapshot, lost = await _reopen(matcher, config, store, fence)
     now = int(time.time())
     scheduler = Scheduler.resume(matcher, config, snapshot, now=now)
+    if lost:
+        scheduler.apply(PartsLost(lost, "the graph has no more what it held"), now)
     known = [job.id for job in snapshot.jobs] + [id for id, _ in snapshot.outcomes]
     next_id = 1 + max([0, snapshot.arrivals, *known])
     return LoneQueue(matcher, scheduler, petitions, store, fence, now, next_id)
 
 
-async def _reopen(matcher: Matcher, config: Config, store: Store, fence: int) -> Snapshot:
+class NotOurs(ValueError):  # noqa: N818 - reads better where it is raised and caught
+    """The store has jobs of which no caller of a queue knows."""
+
+
+def _check_ours(jobs: Iterable[Job]) -> None:
+    for job in jobs:
+        if job.state not in ENDED and not job.submission.workload.startswith(CALLED):
+            raise NotOurs(
+                f"this store belongs to somebody else, whose job {job.id} is; use another with "
+                "--dsn or --store-folder, or serve it as it was served before"
+            )
+
+
+async def _reopen(matcher: Matcher, config: Config, store: Store, fence: int) -> _Kept:
+    """What the store has, on a graph that may be another than it was; and who lost something."""
     snapshot, system = await store.load(), await store.system()
+    _check_ours(snapshot.jobs)
+    lost: tuple[int, ...] = ()
     if system is not None:
-        snapshot = translate(snapshot, system, matcher.graph).snapshot
+        translated = translate(snapshot, system, matcher.graph)
+        snapshot, lost = translated.snapshot, translated.lost
     await store.keep_system(matcher.graph, config, fence, snapshot.allocations)
-    return snapshot
+    return snapshot, lost

@@ -17,12 +17,12 @@ from fluxnetes.graph.readers import read_graph
 from fluxnetes.graph.writers.whole import write_graph
 from fluxnetes.match.answers import Answer, Operation, Outcome
 from fluxnetes.match.errors import UnknownJob as NoSuchJob
-from fluxnetes.match.gang import Gang, Seats
+from fluxnetes.match.gang import Seats
 from fluxnetes.match.jobs import Job
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.match.policy import PolicyError, parse_policy
 from fluxnetes.queue.jobs import Request
-from fluxnetes.rpc.podspecs import one_pod, request_for
+from fluxnetes.rpc.podspecs import asked_of, one_pod
 from fluxnetes.rpc.refusals import Invalid, NoGraph, UnknownJob, said_as_invalid
 from fluxnetes.rpc.shares import shares
 from fluxnetes.rpc.tasks import Alike, Tasks, tasks_of
@@ -44,6 +44,7 @@ class Note:
     key: str = ""
     since: int = 0
     """Seconds since the epoch."""
+    user: str = ""
 
 
 @dataclass(slots=True, eq=False)
@@ -54,8 +55,8 @@ class Matching:
     notes: dict[int, Note] = field(default_factory=dict)
     """By job; of those that hold something, or will."""
     _matcher: Matcher | None = None
-    _keys: dict[str, int] = field(default_factory=dict)
-    """The job that was granted under each key."""
+    _keys: dict[tuple[str, str], int] = field(default_factory=dict)
+    """The job that was granted to each user and under each key."""
     _usual_policy: str = field(init=False)
     _graphs: int = 0
     """How many there were; on another one, numbers of jobs mean other jobs."""
@@ -130,7 +131,7 @@ class Matching:
 
     def match(self, wish: Wish) -> Grant:
         """Grant a wish, or say why not."""
-        if wish.key in self._keys:
+        if (wish.user, wish.key) in self._keys:
             return self._again(wish)
         began = time.perf_counter()
         how = Operation.ALLOCATE_ORELSE_RESERVE if wish.reserve else Operation.ALLOCATE
@@ -138,18 +139,19 @@ class Matching:
         answer = self._judged(request, self.matcher.match(how, request, now=wish.now))
         grant = self._grant(answer, wish, time.perf_counter() - began)
         if grant:
-            since = int(time.time())
-            self._note(grant.job, Note(wish.request, wish.name, wish.size, wish.key, since))
+            since, asked = int(time.time()), wish.request
+            note = Note(asked, wish.name, wish.size, wish.key, since, wish.user)
+            self._note(grant.job, note)
         return grant
 
     def _note(self, job: int, note: Note) -> None:
         self.notes[job] = note
         if note.key:
-            self._keys[note.key] = job
+            self._keys[note.user, note.key] = job
 
     def _again(self, wish: Wish) -> Grant:
         """The answer got lost, and the wish came again."""
-        job = self.matcher.jobs[self._keys[wish.key]]
+        job = self.matcher.jobs[self._keys[wish.user, wish.key]]
         outcome = Outcome.RESERVED if job.reserved else Outcome.ALLOCATED
         return self._grant(Answer(outcome, job.jobid, job.at, job.placement), wish)
 
@@ -160,11 +162,7 @@ class Matching:
 
     def request(self, asked: Request | Pods) -> Request:
         """What is asked for, as this graph can be asked for it."""
-        if isinstance(asked, Gang) and not self.graph.divisible.any():
-            raise Invalid(
-                "a gang takes parts of pools, and this graph has none; ask with a jobspec"
-            )
-        return request_for(asked, self.graph) if isinstance(asked, Pods) else asked
+        return asked_of(asked, self.graph)
 
     def _judged(self, request: Request, answer: Answer) -> Answer:
         """Busy is no answer to what could never be: that is told apart."""
@@ -243,7 +241,7 @@ class Matching:
         self.matcher.forget(job)
         note = self.notes.pop(job, None)
         if note is not None and note.key:
-            self._keys.pop(note.key, None)
+            self._keys.pop((note.user, note.key), None)
 
     # -- looking -------------------------------------------------------------------------------
 
@@ -256,6 +254,7 @@ class Matching:
             id,
             "reserved" if job.reserved else "running",
             name=note.name,
+            user=note.user,
             submitted=note.since,
             started=None if job.reserved else note.since,
             shares=shares(self.graph, job.placement, self._tasks(note.asked)),

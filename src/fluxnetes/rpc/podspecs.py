@@ -21,6 +21,13 @@ MOST = 1_000_000
 """More pods than any cluster has."""
 
 
+def asked_of(asked: Request | Pods, graph: ResourceGraph) -> Request:
+    """What is asked for, as a graph can be asked for it."""
+    if isinstance(asked, Gang) and not graph.divisible.any():
+        raise Invalid("a gang takes parts of pools, and this graph has none; ask with a jobspec")
+    return request_for(asked, graph) if isinstance(asked, Pods) else asked
+
+
 def request_for(pods: Pods, graph: ResourceGraph) -> Request:
     """What pods ask of a graph."""
     _check(pods)

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.jobspec.build import res
-from fluxnetes.jobspec.model import SLOT, Count, Jobspec, Resource
+from fluxnetes.jobspec.model import SLOT, Count, Resource
 from fluxnetes.match.gang import Gang, Shape
 from fluxnetes.queue.jobs import Request
 from fluxnetes.rpc.podspecs import NVIDIA_GPU, has_pools
@@ -54,6 +54,3 @@ def _resource(resource: Resource, place: tuple[str, ...]) -> Resource:
             known = {child.type for child in children}
             children += tuple(res(type, 1) for type in place if type not in known)
     return replace(resource, children=children)
-
-
-__all__ = ["Jobspec", "pooled"]

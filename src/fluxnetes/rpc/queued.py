@@ -12,18 +12,21 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Any, NoReturn, TypeVar
 
 from fluxnetes.controller.petitions import NotOpen, Office, Petition, Petitions, looking
 from fluxnetes.graph.writers.whole import write_graph
 from fluxnetes.queue.changes import Changes
-from fluxnetes.queue.jobs import Submission
+from fluxnetes.queue.jobs import Job, Submission
 from fluxnetes.queue.states import ENDED
 from fluxnetes.rpc.clerk import Clerk
+from fluxnetes.rpc.custody import Custody
 from fluxnetes.rpc.foresight import estimated, foresee
 from fluxnetes.rpc.journal import Journal
 from fluxnetes.rpc.look import node_names, node_views, positions_of, totals
-from fluxnetes.rpc.refusals import Away, Denied, Refusal
+from fluxnetes.rpc.refusals import Away, Denied
 from fluxnetes.rpc.values import (
     Adoption,
     Estimated,
@@ -52,7 +55,7 @@ class Queued:
         durable: bool,
         patience: float | None = None,
     ) -> None:
-        """`loop` is the queue's; `patience` is that of the clerk."""
+        """`loop` is the queue's; what nobody renews or uses for `patience` seconds expires."""
         self.jobs = Journal()
         self.nodes = Journal()
         self._petitions = petitions
@@ -62,10 +65,11 @@ class Queued:
         self._durable = durable
         self._healthy = False
         self._tell_health: Callable[[bool], None] = lambda healthy: None
-        self._clerk = clerk = Clerk(patience)
+        custody = Custody(patience)
+        self._clerk = Clerk(custody)
         self._held: dict[int, list[str]] = {}
         """The nodes of each job that holds some; in the queue's loop."""
-        petitions.tend = clerk.tend
+        petitions.tend = custody.tend
         petitions.changed = self._take
         petitions.nodes_changed = self._take_nodes
         petitions.opened = self._opened
@@ -84,10 +88,20 @@ class Queued:
 
     async def _ask(self, petition: Petition[T]) -> T:
         asked = asyncio.run_coroutine_threadsafe(self._petitions.ask(petition), self._loop)
+        answer = asyncio.wrap_future(asked)
         try:
-            return await asyncio.wrap_future(asked)
+            # An answer that is on its way is not lost with whoever waits for it.
+            return await asyncio.shield(answer)
+        except asyncio.CancelledError:
+            petition.given_up = True
+            answer.add_done_callback(partial(self._unheard, petition))
+            raise
         except NotOpen as error:
             raise Away(str(error)) from None
+
+    def _unheard(self, petition: Petition[T], answer: asyncio.Future[T]) -> None:
+        if not answer.cancelled() and answer.exception() is None:
+            self._loop.call_soon_threadsafe(self._petitions.undo, petition, answer.result())
 
     async def _look(self, answer: Callable[[Office], T]) -> T:
         return await self._ask(looking(answer))
@@ -101,13 +115,15 @@ class Queued:
 
     def _opened(self, office: Office) -> None:
         self._clerk.begin(office)
-        self._held.clear()
+        self._held = {id: _nodes_of(job, office) for id, job in office.scheduler.jobs.items()}
         self._over_there(self.jobs.reset)
         self._over_there(self.nodes.reset)
         self._over_there(self._set_health, True)
 
     def _closed(self) -> None:
         self._over_there(self._set_health, False)
+        self._over_there(self.jobs.reset)  # whoever watches us is told that we do not lead
+        self._over_there(self.nodes.reset)
 
     def _take(self, changes: Changes, office: Office) -> None:
         self._clerk.take(changes, office)
@@ -117,7 +133,7 @@ class Queued:
             names.update(self._held.pop(id, ()))
             job = office.scheduler.jobs.get(id)
             if job is not None and job.state not in ENDED:
-                self._held[id] = [share.node for share in shares_of(job, office.matcher)]
+                self._held[id] = _nodes_of(job, office)
                 names.update(self._held[id])
         self._take_nodes(names)
 
@@ -132,7 +148,11 @@ class Queued:
         return await self._ask(self._clerk.match(wish))
 
     async def withdraw(self, grant: Grant) -> None:
-        await self.cancel(grant.job, "nobody heard the answer")
+        def hand_in(office: Office) -> None:
+            self._clerk.take_back(grant, office, "nobody heard the answer")
+
+        with suppress(Away):  # whoever leads next finds it unwanted
+            await self._ask(Petition(hand_in, lambda office: None))
 
     async def update(self, adoption: Adoption) -> NoReturn:
         raise Denied("what is allocated here is known here; nothing is taken over")
@@ -229,6 +249,10 @@ class Queued:
         )
 
 
+def _nodes_of(job: Job, office: Office) -> list[str]:
+    return [share.node for share in shares_of(job, office.matcher)]
+
+
 def _groups(office: Office) -> list[Group]:
     """Every job that lives is a group; of Kubernetes' own, by its name there."""
     living = [job for job in office.scheduler.jobs.values() if job.state not in ENDED]
@@ -241,6 +265,3 @@ def _groups(office: Office) -> list[Group]:
 def _tasks(id: int, office: Office) -> int:
     job = office.scheduler.job(id)
     return sum(share.tasks for share in shares_of(job, office.matcher))
-
-
-__all__ = ["Queued", "Refusal"]

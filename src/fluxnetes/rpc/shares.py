@@ -16,7 +16,7 @@ SUBNET = "subnet"
 def shares(
     graph: ResourceGraph, placement: Placement, tasks: Tasks | None = None
 ) -> tuple[Share, ...]:
-    """What a placement has for itself of each node, in the order of the tree."""
+    """What a placement has for itself of each node, in the order of the placement."""
     tasks = tasks or Unknown()
     return tuple(
         Share(node_name(graph, node), amounts, tasks.on(node, amounts))
@@ -32,7 +32,7 @@ def amounts_by_node(graph: ResourceGraph, placement: Placement) -> dict[int, dic
         if needs:
             type = graph.type_name(vertex)
             amounts[type] = amounts.get(type, 0) + needs
-    return found
+    return dict(reversed(found.items()))
 
 
 def _rows(graph: ResourceGraph, placement: Placement) -> Iterator[tuple[int, int, int]]:

@@ -45,6 +45,8 @@ class Wish:
     """The time on the caller's clock; only for hosts that have none."""
     key: str = ""
     """Unlike any other: a wish that comes twice under one key is granted once."""
+    user: str = ""
+    """Who is to answer for it; empty: nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,10 @@ from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Event
 from fluxnetes.queue.explain import Explanation
 from fluxnetes.queue.jobs import Job
+from fluxnetes.rpc.podspecs import one_pod
 from fluxnetes.rpc.shares import shares
-from fluxnetes.rpc.tasks import tasks_of
-from fluxnetes.rpc.values import Explained, JobView, Share
+from fluxnetes.rpc.tasks import Alike, tasks_of
+from fluxnetes.rpc.values import Explained, JobView, Pods, Share
 
 
 def job_view(job: Job, matcher: Matcher) -> JobView:
@@ -33,12 +34,15 @@ def job_view(job: Job, matcher: Matcher) -> JobView:
     )
 
 
-def shares_of(job: Job, matcher: Matcher) -> tuple[Share, ...]:
-    """What a job holds, node by node."""
+def shares_of(job: Job, matcher: Matcher, pods: Pods | None = None) -> tuple[Share, ...]:
+    """What a job holds, node by node; with the `pods` that it was asked for as, if it was."""
     held = matcher.jobs.get(job.id)
     if held is None or held.cancelled:
         return ()
-    return shares(matcher.graph, held.placement, tasks_of(job.submission.request))
+    tasks = tasks_of(job.submission.request)
+    if pods is not None:
+        tasks = Alike(pods.count, one_pod(pods, matcher.graph))
+    return shares(matcher.graph, held.placement, tasks)
 
 
 def explained(found: Explanation, view: JobView) -> Explained:

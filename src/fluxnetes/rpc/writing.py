@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from fluxnetes.queue.changes import Changes
 from fluxnetes.queue.config import Config
+from fluxnetes.rpc.calls import keep
 from fluxnetes.rpc.keeping import Book
 from fluxnetes.rpc.matching import Matching
 from fluxnetes.store.lease import Lease
@@ -23,6 +24,9 @@ from fluxnetes.store.store import Store
 from fluxnetes.store.writes import Write
 
 _OFTEN = 0.2
+
+Reshaped = tuple[list[Write], Changes]
+"""Another graph, and what that did to jobs."""
 
 
 @dataclass(slots=True, eq=False)
@@ -38,7 +42,7 @@ class Writer:
     """Done, with the error, when nothing can be written any more."""
     lease: Lease | None = None
     """The store's lease, as it was last renewed."""
-    _pending: deque[Changes | list[Write]] = field(default_factory=deque)
+    _pending: deque[Changes | Reshaped] = field(default_factory=deque)
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     # -- in the engine's thread ----------------------------------------------------------------
@@ -53,8 +57,9 @@ class Writer:
         """The graph is another one, or has another shape."""
         config = Config(match_policy=matching.policy)
         held = self.book.allocations.values()
-        self._pending.append(self.store.system_writes(matching.graph, config, held))
-        self.note()
+        writes = self.store.system_writes(matching.graph, config, held)
+        # Together: a job that lost its vertices must never be found on a graph without them.
+        self._pending.append((writes, self.book.take_changes()))
 
     # -- in the loop ---------------------------------------------------------------------------
 
@@ -62,6 +67,8 @@ class Writer:
         """Have all written that is pending."""
         try:
             async with self._writing:
+                if self.failure.done():  # perhaps it was our change that could not be written
+                    self.failure.result()
                 while self._pending:
                     await self._write_next()
         except Exception as error:
@@ -78,22 +85,23 @@ class Writer:
                 if time.monotonic() - renewed > lease.seconds / 3:
                     self.lease, renewed = await self.store.renew(self.lease), time.monotonic()
                 if self._pending:
-                    await self.flush()
+                    await asyncio.shield(keep(self.flush()))  # half of it must not get lost
         except Exception as error:
             if not self.failure.done():
                 self.failure.set_exception(error)
 
     async def _write_next(self) -> None:
         first = self._pending.popleft()
-        if isinstance(first, list):
-            await self.store.send(first, self.fence)
+        if isinstance(first, tuple):
+            writes, changes = first
+            await self.store.commit(changes, self.fence, writes)
             return
         while self._pending and isinstance(self._pending[0], Changes):
             _merge(first, self._pending.popleft())
         await self.store.commit(first, self.fence)
 
 
-def _merge(changes: Changes, later: Changes | list[Write]) -> None:
+def _merge(changes: Changes, later: Changes | Reshaped) -> None:
     """Both happened, one after the other."""
     assert isinstance(later, Changes)  # noqa: S101 - the caller looked
     changes.jobs.update(later.jobs)

@@ -6,7 +6,9 @@
     cluster.py    the machine: a graph whose processors are numbered
     policies.py   policies by name
     engine.py     the event loop: workload + cluster + policy -> schedule
+    ahead.py      a queue that goes on from a snapshot
     forecast.py   what if: a recorded queue run ahead, as it is and with something changed
+    estimate.py   when and where would one more job start
     schedule.py   when and where each job ran
     metrics.py    the figures of a schedule, and what each means
     table.py      figures in words

@@ -17,7 +17,7 @@ committed once, however often the connection broke on the way.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from uuid import UUID, uuid4
@@ -108,13 +108,14 @@ class Store:
         """One job's story."""
         return await self._database.attempt(partial(load_events, job=job))
 
-    async def commit(self, changes: Changes, fence: int) -> None:
+    async def commit(self, changes: Changes, fence: int, before: Sequence[Write] = ()) -> None:
         """Write all changes, or none: `LeaseLost` if the fence is no longer the current one.
 
+        What was prepared and comes `before` them is written together with them.
         Records are read before this first waits, so the queue may go on meanwhile; commits are
         written in the order of the calls. Whoever gets an error must `load` anew.
         """
-        writes = encode(changes, self._written)
+        writes = [*before, *encode(changes, self._written)]
         self._written.note(changes)
         await self.send(writes, fence)
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
+from fluxnetes.store.embedded import EmbeddedServer
 from tests.integration.rpc.dialects import OldClient
 from tests.integration.rpc.ours import Ours
 from tests.integration.rpc.process import Serve
-from tests.integration.store.conftest import pytest_pyfunc_call  # noqa: F401 - found by its name
+from tests.integration.store.conftest import _make_folder, pytest_pyfunc_call  # noqa: F401
+from tests.integration.store.servers import wipe
 
 Speak = Callable[[str, Serve], OldClient]
 
@@ -47,3 +52,40 @@ def look() -> Iterator[Callable[[Serve], Ours]]:
     """Our own API, beside them."""
     with ExitStack() as stack:
         yield lambda server: stack.enter_context(Ours(server.address))
+
+
+def crash(server: Serve) -> None:
+    """Kill -9, and start again."""
+    server.kill()
+    server.start()
+
+
+@pytest.fixture
+def kept(postgres: Path, tmp_path: Path) -> Iterator[Serve]:
+    """A server with a store that nobody used before."""
+    with Serve(tmp_path, "--store", "--store-folder", postgres) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def database() -> Iterator[EmbeddedServer]:
+    """A Postgres for all tests that do it no harm."""
+    made = _make_folder()
+    database = EmbeddedServer(made / "data")
+    database.start()
+    yield database
+    database.stop()
+    shutil.rmtree(made)
+
+
+@pytest.fixture
+def dsn(database: EmbeddedServer) -> str:
+    """With nothing of ours in it."""
+    asyncio.run(wipe(database.dsn))
+    return database.dsn
+
+
+@pytest.fixture
+def postgres(database: EmbeddedServer, dsn: str) -> Path:
+    """The folder of the same, for --store-folder."""
+    return database.places.top

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 import pytest
 
@@ -49,7 +50,7 @@ async def test_what_is_asked_for_is_done_in_order_and_in_one_thread() -> None:
         return number
 
     async with an_engine() as engine:
-        answers = await asyncio.gather(*(engine.do(lambda n=n: do(n)) for n in range(500)))  # type: ignore[misc]
+        answers = await asyncio.gather(*(engine.do(partial(do, n)) for n in range(500)))
     assert answers == done == list(range(500))
     assert len(threads) == 1 and threading.get_ident() not in threads
 
@@ -84,7 +85,7 @@ async def test_what_is_given_up_before_its_turn_is_never_done() -> None:
         gate = Gate()
         first = asyncio.create_task(engine.do(gate))
         await gate.has_begun()
-        second = asyncio.create_task(engine.do(lambda: done.append("done"), done.append))  # type: ignore[arg-type]
+        second = asyncio.create_task(engine.do(partial(done.append, "done"), lambda _: None))
         await asyncio.sleep(0)
         second.cancel()
         await asyncio.gather(second, return_exceptions=True)
@@ -162,10 +163,15 @@ async def test_an_undo_that_fails_harms_nobody() -> None:
 
 async def test_to_close_is_to_let_the_rest_be_done() -> None:
     done: list[int] = []
+
+    def note(number: int) -> str:
+        done.append(number)
+        return ""
+
     engine = Engine("test")
     gate = Gate()
     waiting = [asyncio.create_task(engine.do(gate))]
-    waiting += [asyncio.create_task(engine.do(lambda n=n: done.append(n))) for n in range(5)]  # type: ignore[misc, arg-type]
+    waiting += [asyncio.create_task(engine.do(partial(note, n))) for n in range(5)]
     await gate.has_begun()
     closing = asyncio.create_task(engine.close())
     await asyncio.sleep(0)

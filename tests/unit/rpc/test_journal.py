@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -63,7 +64,12 @@ def test_those_that_changed_last_are_told_last(steps: list[list[str] | str]) -> 
 
 async def test_whoever_waits_wakes_up_when_something_changes() -> None:
     journal = Journal()
-    for change in (lambda: journal.note(["a"]), journal.reset, lambda: journal.note([])):
+    changes: list[Callable[[], None]] = [
+        lambda: journal.note(["a"]),
+        journal.reset,
+        lambda: journal.note([]),
+    ]
+    for change in changes:
         waiting = asyncio.create_task(journal.beyond(journal.revision, 10))
         await asyncio.sleep(0)
         assert not waiting.done()

@@ -18,7 +18,8 @@ from fluxnetes.queue.jobs import Request
 from fluxnetes.rpc.look import node_names, node_views, positions_of, totals
 from fluxnetes.rpc.values import NodeView
 from tests.property.profile import examples
-from tests.unit.match.clusters import a, cluster, cores, memory as pieces, nodes
+from tests.unit.match.clusters import a, cluster, cores, nodes
+from tests.unit.match.clusters import memory as pieces
 
 COUNTED = ("core", "memory", "socket", "cpu", "pods")
 
@@ -41,7 +42,9 @@ class Slow:
         for job in self.matcher.jobs.values():
             if not job.cancelled and not job.reserved:
                 rows = job.placement
-                for vertex, needs, mine in zip(rows.vertex, rows.needs, rows.exclusive, strict=True):
+                for vertex, needs, mine in zip(
+                    rows.vertex, rows.needs, rows.exclusive, strict=True
+                ):
                     self.held[int(vertex)] += int(needs) if mine else 0
 
     def free(self, path: str, type: str) -> int:

@@ -46,7 +46,9 @@ def test_all_on_one_node_is_what_they_made_of_the_label_zone() -> None:
     assert request.resources == old.resources
 
 
-@pytest.mark.parametrize(("memory", "asked"), [(0, []), (MIB - 1, []), (MIB, [1]), (3 * MIB - 1, [2])])
+@pytest.mark.parametrize(
+    ("memory", "asked"), [(0, []), (MIB - 1, []), (MIB, [1]), (3 * MIB - 1, [2])]
+)
 def test_memory_is_counted_in_whole_mib_as_they_did(memory: int, asked: list[int]) -> None:
     request = request_for(Pods(1, cpu=1, memory=memory), CORES)
     assert not isinstance(request, Gang)

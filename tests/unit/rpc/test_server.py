@@ -9,10 +9,10 @@ import pytest
 from grpc_health.v1 import health_pb2
 
 from fluxnetes.rpc.server import CannotListen, Settings
+from fluxnetes.v1 import jobs_pb2 as v1
 from tests.integration.rpc.graphs import a_cluster
 from tests.integration.rpc.jobspecs import slots
 from tests.unit.rpc.serving import served, status
-from fluxnetes.v1 import jobs_pb2 as v1
 
 UP, DOWN = health_pb2.HealthCheckResponse.SERVING, health_pb2.HealthCheckResponse.NOT_SERVING
 SERVICES = ("", "fluxnetes.v1.JobService", "fluxion.FluxionService")
@@ -53,9 +53,11 @@ async def test_whoever_watches_health_hears_that_the_server_goes() -> None:
             health_pb2.HealthCheckRequest.SerializeToString,
             health_pb2.HealthCheckResponse.FromString,
         )
-        async for answer in call(health_pb2.HealthCheckRequest(), timeout=20):
+        stream = call(health_pb2.HealthCheckRequest(), timeout=20)
+        async for answer in stream:
             heard.append(answer.status)
             if answer.status == DOWN:
+                stream.cancel()
                 return
 
     async with served() as up:
@@ -93,7 +95,7 @@ async def test_an_error_of_ours_is_told_as_one_logged_and_takes_nobody_down(
         assert (await status(channel)).source == "none"
 
 
-async def test_calls_that_are_under_way_when_the_server_stops_are_answered() -> None:
+async def test_calls_that_are_under_way_when_the_server_stops_are_answered_or_undone() -> None:
     async with served(graph=a_cluster(1, 100)) as up:
         channel = grpc.aio.insecure_channel(up.address)
         match = channel.unary_unary(
@@ -109,6 +111,5 @@ async def test_calls_that_are_under_way_when_the_server_stops_are_answered() -> 
     found = await asyncio.gather(*calls, return_exceptions=True)
     await channel.close()
     answered = {each.job.id for each in found if not isinstance(each, BaseException)}
-    # Whoever was not answered has nothing.
+    assert answered
     assert answered | {1} == set(up.host._matching.notes)
-    assert len(answered) > 10

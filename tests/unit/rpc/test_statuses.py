@@ -70,7 +70,10 @@ def test_the_proto_lists_the_same_reasons_with_the_same_codes() -> None:
 
 
 def test_of_what_is_invalid_the_details_name_the_field() -> None:
-    status, bad = status_of(Invalid("found 0, expected more", "ask.gang.shapes[0].count")), BadRequest()
+    status, bad = (
+        status_of(Invalid("found 0, expected more", "ask.gang.shapes[0].count")),
+        BadRequest(),
+    )
     assert status.details[1].Unpack(bad)
     [violation] = bad.field_violations
     assert violation.field == "ask.gang.shapes[0].count"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fluxnetes.graph.pools import pool_graph
 from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.graph.pools import pool_graph
 from fluxnetes.jobspec.build import core, gpu, jobspec, memory, node, rack, res, slot
 from fluxnetes.jobspec.model import Count, Jobspec
 from fluxnetes.match.gang import Gang, Shape
@@ -92,7 +92,10 @@ def test_pods_of_one_shape_are_counted_also_when_nobody_knows_their_seats() -> N
     """As after a restart."""
     gang = Gang((Shape.of(3, {"cpu": 1500, "pods": 1}),))
     known = tasks_of(gang)
-    assert [known.on(n, {"cpu": c, "pods": p}) for n, c, p in ((0, 3000, 2), (1, 1500, 1))] == [2, 1]
+    assert [known.on(n, {"cpu": c, "pods": p}) for n, c, p in ((0, 3000, 2), (1, 1500, 1))] == [
+        2,
+        1,
+    ]
 
 
 def test_memory_in_a_slot_is_part_of_what_it_takes() -> None:

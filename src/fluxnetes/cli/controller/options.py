@@ -159,6 +159,10 @@ def controller(
 
     names = tuple(scheduler_name or ())
     door = None
+    if serve is None and any(
+        (serve_tokens, serve_dialect, serve_tls_cert, serve_tls_key, serve_client_ca)
+    ):
+        raise typer.BadParameter("--serve-... is about callers over gRPC: add --serve HOST:PORT")
     if serve is not None:
         from fluxnetes.cli.serve.door import Door, read_address
 

@@ -10,7 +10,7 @@ import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import fields
 
 from fluxnetes.cli.controller.config import read_config
@@ -33,7 +33,13 @@ READY = "leading"
 
 _LOG_LEVELS = ("debug", "info", "warning", "error")
 _PLAIN_NUMBER = re.compile(r"\d{1,9}(\.\d{1,9})?")
-_EXPECTED = (KubeError, StoreError, OSError)
+
+
+class CannotServe(Exception):  # noqa: N818 - reads better where it is raised and caught
+    """Callers cannot be answered as the options say."""
+
+
+_EXPECTED = (KubeError, StoreError, OSError, CannotServe)
 """What is wrong with the world rather than with us."""
 
 
@@ -130,7 +136,12 @@ async def _answering(options: Options, term: Term) -> AsyncIterator[None]:
         return
     from fluxnetes.cli.serve.beside import answering
 
-    async with answering(options.door, term.petitions, options.renew_within):
+    async with AsyncExitStack() as stack:
+        beside = answering(options.door, term.petitions, options.renew_within)
+        try:
+            await stack.enter_async_context(beside)
+        except ValueError as error:
+            raise CannotServe(f"--serve: {error}") from error
         yield
 
 

@@ -43,10 +43,12 @@ async def serve(
         up()
         told = asyncio.create_task(stop.wait())
         ends: list[asyncio.Future[Any]] = [told] if failure is None else [told, failure]
-        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-        told.cancel()
-        host.jobs.close()
-        host.nodes.close()
+        try:
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            told.cancel()
+            host.jobs.close()  # whoever watches would not go before the others have to
+            host.nodes.close()
     if failure is not None and failure.done():
         failure.result()
 

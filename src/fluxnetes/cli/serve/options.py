@@ -43,7 +43,8 @@ class Options:
     door: Door
     graph: Path | None
     format: str | None
-    policy: str
+    policy: str | None
+    """None: as the configuration says or, without one, the usual."""
     queue: bool
     config: Path | None
     renew_within: float
@@ -80,8 +81,12 @@ def serve(
         ),
     ] = None,
     policy: Annotated[
-        str, typer.Option(metavar="POLICY", help="How to choose among what fits.")
-    ] = "lonode",
+        str | None,
+        typer.Option(
+            metavar="POLICY",
+            help="How to choose among what fits.  [default: lonode, or what --config says]",
+        ),
+    ] = None,
     queue: Annotated[
         bool,
         typer.Option(
@@ -92,7 +97,10 @@ def serve(
     config: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", exists=True, dir_okay=False, help="Queues, limits and shares, as YAML."
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="With --queue: queues, limits and shares, as YAML.",
         ),
     ] = None,
     renew_within: Annotated[
@@ -157,6 +165,8 @@ def serve(
     from fluxnetes.cli.serve.door import Door
     from fluxnetes.cli.serve.run import run
 
+    if not queue and (config is not None or renew_within):
+        raise typer.BadParameter("--config and --renew-within are about a queue: add --queue")
     door = Door(
         host,
         port,

@@ -21,6 +21,7 @@ from fluxnetes.queue.config import Config
 from fluxnetes.rpc.lone_queue import lone_queue
 from fluxnetes.rpc.queued import Queued
 from fluxnetes.rpc.side import SideLoop
+from fluxnetes.store.errors import StoreError
 from fluxnetes.store.lease import Lease
 from fluxnetes.store.store import Store
 
@@ -29,7 +30,9 @@ _log = logging.getLogger("fluxnetes.rpc")
 
 async def run_queue(options: Options, stop: asyncio.Event) -> None:
     """Serve a queue until told to stop."""
-    config = replace(read_config(options.config), match_policy=options.policy)
+    config = read_config(options.config)
+    if options.policy is not None:
+        config = replace(config, match_policy=options.policy)
     petitions, side = Petitions(), SideLoop("queue")
     durable = bool(options.store or options.dsn)
     host = Queued(
@@ -84,14 +87,26 @@ class _Work:
         return kept
 
     async def _rounds(self, graph: ResourceGraph, store: Store | None, lease: Lease | None) -> None:
-        matcher = Matcher(graph, policy=self._options.policy)
+        matcher = Matcher(graph, policy=self._config.match_policy)
         fence = 0 if lease is None else lease.fence
         queue = await lone_queue(matcher, self._config, self._petitions, store, fence)
-        async with asyncio.TaskGroup() as tasks:
-            if store is not None and lease is not None:
-                tasks.create_task(_keep(store, lease))
-            tasks.create_task(queue.run())
-            self._ready()
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                if store is not None and lease is not None:
+                    tasks.create_task(_keep(store, lease))
+                tasks.create_task(queue.run())
+                await asyncio.sleep(0)  # it begins
+                self._ready()
+        except ExceptionGroup as group:
+            lost = group.subgroup(StoreError)
+            raise group if lost is None else _first(lost) from None
+
+
+def _first(error: BaseException) -> BaseException:
+    """The error itself; tasks that fail do so in groups."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 async def _keep(store: Store, lease: Lease) -> None:

@@ -22,6 +22,7 @@ from fluxnetes.store.errors import StoreError
 
 _log = logging.getLogger("fluxnetes.rpc")
 
+USUAL_POLICY = "lonode"
 _LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -54,7 +55,7 @@ async def _run(options: Options) -> None:
         return
     async with AsyncExitStack() as stack:
         writer = None
-        matching = Matching(options.policy)
+        matching = Matching(options.policy or USUAL_POLICY)
         if options.store or options.dsn:
             writer = await stack.enter_async_context(_writing(options, matching))
         source = "store" if matching.has_graph else "none"
@@ -69,16 +70,18 @@ async def _run(options: Options) -> None:
 async def _writing(options: Options, matching: Matching) -> AsyncIterator[Writer]:
     """A writer on the store that options name, with what it has; as long as we hold its lease."""
     async with opened_store(options) as (store, lease):
-        writer = Writer(store, lease.fence, await reopen(store, matching))
+        writer = Writer(store, lease.fence, await reopen(store, lease.fence, matching))
         tending = asyncio.create_task(writer.tend(lease))
         try:
             yield writer
         finally:
             tending.cancel()
+            if not writer.failure.done():
+                await writer.flush()
             await store.release(writer.lease or lease)
 
 
 async def _load(host: Alone, options: Options) -> None:
     text, format = read_graph_file(options)
-    count = await host.load(text, format, options.policy, source="file")
+    count = await host.load(text, format, options.policy or USUAL_POLICY, source="file")
     _log.info("%s: a graph of %d vertices", options.graph, count)

@@ -16,6 +16,7 @@ from fluxnetes.rpc.api.reading import (
 )
 from fluxnetes.rpc.api.streams import Watched, watch
 from fluxnetes.rpc.api.writing import ENDED, job_message, share_messages
+from fluxnetes.rpc.callers import user_of
 from fluxnetes.rpc.calls import Call
 from fluxnetes.rpc.host import Host
 from fluxnetes.rpc.refusals import Invalid, NoFit, UnknownJob
@@ -47,6 +48,7 @@ class JobService:
             format=request.format,
             now=_time(request.now, "now"),
             key=read_key(request.request_id),
+            user=user_of(),
         )
         grant = await self._host.match(wish)
         if not grant:
@@ -55,7 +57,7 @@ class JobService:
             call.withdraw_if_lost(self._host, grant)
         allocation = v1.Allocation(format=wish.format, text=grant.text) if grant.text else None
         return v1.MatchResponse(
-            job=_granted(grant, wish.name),
+            job=_granted(grant, wish),
             allocation=allocation,
             at=grant.at,
             overhead=lasting(grant.overhead),
@@ -76,7 +78,7 @@ class JobService:
         grant = await self._host.update(adoption)
         if not grant:
             raise NoFit(grant.outcome, grant.reason)
-        return v1.UpdateResponse(job=_granted(grant, ""))
+        return v1.UpdateResponse(job=_granted(grant))
 
     async def renew(self, request: v1.RenewRequest, call: Call) -> v1.RenewResponse:
         return v1.RenewResponse(expires=at(await self._host.renew(request.job)))
@@ -159,10 +161,10 @@ _JOB_KINDS = {
 }
 
 
-def _granted(grant: Grant, name: str) -> v1.Job:
-    later = grant.outcome is Outcome.RESERVED
-    view = JobView(grant.job, "reserved" if later else "running", name=name, shares=grant.shares)
-    return job_message(view)
+def _granted(grant: Grant, wish: Wish | None = None) -> v1.Job:
+    state = "reserved" if grant.outcome is Outcome.RESERVED else "running"
+    name, user = ("", "") if wish is None else (wish.name, wish.user)
+    return job_message(JobView(grant.job, state, name=name, user=user, shares=grant.shares))
 
 
 def _time(seconds: int, path: str) -> int:

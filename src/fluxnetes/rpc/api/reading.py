@@ -12,6 +12,7 @@ from fluxnetes.graph.pools import MAX_AMOUNT
 from fluxnetes.match.gang import Gang, Shape
 from fluxnetes.queue.jobs import After, Dependency, Request, Submission
 from fluxnetes.rpc.asks import read_jobspec
+from fluxnetes.rpc.callers import user_of
 from fluxnetes.rpc.refusals import Invalid
 from fluxnetes.v1 import jobs_pb2 as v1
 
@@ -77,7 +78,7 @@ def read_submission(message: v1.SubmitRequest | v1.EstimateRequest) -> Submissio
         request,
         walltime=_read_walltime(message.walltime, message.HasField("walltime"), request),
         queue=_name(message.queue, "queue") or "default",
-        user=_name(message.user, "user") or "nobody",
+        user=user_of(_name(message.user, "user")) or "nobody",
         namespace=_name(message.namespace, "namespace") or "default",
         priority=message.priority,
     )

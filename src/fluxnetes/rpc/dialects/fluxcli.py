@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from fluxnetes.rpc.callers import user_of
 from fluxnetes.rpc.calls import Call
 from fluxnetes.rpc.dialects.pods import read_pods
 from fluxnetes.rpc.host import Host
@@ -26,7 +27,7 @@ class Fluxcli:
         given none, and an error."""
         asked = request.ps
         pods = read_pods(asked, request.count)
-        grant = await self._host.match(Wish(pods, name=asked.id, size=pods.count))
+        grant = await self._host.match(Wish(pods, name=asked.id, size=pods.count, user=user_of()))
         if not grant:
             raise NoFit(grant.outcome, f"Allocation was not possible: {grant.reason}")
         call.withdraw_if_lost(self._host, grant)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from fluxnetes.match.answers import Outcome
 from fluxnetes.rpc.asks import read_jobspec
+from fluxnetes.rpc.callers import user_of
 from fluxnetes.rpc.calls import Call
 from fluxnetes.rpc.host import Host
 from fluxnetes.rpc.refusals import Denied, UnknownJob
@@ -38,7 +39,8 @@ class JobspecDialect:
         return wire.InitResponse(status=_INIT.INIT_SUCCESS)
 
     async def match(self, request: wire.MatchRequest, call: Call) -> wire.MatchResponse:
-        wish = Wish(read_jobspec(request.jobspec), request.reservation, format=JGF_IN_FULL)
+        asked, later = read_jobspec(request.jobspec), request.reservation
+        wish = Wish(asked, later, format=JGF_IN_FULL, user=user_of())
         try:
             grant = await self._host.match(wish)
         except Denied as denied:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fluxnetes.match.answers import Outcome
+from fluxnetes.rpc.callers import user_of
 from fluxnetes.rpc.calls import Call
 from fluxnetes.rpc.dialects.pods import read_pods
 from fluxnetes.rpc.host import Host
@@ -25,7 +26,7 @@ class Podspec:
         asked = request.podspec
         pods = read_pods(asked, request.count)
         name = request.jobName or asked.id
-        wish = Wish(pods, reserve=request.reserve, name=name, size=pods.count)
+        wish = Wish(pods, request.reserve, name=name, size=pods.count, user=user_of())
         grant = await self._host.match(wish)
         if not grant:
             call.tell_no_fit(grant)

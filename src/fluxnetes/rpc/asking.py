@@ -1,0 +1,60 @@
+"""What callers ask for, as the queue's graph can be asked for it; and what the queue says to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from fluxnetes.controller.petitions import Office
+from fluxnetes.match.answers import Answer, Operation, Outcome
+from fluxnetes.queue.asks import narrowed
+from fluxnetes.queue.errors import QueueError, Refused, UnknownQueue
+from fluxnetes.queue.errors import UnknownJob as NoSuchJob
+from fluxnetes.queue.jobs import Request
+from fluxnetes.rpc.podspecs import asked_of
+from fluxnetes.rpc.pooled import pooled
+from fluxnetes.rpc.refusals import Invalid, UnknownJob, WrongState, said_as_invalid
+from fluxnetes.rpc.values import Pods
+
+_USUAL = "default"
+
+
+def resolved(asked: Request | Pods, office: Office) -> Request:
+    """A request in the words of the queue's graph, for nodes that callers may be given."""
+    graph = office.matcher.graph
+    with said_as_invalid():
+        request = pooled(asked_of(asked, graph), graph)
+        where = office.where()
+        return request if where is None else narrowed(request, where)
+
+
+def refused_now(request: Request, office: Office) -> Answer | None:
+    """Why a request cannot be served now, whatever the queue thinks of it; None: it can."""
+    matcher = office.matcher
+    with said_as_invalid():
+        answer = matcher.match(Operation.WITHOUT_ALLOCATING, request, now=office.now)
+        if answer:
+            return None
+        ever = matcher.satisfiable(request) if answer.outcome is Outcome.BUSY else answer
+        return answer if ever else ever
+
+
+def usual_queue(office: Office) -> str:
+    """The queue of those who cannot say which: the default or, if there is none, the first."""
+    names = [queue.name for queue in office.scheduler.config.queues]
+    return _USUAL if _USUAL in names else names[0]
+
+
+@contextmanager
+def said_to_callers() -> Iterator[None]:
+    """Whatever the queue refuses is refused to whoever asked for it."""
+    try:
+        yield
+    except NoSuchJob as error:
+        raise UnknownJob(str(error)) from None
+    except UnknownQueue as error:
+        raise Invalid(str(error), "queue") from None
+    except Refused as error:
+        raise WrongState(str(error)) from None
+    except QueueError as error:
+        raise Invalid(str(error)) from None

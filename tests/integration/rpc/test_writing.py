@@ -1,0 +1,195 @@
+"""What is written to a real store, in which order and how much at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from fluxnetes.queue.config import Config
+from fluxnetes.rpc.alone import Alone
+from fluxnetes.rpc.asks import read_jobspec
+from fluxnetes.rpc.keeping import NotOurs, reopen
+from fluxnetes.rpc.matching import Matching
+from fluxnetes.rpc.values import Adoption, Wish
+from fluxnetes.rpc.writing import Writer
+from fluxnetes.store.connect import Database
+from fluxnetes.store.errors import LeaseLost
+from fluxnetes.store.store import Store
+from fluxnetes.store.writes import Write
+from tests.integration.rpc.graphs import a_cluster, another_node
+from tests.integration.rpc.jobspecs import nodes, slots
+from tests.integration.store.records import a_job, changes
+
+
+class Crash(Exception):  # noqa: N818 - that is what it stands for
+    """We are no more."""
+
+
+@asynccontextmanager
+async def a_host(dsn: str, name: str = "test") -> AsyncIterator[tuple[Alone, Store]]:
+    """A host on what the store has."""
+    store = Store(Database(dsn))
+    await store.open()
+    lease = await store.take(name)
+    assert lease is not None
+    matching = Matching()
+    host = Alone(matching, Writer(store, lease.fence, await reopen(store, lease.fence, matching)))
+    try:
+        yield host, store
+    finally:
+        await host.close()
+        await store.close()
+
+
+def a_wish(text: str, **more: object) -> Wish:
+    return Wish(read_jobspec(text), **more)  # type: ignore[arg-type]
+
+
+async def seen(dsn: str) -> tuple[int, dict[int, dict[str, int]]]:
+    """As whoever starts next finds it: how many nodes there are, and what jobs have of them."""
+    async with a_host(dsn) as (host, _):
+        views = await host.job_views(None)
+        nodes = (await host.status()).nodes
+        held = {view.id: {s.node: s.amounts.get("core", 0) for s in view.shares} for view in views}
+        return nodes, held
+
+
+def crash_after(monkeypatch: pytest.MonkeyPatch, store: Store, commits: int) -> None:
+    """So many transactions are done, and no more."""
+    send, left = store.send, commits
+
+    async def counted(writes: list[Write], fence: int) -> None:
+        nonlocal left
+        if left == 0:
+            raise Crash
+        left -= 1
+        await send(writes, fence)
+
+    monkeypatch.setattr(store, "send", counted)
+
+
+@pytest.mark.parametrize("commits", [0, 1, 2])
+@pytest.mark.parametrize("change", ["load", "shrink", "grow"])
+async def test_the_graph_and_what_became_of_jobs_are_written_together(
+    dsn: str, monkeypatch: pytest.MonkeyPatch, change: str, commits: int
+) -> None:
+    """Whatever was written when we died, jobs are found on vertices that they had."""
+    async with a_host(dsn) as (host, store):
+        await host.load(a_cluster(3, 2), "jgf", "")
+        await host.match(a_wish(nodes(2, 2)))
+        await host.match(a_wish(nodes(1, 2)))
+        before = 3, {1: {"node0": 2, "node1": 2}, 2: {"node2": 2}}
+        crash_after(monkeypatch, store, commits)
+        after: tuple[int, dict[int, dict[str, int]]]
+        try:
+            match change:
+                case "load":
+                    after = 1, {}
+                    await host.load(a_cluster(1, 1), "jgf", "")
+                case "shrink":
+                    after = 1, {1: {"node1": 2}}
+                    await host.shrink(["/cluster0/node2", "/cluster0/node0"])
+                case _:
+                    after = 4, before[1]
+                    await host.grow(another_node(3, 1))
+        except Crash:
+            assert commits == 0
+    assert await seen(dsn) == (after if commits else before)
+
+
+async def test_one_transaction_is_for_all_who_wait(
+    dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with a_host(dsn) as (host, store):
+        await host.load(a_cluster(1, 100), "jgf", "")
+        sent = 0
+        send = store.send
+
+        async def counted(writes: list[Write], fence: int) -> None:
+            nonlocal sent
+            sent += 1
+            await send(writes, fence)
+
+        monkeypatch.setattr(store, "send", counted)
+        grants = await asyncio.gather(*(host.match(a_wish(slots(1, 1))) for _ in range(100)))
+        assert sorted(grant.job for grant in grants) == list(range(1, 101))
+        assert sent < 50
+    assert len((await seen(dsn))[1]) == 100
+
+
+async def test_when_it_cannot_be_written_nobody_is_told_yes(dsn: str) -> None:
+    """Not even those whose change went with another's."""
+    async with a_host(dsn) as (host, _):
+        await host.load(a_cluster(1, 100), "jgf", "")
+        await host.match(a_wish(slots(1, 1)))
+        other = Store(Database(dsn))
+        assert await other.take("test") is not None  # whoever has the same name may
+        found = await asyncio.gather(
+            *(host.match(a_wish(slots(1, 1))) for _ in range(30)), return_exceptions=True
+        )
+        await other.close()
+        assert {type(each) for each in found} == {LeaseLost}
+    assert set((await seen(dsn))[1]) == {1}
+
+
+async def test_whoever_leaves_while_it_is_written_has_nothing_afterwards(dsn: str) -> None:
+    async with a_host(dsn) as (host, _):
+        await host.load(a_cluster(1, 100), "jgf", "")
+        for delay in range(12):
+            calling = asyncio.create_task(host.match(a_wish(slots(1, 1))))
+            for _ in range(delay):
+                await asyncio.sleep(0.001)
+            calling.cancel()
+            [ended] = await asyncio.gather(calling, return_exceptions=True)
+            if not isinstance(ended, BaseException):
+                await host.cancel(ended.job)
+        kept = await host.match(a_wish(slots(1, 1)))
+        while len(await host.job_views(None)) > 1:
+            await asyncio.sleep(0.01)
+        assert host._writer is not None
+        await host._writer.flush()
+    assert set((await seen(dsn))[1]) == {kept.job}
+
+
+async def test_with_removed_vertices_rows_mean_the_same_after_any_number_of_restarts(
+    dsn: str,
+) -> None:
+    async with a_host(dsn) as (host, _):
+        await host.load(a_cluster(4, 2), "jgf", "")
+        await host.shrink(["/cluster0/node0"])
+        await host.match(a_wish(nodes(1, 2)))
+    expected = {1: {"node1": 2}}
+    for job, node in ((2, "node2"), (3, "node3")):
+        assert await seen(dsn) == (3, expected)
+        async with a_host(dsn) as (host, _):
+            assert (await host.match(a_wish(nodes(1, 2)))).job == job
+        expected |= {job: {node: 2}}
+    assert await seen(dsn) == (3, expected)
+
+
+async def test_what_was_adopted_is_kept_and_its_number_too(dsn: str) -> None:
+    async with a_host(dsn) as (host, _):
+        await host.load(a_cluster(2, 2), "jgf", "")
+        text = (await host.match(a_wish(slots(1, 1), format="jgf"))).text
+        await host.cancel(1)
+        assert await host.update(Adoption(50, text, "jgf", 0, 60))
+    async with a_host(dsn) as (host, _):
+        assert {view.id for view in await host.job_views(None)} == {50}
+        assert (await host.match(a_wish(slots(1, 1)))).job == 51
+
+
+async def test_a_store_of_a_queue_is_left_alone(dsn: str) -> None:
+    store = Store(Database(dsn))
+    await store.open()
+    lease = await store.take("queue")
+    assert lease is not None
+    matching = Matching()
+    matching.load(a_cluster(1, 1))
+    await store.keep_system(matching.graph, Config(), lease.fence)
+    await store.commit(changes(a_job(1)), lease.fence)
+    with pytest.raises(NotOurs, match="job 1"):
+        await reopen(store, lease.fence, Matching())
+    await store.close()

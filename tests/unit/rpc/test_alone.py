@@ -1,0 +1,285 @@
+"""A host with a matcher of its own: who has what when callers leave, come again, or change all."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from fluxnetes.match.answers import Outcome
+from fluxnetes.rpc.alone import Alone
+from fluxnetes.rpc.asks import read_jobspec
+from fluxnetes.rpc.matching import LARGEST_JOB, Matching
+from fluxnetes.rpc.refusals import Invalid, NoGraph, UnknownJob
+from fluxnetes.rpc.values import Adoption, Grant, Wish
+from tests.integration.rpc.graphs import a_cluster, another_node
+from tests.integration.rpc.jobspecs import slots
+
+GRAPH = a_cluster(2, 4)
+
+
+def a_wish(cores: int = 1, **more: object) -> Wish:
+    return Wish(read_jobspec(slots(1, cores)), **more)  # type: ignore[arg-type]
+
+
+@asynccontextmanager
+async def a_host(graph: str = GRAPH) -> AsyncIterator[Alone]:
+    host = Alone(Matching())
+    try:
+        if graph:
+            await host.load(graph, "jgf", "")
+        yield host
+    finally:
+        await host.close()
+
+
+async def held(host: Alone) -> set[int]:
+    return {view.id for view in await host.job_views(None)}
+
+
+async def free(host: Alone) -> int:
+    return sum(pool.free for view in await host.node_views(None) for pool in view.pools)
+
+
+@asynccontextmanager
+async def busy(host: Alone) -> AsyncIterator[None]:
+    """The engine does something else meanwhile."""
+    begun, let = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        begun.set()
+        let.wait(10)
+
+    waiting = asyncio.create_task(host._engine.do(wait))
+    await asyncio.to_thread(begun.wait, 10)
+    try:
+        yield
+    finally:
+        let.set()
+        await waiting
+
+
+# -- callers that leave ----------------------------------------------------------------------------
+
+
+async def test_whoever_leaves_while_it_is_matched_has_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun, let = threading.Event(), threading.Event()
+    match = Matching.match
+
+    def slow(matching: Matching, wish: Wish) -> Grant:
+        grant = match(matching, wish)
+        begun.set()
+        let.wait(10)
+        return grant
+
+    monkeypatch.setattr(Matching, "match", slow)
+    async with a_host() as host:
+        calling = asyncio.create_task(host.match(a_wish()))
+        await asyncio.to_thread(begun.wait, 10)
+        calling.cancel()
+        let.set()
+        await asyncio.gather(calling, return_exceptions=True)
+        await host.status()
+        await asyncio.sleep(0)
+        assert await held(host) == set()
+        assert await free(host) == 8
+
+
+async def test_what_is_withdrawn_is_free_and_watchers_hear_of_it() -> None:
+    async with a_host() as host:
+        grant = await host.match(a_wish())
+        before = host.nodes.revision
+        await host.withdraw(grant)
+        assert await free(host) == 8
+        assert host.nodes.since(before) == ["node0"]
+        assert host.jobs.since(before) == ["1"]
+
+
+async def test_what_is_withdrawn_twice_or_after_a_cancel_is_of_no_account() -> None:
+    async with a_host() as host:
+        grant = await host.match(a_wish())
+        await host.cancel(grant.job)
+        await host.withdraw(grant)
+        await host.withdraw(grant)
+        assert await free(host) == 8
+
+
+async def test_what_was_granted_on_another_graph_is_not_taken_from_this_one() -> None:
+    """Numbers begin anew with a graph, so that another has the same one now."""
+    async with a_host() as host:
+        old = await host.match(a_wish())
+        await host.load(GRAPH, "jgf", "")
+        new = await host.match(a_wish())
+        assert (old.job, new.job) == (1, 1)
+        await host.withdraw(old)
+        assert await held(host) == {1}
+
+
+async def test_no_is_nothing_that_could_be_withdrawn() -> None:
+    async with a_host() as host:
+        await host.match(a_wish(8))
+        no = await host.match(a_wish(8))
+        assert no.outcome is Outcome.UNSATISFIABLE
+        await host.withdraw(no)
+
+
+# -- callers that come again -----------------------------------------------------------------------
+
+
+async def test_a_wish_that_comes_again_under_its_key_is_granted_once() -> None:
+    async with a_host() as host:
+        first = await host.match(a_wish(key="a", format="jgf"))
+        again = await host.match(a_wish(key="a", format="jgf"))
+        other = await host.match(a_wish(key="b", format="jgf"))
+        assert (again.job, again.text, again.shares) == (first.job, first.text, first.shares)
+        assert other.job != first.job
+        assert await free(host) == 6
+
+
+async def test_a_key_can_be_used_again_when_its_job_is_over() -> None:
+    async with a_host() as host:
+        first = await host.match(a_wish(key="a"))
+        await host.cancel(first.job)
+        again = await host.match(a_wish(key="a"))
+        assert again.job != first.job
+        assert await held(host) == {again.job}
+
+
+async def test_who_leaves_and_comes_again_under_a_key_keeps_what_it_hears_of() -> None:
+    """However the two calls overlap; see `Alone.match`."""
+    async with a_host() as host:
+        async with busy(host):
+            first = asyncio.create_task(host.match(a_wish(key="a")))
+            second = asyncio.create_task(host.match(a_wish(key="a")))
+            await asyncio.sleep(0)
+        # Both were asked for; the first is given up when it is done, or nearly.
+        first.cancel()
+        await asyncio.gather(first, return_exceptions=True)
+        heard = await second
+        await host.status()
+        await asyncio.sleep(0)
+        assert await held(host) == {heard.job}
+
+
+async def test_a_no_is_not_remembered_under_a_key() -> None:
+    async with a_host() as host:
+        job = (await host.match(a_wish(4))).job
+        await host.match(a_wish(4))
+        assert not await host.match(a_wish(4, key="a"))
+        await host.cancel(job)
+        assert await host.match(a_wish(4, key="a"))
+
+
+# -- allocations made elsewhere --------------------------------------------------------------------
+
+
+async def test_numbers_that_callers_chose_are_not_given_again() -> None:
+    async with a_host() as host:
+        text = (await host.match(a_wish(format="jgf"))).text
+        await host.match(a_wish())
+        await host.cancel(1)
+        assert await host.update(Adoption(1, text, "jgf", 0, 60))
+        assert (await host.match(a_wish())).job == 3
+        await host.cancel(1)
+        assert await host.update(Adoption(40, text, "jgf", 0, 60))
+        assert (await host.match(a_wish())).job == 41
+        for job in await held(host):
+            await host.cancel(job)
+        assert await free(host) == 8
+
+
+@pytest.mark.parametrize("number", [0, -1, LARGEST_JOB + 1, 2**63 - 1])
+async def test_numbers_that_leave_no_room_for_ours_are_refused(number: int) -> None:
+    async with a_host() as host:
+        text = (await host.match(a_wish(format="jgf"))).text
+        with pytest.raises(Invalid) as refused:
+            await host.update(Adoption(number, text, "jgf", 0, 60))
+        assert refused.value.field == "job"
+
+
+async def test_what_another_has_cannot_be_adopted() -> None:
+    async with a_host() as host:
+        text = (await host.match(a_wish(format="jgf"))).text
+        busy = await host.update(Adoption(7, text, "jgf", 0, 60))
+        assert (busy.outcome, bool(busy)) == (Outcome.BUSY, False)
+        with pytest.raises(Invalid, match="holds resources already"):
+            await host.update(Adoption(1, text, "jgf", 0, 60))
+
+
+# -- the graph -------------------------------------------------------------------------------------
+
+
+async def test_without_a_graph_there_is_nothing_but_the_word_that_there_is_none() -> None:
+    async with a_host("") as host:
+        assert (await host.status()).source == "none"
+        assert await host.job_views(None) == []
+        for call in (
+            host.match(a_wish()),
+            host.cancel(1),
+            host.grow(another_node(0, 1)),
+            host.shrink(["/cluster0"]),
+            host.text(),
+            host.node_views(None),
+        ):
+            with pytest.raises(NoGraph):
+                await call
+
+
+async def test_a_graph_that_cannot_be_read_changes_nothing() -> None:
+    async with a_host() as host:
+        await host.match(a_wish())
+        for graph, policy in (("{}", ""), (GRAPH, "best")):
+            with pytest.raises(Invalid):
+                await host.load(graph, "jgf", policy)
+        assert await held(host) == {1}
+        assert (await host.status()).policy == "lonode"
+
+
+async def test_only_what_is_held_can_be_renewed() -> None:
+    async with a_host() as host:
+        await host.match(a_wish())
+        assert await host.renew(1) is None
+        await host.cancel(1)
+        for job in (1, 2):
+            with pytest.raises(UnknownJob):
+                await host.renew(job)
+
+
+async def test_a_job_that_lost_all_it_had_is_over() -> None:
+    async with a_host() as host:
+        await host.match(a_wish(4))
+        await host.match(a_wish(4))
+        await host.shrink(["/cluster0/node0"])
+        assert await held(host) == {2}
+        with pytest.raises(UnknownJob):
+            await host.cancel(1)
+
+
+async def test_watchers_begin_anew_when_the_graph_changes() -> None:
+    async with a_host() as host:
+        for change in (
+            host.load(GRAPH, "jgf", ""),
+            host.grow(another_node(2, 1)),
+            host.shrink(["/cluster0/node2"]),
+        ):
+            before = host.nodes.revision, host.jobs.revision
+            await change
+            assert host.nodes.since(before[0]) is None
+            assert host.jobs.since(before[1]) is None
+
+
+async def test_the_policy_of_one_graph_is_not_that_of_the_next() -> None:
+    async with a_host() as host:
+        for policy, used in (("hinode", "hinode"), ("", "lonode"), ("first", "first")):
+            await host.load(GRAPH, "jgf", policy)
+            assert (await host.status()).policy == used
+
+
+def test_a_policy_that_makes_no_sense_is_found_out_at_once() -> None:
+    with pytest.raises(Invalid, match="best"):
+        Matching("best")
