@@ -27,6 +27,11 @@ _log = logging.getLogger("fluxnetes.rpc")
 
 Context = ServicerContext[Any, Any]
 
+_WORTH_COMPRESSING = 256 << 10
+"""Bytes. What is smaller is sent sooner than it is compressed."""
+_COMPRESSED = (("grpc-internal-encoding-request", "gzip"),)
+"""Tells gRPC to compress what it sends, if the client can read that; `set_compression` of grpc.aio
+comes too late to do anything."""
 _GRANTING = frozenset({"Match"})
 """Calls that give something away; if nobody hears of it, it is taken back."""
 
@@ -119,7 +124,10 @@ async def _serve(
     try:
         if isinstance(request, Invalid):
             raise request
-        return await serve(request, call)
+        message = await serve(request, call)
+        if message.ByteSize() > _WORTH_COMPRESSING:
+            await context.send_initial_metadata(_COMPRESSED)
+        return message
     except Refusal as refusal:
         await _refuse(context, refusal)
     except (asyncio.CancelledError, grpc.aio.AbortError):

@@ -105,7 +105,9 @@ class Ahead:
         return self.effort is not None and promised**2 > self.effort
 
     def _takes_too_long(self, queue: Scheduler) -> bool:
-        if self.effort is None or self.policy is Policy.FCFS or queue.plans_by_counting:
+        if self.effort is None or queue.plans_by_counting:
+            return False
+        if all(each.policy is Policy.FCFS for each in queue.config.queues):
             return False
         self.effort -= queue.waiting
         return self.effort < 0

@@ -23,6 +23,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from fluxnetes.client import Client
 from tests.integration.rpc.process import Serve
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -34,7 +35,6 @@ _BLOCK = re.compile(
     r"|^```python\n(?P<python>.*?)^```$(?P<between>\n\n?)(?P<text>^```text\n.*?^```$)?"
 )
 _SERVE = "fluxnetes serve"
-_ADDRESS = "127.0.0.1:4242"
 
 
 def play(page: str) -> str:
@@ -62,7 +62,7 @@ class Player:
 
     def close(self) -> None:
         for each in self._names.values():
-            if hasattr(each, "close"):
+            if isinstance(each, Client):
                 each.close()
         self._stop()
 
@@ -92,16 +92,16 @@ class Player:
             stderr=subprocess.STDOUT,
             text=True,
             cwd=self._folder,
-            env={**os.environ, "PATH": path},
+            env={**os.environ, "PATH": path, "FLUXNETES_DATA": str(self._data)},
             check=False,
         )
         return done.stdout
 
     def _serve(self, options: list[str]) -> str:
         self._stop()
-        self._server = Serve(self._data, *options, cwd=self._folder).start()
-        host, _, _ = self._server.address.rpartition(":")
-        return f"serving {host}:4242\n"
+        with contextlib.chdir(self._folder):
+            self._server = Serve(self._data, *options).start()
+        return f"serving {self._server.address.rpartition(':')[0]}:4242\n"
 
     def _python(self, program: str) -> str:
         said = io.StringIO()
@@ -113,8 +113,7 @@ class Player:
         """What a page says, for the server that there is."""
         if self._server is None:
             return text
-        port = self._server.address.rpartition(":")[2]
-        return text.replace(":4242", f":{port}").replace("$FLUXNETES_DATA", str(self._data))
+        return text.replace(":4242", f":{self._server.port}")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from fluxnetes.rpc.api.reading import (
 )
 from fluxnetes.rpc.api.streams import Watched, watch
 from fluxnetes.rpc.api.writing import ENDED, job_message, share_messages
+from fluxnetes.rpc.asks import read_ahead
 from fluxnetes.rpc.callers import user_of
 from fluxnetes.rpc.calls import Call
 from fluxnetes.rpc.host import Host
@@ -41,6 +42,7 @@ class JobService:
 
     async def match(self, request: v1.MatchRequest, call: Call) -> v1.MatchResponse:
         check_format(request.format)
+        await read_ahead(request.ask.jobspec)
         wish = Wish(
             read_match(request),
             request.reserve,
@@ -94,6 +96,7 @@ class JobService:
     # -- queued --------------------------------------------------------------------------------
 
     async def submit(self, request: v1.SubmitRequest, call: Call) -> v1.SubmitResponse:
+        await read_ahead(request.ask.jobspec)
         submission, key = read_submit(request), read_key(request.request_id)
         return v1.SubmitResponse(job=job_message(await self._host.submit(submission, key)))
 
@@ -127,6 +130,7 @@ class JobService:
 
     async def estimate(self, request: v1.EstimateRequest, call: Call) -> v1.EstimateResponse:
         now = _time(request.now, "now")
+        await read_ahead(request.ask.jobspec)
         found = await self._host.estimate(read_submission(request), now)
         return v1.EstimateResponse(
             known=found.known,

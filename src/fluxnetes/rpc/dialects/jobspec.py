@@ -7,7 +7,7 @@ whether it was busy or could never be.
 from __future__ import annotations
 
 from fluxnetes.match.answers import Outcome
-from fluxnetes.rpc.asks import read_jobspec
+from fluxnetes.rpc.asks import read_ahead, read_jobspec
 from fluxnetes.rpc.callers import user_of
 from fluxnetes.rpc.calls import Call
 from fluxnetes.rpc.host import Host
@@ -39,6 +39,7 @@ class JobspecDialect:
         return wire.InitResponse(status=_INIT.INIT_SUCCESS)
 
     async def match(self, request: wire.MatchRequest, call: Call) -> wire.MatchResponse:
+        await read_ahead(request.jobspec)
         asked, later = read_jobspec(request.jobspec), request.reservation
         wish = Wish(asked, later, format=JGF_IN_FULL, user=user_of())
         try:

@@ -1,0 +1,1 @@
+"""A queue over gRPC, without gRPC: what callers ask of it, and what becomes of that."""

@@ -1,0 +1,155 @@
+"""A counter where callers ask: a real queue and its clerk, on a clock that the test sets.
+
+    counter = a_counter(nodes=2, cores=4)
+    grant = await counter.ask(counter.clerk.match(Wish(cores(4))))
+    await counter.later(100)
+
+Nothing happens by itself: there is a round when somebody asks, or when time passes. The queue looks
+after itself: with every step all of its invariants are checked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from fluxnetes.controller.petitions import Petition, Petitions
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.graph.pools import pool_graph
+from fluxnetes.graph.readers import read_graph
+from fluxnetes.jobspec.build import core, jobspec, slot
+from fluxnetes.jobspec.model import Jobspec
+from fluxnetes.match.matcher import Matcher
+from fluxnetes.queue.changes import Snapshot
+from fluxnetes.queue.config import Config
+from fluxnetes.queue.events import Submit
+from fluxnetes.queue.jobs import Job, Submission
+from fluxnetes.queue.scheduler import Scheduler
+from fluxnetes.queue.states import State
+from fluxnetes.rpc.clerk import Clerk
+from fluxnetes.rpc.custody import Custody
+from fluxnetes.rpc.lone_queue import LoneQueue
+from fluxnetes.rpc.look import totals
+from tests.integration.rpc.graphs import a_cluster
+
+T = TypeVar("T")
+
+BEGIN = 1_800_000_000
+
+
+@dataclass
+class Clock:
+    """Stands still unless told otherwise."""
+
+    now: float = float(BEGIN)
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass
+class Counter:
+    """See the module's docstring."""
+
+    queue: LoneQueue
+    clerk: Clerk
+    clock: Clock
+    _asking: set[asyncio.Task[Any]] = field(default_factory=set)
+
+    async def ask(self, petition: Petition[T]) -> T:
+        """The answer, after a round."""
+        [asked] = await self.queued(petition)
+        await self.queue.round()
+        return await asked
+
+    async def queued(self, *petitions: Petition[T]) -> list[asyncio.Task[T]]:
+        """Asked, all at once, of a queue that has not heard of it yet."""
+        asked = [asyncio.create_task(self.queue.petitions.ask(each)) for each in petitions]
+        await asyncio.sleep(0)
+        return asked
+
+    async def later(self, seconds: float = 0) -> None:
+        """A round, after so long; and what follows from it at once."""
+        self.clock.now += seconds
+        for _ in range(2):
+            await self.queue.round()
+
+    # -- looking -------------------------------------------------------------------------------
+
+    def job(self, id: int) -> Job:
+        return self.queue.scheduler.job(id)
+
+    def state(self, id: int) -> State:
+        return self.job(id).state
+
+    def free(self, type: str = "core") -> int:
+        """What nobody has, everywhere."""
+        [found] = [pool.free for pool in totals(self.queue.matcher) if pool.type == type]
+        return found
+
+    def starts(self) -> dict[int, int]:
+        """What waiting jobs were promised."""
+        jobs = self.queue.scheduler.jobs.values()
+        return {j.id: j.plan.start for j in jobs if j.plan is not None and j.state is State.PENDING}
+
+    # -- others --------------------------------------------------------------------------------
+
+    def put_other(self, request: Jobspec, workload: str = "Job/default/train") -> int:
+        """A job that no caller submitted."""
+        id = self.queue.next_id
+        self.queue.put(Submit(Submission(id, request, walltime=100, workload=workload)))
+        self.queue.next_id += 1
+        return id
+
+    def restarted(self) -> Counter:
+        """Another life, on all that was written down."""
+        snapshot, graph = self.queue.scheduler.snapshot(), self.queue.matcher.graph.copy()
+        self.queue.petitions.close()
+        custody = self.clerk.custody
+        return open_counter(
+            graph, self.queue.scheduler.config, custody.patience, self.clock, snapshot
+        )
+
+
+def a_counter(
+    nodes: int = 2, cores: int = 4, *, config: Config | None = None, patience: float | None = None
+) -> Counter:
+    """Nodes of cores, all of them free."""
+    graph = read_graph(a_cluster(nodes, cores), "jgf")
+    return open_counter(graph, config or Config(), patience, Clock())
+
+
+def a_pool_counter(nodes: int = 2, cpu: int = 4000, pods: int = 10) -> Counter:
+    """Nodes as Kubernetes has them."""
+    sizes = {"cpu": cpu, "memory": 1024, "pods": pods, "tenancy": 1_000_000}
+    graph = pool_graph({f"n{number}": sizes for number in range(nodes)})
+    return open_counter(graph, Config(), None, Clock())
+
+
+def open_counter(
+    graph: ResourceGraph,
+    config: Config,
+    patience: float | None,
+    clock: Clock,
+    snapshot: Snapshot | None = None,
+) -> Counter:
+    now, snapshot = int(clock()), snapshot or Snapshot()
+    matcher = Matcher(graph, policy=config.match_policy)
+    scheduler = Scheduler.resume(matcher, config, snapshot, now=now, validate=True)
+    clerk = Clerk(Custody(patience, clock))
+    petitions = Petitions(tend=clerk.custody.tend, changed=clerk.take, opened=clerk.begin)
+    next_id = 1 + max((job.id for job in snapshot.jobs), default=0)
+    queue = LoneQueue(matcher, scheduler, petitions, now=now, next_id=next_id, clock=clock)
+    petitions.open(queue, lambda: None)
+    return Counter(queue, clerk, clock)
+
+
+def cores(count: int, *, seconds: int = 100) -> Jobspec:
+    """Single cores, wherever they are."""
+    return jobspec(slot(count, core(1)), duration=seconds)
+
+
+def a_submission(count: int, *, seconds: int | None = 100, **more: Any) -> Submission:
+    asked = replace(cores(count), duration=0.0)
+    return Submission(0, asked, walltime=seconds, **more)
