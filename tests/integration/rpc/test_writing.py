@@ -8,7 +8,11 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from fluxnetes.cli.serve.door import Door
+from fluxnetes.cli.serve.options import Options
+from fluxnetes.cli.serve.run import _writing
 from fluxnetes.queue.config import Config
+from fluxnetes.rpc import writing
 from fluxnetes.rpc.alone import Alone
 from fluxnetes.rpc.asks import read_jobspec
 from fluxnetes.rpc.keeping import NotOurs, reopen
@@ -152,6 +156,24 @@ async def test_whoever_leaves_while_it_is_written_has_nothing_afterwards(dsn: st
         assert host._writer is not None
         await host._writer.flush()
     assert set((await seen(dsn))[1]) == {kept.job}
+
+
+async def test_what_nobody_waits_for_is_written_before_we_go(
+    dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when somebody left while it was matched, and then we are told to stop."""
+    monkeypatch.setattr(writing, "_OFTEN", 60.0)
+    options = Options(
+        Door("127.0.0.1", 0), None, None, "lonode", False, None, 0.0, True, dsn, None, "info"
+    )
+    matching = Matching()
+    async with _writing(options, matching) as writer:
+        host = Alone(matching, writer)
+        await host.load(a_cluster(1, 4), "jgf", "")
+        grant = await host.match(a_wish(slots(1, 1)))
+        await host._engine.do(lambda: host._undo_unheard(grant))
+        await host.close()
+    assert await seen(dsn) == (1, {})
 
 
 async def test_with_removed_vertices_rows_mean_the_same_after_any_number_of_restarts(

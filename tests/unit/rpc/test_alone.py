@@ -44,48 +44,50 @@ async def free(host: Alone) -> int:
     return sum(pool.free for view in await host.node_views(None) for pool in view.pools)
 
 
-@asynccontextmanager
-async def busy(host: Alone) -> AsyncIterator[None]:
-    """The engine does something else meanwhile."""
-    begun, let = threading.Event(), threading.Event()
+class Slow:
+    """The first match is done, and then takes its time."""
 
-    def wait() -> None:
-        begun.set()
-        let.wait(10)
+    def __init__(self) -> None:
+        self.begun = threading.Event()
+        self.let = threading.Event()
 
-    waiting = asyncio.create_task(host._engine.do(wait))
-    await asyncio.to_thread(begun.wait, 10)
-    try:
-        yield
-    finally:
-        let.set()
-        await waiting
+    def __call__(self, matching: Matching, wish: Wish) -> Grant:
+        grant = _match(matching, wish)
+        self.begun.set()
+        self.let.wait(10)
+        return grant
+
+    async def has_begun(self) -> None:
+        assert await asyncio.to_thread(self.begun.wait, 10)
+
+
+_match = Matching.match
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> Slow:
+    slow = Slow()
+    monkeypatch.setattr(Matching, "match", lambda matching, wish: slow(matching, wish))
+    return slow
+
+
+async def settled(host: Alone) -> None:
+    """Until what was undone is undone: it comes in line when the loop has heard of it."""
+    await host.status()
+    await host.status()
 
 
 # -- callers that leave ----------------------------------------------------------------------------
 
 
-async def test_whoever_leaves_while_it_is_matched_has_nothing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    begun, let = threading.Event(), threading.Event()
-    match = Matching.match
-
-    def slow(matching: Matching, wish: Wish) -> Grant:
-        grant = match(matching, wish)
-        begun.set()
-        let.wait(10)
-        return grant
-
-    monkeypatch.setattr(Matching, "match", slow)
+async def test_whoever_leaves_while_it_is_matched_has_nothing(slow: Slow) -> None:
     async with a_host() as host:
         calling = asyncio.create_task(host.match(a_wish()))
-        await asyncio.to_thread(begun.wait, 10)
+        await slow.has_begun()
         calling.cancel()
-        let.set()
+        slow.let.set()
         await asyncio.gather(calling, return_exceptions=True)
-        await host.status()
-        await asyncio.sleep(0)
+        await settled(host)
         assert await held(host) == set()
         assert await free(host) == 8
 
@@ -150,19 +152,18 @@ async def test_a_key_can_be_used_again_when_its_job_is_over() -> None:
         assert await held(host) == {again.job}
 
 
-async def test_who_leaves_and_comes_again_under_a_key_keeps_what_it_hears_of() -> None:
-    """However the two calls overlap; see `Alone.match`."""
+async def test_who_leaves_and_comes_again_under_a_key_keeps_what_it_hears_of(slow: Slow) -> None:
+    """The second call is in line already when the first, which is being done, is given up."""
     async with a_host() as host:
-        async with busy(host):
-            first = asyncio.create_task(host.match(a_wish(key="a")))
-            second = asyncio.create_task(host.match(a_wish(key="a")))
-            await asyncio.sleep(0)
-        # Both were asked for; the first is given up when it is done, or nearly.
+        first = asyncio.create_task(host.match(a_wish(key="a")))
+        await slow.has_begun()
+        second = asyncio.create_task(host.match(a_wish(key="a")))
+        await asyncio.sleep(0)
         first.cancel()
+        slow.let.set()
         await asyncio.gather(first, return_exceptions=True)
         heard = await second
-        await host.status()
-        await asyncio.sleep(0)
+        await settled(host)
         assert await held(host) == {heard.job}
 
 
