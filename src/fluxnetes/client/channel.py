@@ -20,6 +20,8 @@ OPTIONS = (
     ("grpc.min_reconnect_backoff_ms", 1_000),
     ("grpc.max_reconnect_backoff_ms", 2_000),
 )
+_COMPRESSION = ("fluxnetes-accept-encoding", "gzip")
+"""Large answers may be compressed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,9 @@ class Shown:
     @property
     def metadata(self) -> tuple[tuple[str, str], ...]:
         """What goes with every call."""
-        return (("authorization", f"Bearer {self.token}"),) if self.token else ()
+        if not self.token:
+            return (_COMPRESSION,)
+        return _COMPRESSION, ("authorization", f"Bearer {self.token}")
 
     @property
     def credentials(self) -> grpc.ChannelCredentials | None:

@@ -10,3 +10,11 @@
 The old dialects' messages are in `wire/`, under packages of our own naming: several of them share
 names. Ours are in `fluxnetes.v1`.
 """
+
+from __future__ import annotations
+
+import os
+
+# gRPC wants to follow when we fork, and while calls are under way the child dies of that, before it
+# becomes the program that it was to be: Postgres, as another user. Nobody of ours forks to stay.
+os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")

@@ -41,8 +41,19 @@ def refused_now(request: Request, office: Office) -> Answer | None:
 
 def usual_queue(office: Office) -> str:
     """The queue of those who cannot say which: the default or, if there is none, the first."""
-    names = [queue.name for queue in office.scheduler.config.queues]
+    names = _queues(office)
     return _USUAL if _USUAL in names else names[0]
+
+
+def check_queue(name: str, office: Office) -> None:
+    """To the queue that would be a job to reject, and to remember; to a caller it is a mistake."""
+    names = _queues(office)
+    if name not in names:
+        raise Invalid(f"there is no queue {name}; there is {', '.join(names)}", "queue")
+
+
+def _queues(office: Office) -> list[str]:
+    return [queue.name for queue in office.scheduler.config.queues]
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from fluxnetes.queue.changes import Changes
 from fluxnetes.queue.events import Cancel, Event, Hold, Release, Started, Submit
 from fluxnetes.queue.jobs import Job, Submission
 from fluxnetes.queue.states import ENDED, HOLDING, WAITING, State
-from fluxnetes.rpc.asking import refused_now, resolved, said_to_callers, usual_queue
+from fluxnetes.rpc.asking import check_queue, refused_now, resolved, said_to_callers, usual_queue
 from fluxnetes.rpc.custody import Custody, is_called
 from fluxnetes.rpc.refusals import UnknownJob, WrongState
 from fluxnetes.rpc.texts import written
@@ -152,6 +152,7 @@ class Clerk:
         def hand_in(office: Office) -> None:
             made.job = self._made_before(submission.user, workload, office)
             if not made.job:
+                check_queue(submission.queue, office)
                 request = resolved(submission.request, office)
                 asked = replace(submission, request=request, workload=workload)
                 made.job = self._submit(asked, office)

@@ -9,7 +9,7 @@ from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.queue.changes import Snapshot
 from fluxnetes.queue.config import Config
 from fluxnetes.queue.jobs import Submission
-from fluxnetes.rpc.asking import resolved, said_to_callers
+from fluxnetes.rpc.asking import check_queue, resolved, said_to_callers
 from fluxnetes.rpc.shares import shares
 from fluxnetes.rpc.tasks import tasks_of
 from fluxnetes.rpc.values import Estimated
@@ -30,6 +30,7 @@ class Foreseen:
 def foresee(submission: Submission, office: Office) -> Foreseen:
     """All that it takes to look ahead, copied while the queue stands still."""
     scheduler, graph = office.scheduler, office.matcher.graph
+    check_queue(submission.queue, office)
     asked = replace(submission, request=resolved(submission.request, office))
     return Foreseen(scheduler.snapshot(), graph.copy(), scheduler.config, asked, office.now)
 

@@ -29,9 +29,12 @@ Context = ServicerContext[Any, Any]
 
 _WORTH_COMPRESSING = 256 << 10
 """Bytes. What is smaller is sent sooner than it is compressed."""
+_ASKED_FOR = ("fluxnetes-accept-encoding", "gzip")
+"""What a client says that can read compressed answers. gRPC knows it by a header of its own, but
+does not tell us, and compresses for those who cannot read it all the same; Go clients cannot."""
 _COMPRESSED = (("grpc-internal-encoding-request", "gzip"),)
-"""Tells gRPC to compress what it sends, if the client can read that; `set_compression` of grpc.aio
-comes too late to do anything."""
+"""Tells gRPC to compress what it sends; `set_compression` of grpc.aio comes too late to do
+anything."""
 _GRANTING = frozenset({"Match"})
 """Calls that give something away; if nobody hears of it, it is taken back."""
 
@@ -114,6 +117,11 @@ def _heard(serve: Callable[[Any, Call], Awaitable[Any]], path: str) -> Any:
     return answer
 
 
+def _said(context: Context) -> list[tuple[str, Any]]:
+    """What the client said beside its request."""
+    return [(key, value) for key, value in context.invocation_metadata() or ()]
+
+
 async def _serve(
     serve: Callable[[Any, Call], Awaitable[Any]],
     path: str,
@@ -125,7 +133,7 @@ async def _serve(
         if isinstance(request, Invalid):
             raise request
         message = await serve(request, call)
-        if message.ByteSize() > _WORTH_COMPRESSING:
+        if message.ByteSize() > _WORTH_COMPRESSING and _ASKED_FOR in _said(context):
             await context.send_initial_metadata(_COMPRESSED)
         return message
     except Refusal as refusal:

@@ -37,7 +37,7 @@ class Journal:
     def close(self) -> None:
         """Nothing more will be told: watchers are to go."""
         self.is_closed = True
-        self._wake()
+        self._news.set()
 
     def note(self, keys: Iterable[str]) -> None:
         """Something changed."""
@@ -47,18 +47,14 @@ class Journal:
             self._changed.move_to_end(key)
         while len(self._changed) > self._kept:
             _, self._floor = self._changed.popitem(last=False)
-        self._wake()
+        self._news.set()
 
     def reset(self) -> None:
         """Everything is another: all watchers begin anew."""
         self.revision += 1
         self._floor = self.revision
         self._changed.clear()
-        self._wake()
-
-    def _wake(self) -> None:
-        news, self._news = self._news, asyncio.Event()
-        news.set()
+        self._news.set()
 
     def since(self, revision: int) -> list[str] | None:
         """Who changed after a revision; None: that is too long ago to say."""
@@ -76,6 +72,7 @@ class Journal:
         try:
             async with asyncio.timeout(seconds):
                 while self.revision <= revision and not self.is_closed:
+                    self._news.clear()
                     await self._news.wait()
         except TimeoutError:
             return False

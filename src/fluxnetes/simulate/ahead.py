@@ -60,8 +60,11 @@ class Ahead:
         self.own = frozenset(submission.id for submission in self.more)
         self.busy_until = max([self.now, *self._known_times()])
         for job in self.snapshot.jobs:
-            if job.state in HOLDING and job.expected is not None:
-                self._expect(job.id, max(self.now, job.expected))
+            until = job.expected if job.state in HOLDING else None
+            # Who was told to go and is late did not keep its word; the queue gives it more time.
+            is_late = job.state is State.ENDING and until is not None and until <= self.now
+            if until is not None and not is_late:
+                self._expect(job.id, max(self.now, until))
 
     def run(self) -> None:
         queue = self._begin()

@@ -53,7 +53,7 @@ class Forecast:
     end: Mapping[int, int]
     never: Mapping[int, str]
     """Jobs for which no start is known, and why."""
-    where: Mapping[int, Allocation] = field(default_factory=dict)
+    where: Mapping[int, Allocation] = field(default_factory=dict, compare=False)
     """What the scenario's own jobs are given when they first start; for an array, its first task.
     Rows are those of the scenario's graph."""
     rough: bool = False

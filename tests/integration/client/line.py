@@ -25,6 +25,8 @@ class Line:
         self.is_deaf = False
         self.calls = 0
         """How many connections were ever made."""
+        self.asked = self.answered = 0
+        """How many bytes ever went there, and came back."""
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
         self._ends: set[asyncio.StreamWriter] = set()
@@ -79,11 +81,18 @@ class Line:
         await asyncio.gather(there, back)
         self._ends -= ends
 
+    def _count(self, size: int, is_answer: bool) -> None:
+        if is_answer:
+            self.answered += size
+        else:
+            self.asked += size
+
     async def _pass_on(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, is_answer: bool = False
     ) -> None:
         with suppress(OSError):
             while data := await reader.read(1 << 16):
+                self._count(len(data), is_answer)
                 if not (is_answer and self.is_deaf):
                     writer.write(data)
                     await writer.drain()

@@ -1,9 +1,10 @@
 """Pages on the service whose blocks are played, not believed.
 
-Blocks are played in the order of the page. In a ```console block `$ ` begins a command of the shell.
-`$ fluxnetes serve ...` starts a server, in the place of the one before it; the others are run. All
-other lines are what is shown. A ```python block goes on where the one before it ended, and what it
-prints is in the ```text block right below it. `play` returns the page with what is shown today.
+Blocks are played in the order of the page. In a ```console block `$ ` begins a command of the
+shell. `$ fluxnetes serve ...` starts a server, in the place of the one before it; the others are
+run. All other lines are what is shown. A ```python block goes on where the one before it ended, and
+what it prints is in the ```text block right below it. `play` returns the page with what is shown
+today.
 
 Every server is at a port of its own, which the page calls 4242.
 

@@ -11,6 +11,7 @@ from fluxnetes.client import (
     Busy,
     Client,
     Denied,
+    Invalid,
     JobChange,
     Reset,
     State,
@@ -135,12 +136,16 @@ def test_a_match_goes_through_the_queue_at_once_or_not_at_all(client: Client) ->
 
 
 def test_what_can_never_start_is_rejected_at_once(client: Client) -> None:
-    unknown = client.submit(cores(1), queue="nobody's")
-    assert (unknown.state, unknown.reason) == (
-        State.REJECTED,
-        "there is no queue nobody's; there is default",
-    )
-    assert client.submit(nodes(3)).state is State.REJECTED
+    job = client.submit(nodes(3))
+    reason = "needs 3 slot; only 2 in this graph could serve"
+    assert (job.state, job.reason) == (State.REJECTED, reason)
+    assert client.explain(job.id).reason == reason
+
+
+def test_a_queue_that_there_is_not_is_invalid(client: Client) -> None:
+    with pytest.raises(Invalid, match="there is default") as raised:
+        client.submit(cores(1), queue="nobody's")
+    assert raised.value.field == "queue"
 
 
 def test_a_queue_keeps_its_graph(client: Client) -> None:

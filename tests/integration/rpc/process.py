@@ -6,7 +6,9 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import IO
+from threading import Timer
+
+_PATIENCE = 60.0
 
 
 class Serve:
@@ -44,14 +46,14 @@ class Serve:
 
     def start(self) -> Serve:
         """Start it, and wait until it can be called."""
-        line = self._launch().readline()
+        line = self._launch()
         assert line.startswith("serving "), self.log.read_text()
         self.address = line.split()[1]
         return self
 
     def fail(self) -> str:
         """Start it where it cannot be; what it says before it ends with status 1."""
-        if self._launch().readline():
+        if self._launch():
             self.kill()
             raise AssertionError("it started")
         assert self._end() == 1
@@ -67,7 +69,8 @@ class Serve:
         self._running().kill()
         self._end()
 
-    def _launch(self) -> IO[str]:
+    def _launch(self) -> str:
+        """Start it; the first line that it says, or nothing if it ends without a word."""
         port = self.address.rpartition(":")[2]
         line = [sys.executable, "-m", "fluxnetes", "serve", "--port", port, *self._options]
         with self.log.open("a") as log:
@@ -79,7 +82,12 @@ class Serve:
                 env=self._settings,
             )
         assert self._process.stdout is not None
-        return self._process.stdout
+        watchdog = Timer(_PATIENCE, self._process.kill)
+        watchdog.start()
+        try:
+            return self._process.stdout.readline()
+        finally:
+            watchdog.cancel()
 
     def _limited(self, line: list[str]) -> list[str]:
         return line if self._files is None else ["prlimit", f"--nofile={self._files}", *line]

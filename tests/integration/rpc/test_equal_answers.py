@@ -105,13 +105,10 @@ def wired(jobspec_server: Serve, speak: Speak, look: Callable[[Serve], Ours]) ->
     )
 
 
-@pytest.mark.parametrize(("seed", "policy"), [(1, "lonode"), (2, "first")])
-def test_a_thousand_requests_are_answered_the_same_with_and_without_a_wire(
-    wired: Wired, seed: int, policy: str
-) -> None:
-    wired.ours.load(GRAPH, policy)
-    direct = Direct(GRAPH, policy)
-    stream = Requests(seed)
+def test_a_thousand_requests_are_answered_the_same_with_and_without_a_wire(wired: Wired) -> None:
+    wired.ours.load(GRAPH, "lonode")
+    direct = Direct(GRAPH, "lonode")
+    stream = Requests(seed=1)
     seen: Counter[tuple[str, str]] = Counter()
     for number in range(REQUESTS):
         ask = stream.next(direct.live())

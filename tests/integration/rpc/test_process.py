@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import grpc
 import pytest
 
-from tests.integration.rpc.conftest import Speak
+from fluxnetes.certificates import issue_client, make_authority
+from fluxnetes.v1 import resources_pb2 as v1
+from tests.integration.rpc.conftest import Speak, crash
 from tests.integration.rpc.graphs import a_cluster, of_kubernetes
 from tests.integration.rpc.jobspecs import slots
 from tests.integration.rpc.ours import Ours
@@ -19,6 +22,8 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 R = {"R_lite": [{"rank": "0-1", "children": {"core": "0-3"}}], "nodelist": ["fluke[0-1]"]}
 
 Look = Callable[[Serve], Ours]
+
+REFUSED = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.UNAUTHENTICATED)
 
 
 @pytest.fixture
@@ -67,14 +72,13 @@ def test_after_a_restart_clients_find_it_again_and_begin_anew(
 ) -> None:
     with Serve(tmp_path, "--dialect", dialect, "--graph", cluster) as server:
         client, ours = speak(dialect, server), look(server)
-        for _ in range(2):
-            assert getattr(client("Match", **ask), number) == 1
-            assert sum(ours.free().values()) == 0
-            address = server.address
-            server.kill()
-            server.start()
-            assert server.address == address
-            assert sum(ours.free().values()) == 8
+        assert getattr(client("Match", **ask), number) == 1
+        assert sum(ours.free().values()) == 0
+        address = server.address
+        crash(server)
+        assert server.address == address
+        assert sum(ours.free().values()) == 8
+        assert getattr(client("Match", **ask), number) == 1
 
 
 def test_a_service_that_was_not_asked_for_is_not_there(
@@ -127,3 +131,57 @@ def test_a_policy_that_makes_no_sense_is_refused_also_where_the_graph_comes_late
     tmp_path: Path,
 ) -> None:
     assert "best" in Serve(tmp_path, "--policy", "best").fail()
+
+
+# -- for others than this machine ------------------------------------------------------------------
+
+
+def answers(server: Serve, shown: grpc.ChannelCredentials | None, token: str = "") -> bool:
+    """Whether somebody who comes with this is answered."""
+    address = f"localhost:{server.port}"
+    channel = (
+        grpc.insecure_channel(address) if shown is None else grpc.secure_channel(address, shown)
+    )
+    metadata = (("authorization", f"Bearer {token}"),) if token else ()
+    with channel:
+        call = channel.unary_unary(
+            "/fluxnetes.v1.ResourceService/GetStatus",
+            v1.GetStatusRequest.SerializeToString,
+            v1.GetStatusResponse.FromString,
+        )
+        try:
+            call(v1.GetStatusRequest(), timeout=20, metadata=metadata)
+        except grpc.RpcError as error:
+            assert error.code() in REFUSED
+            return False
+        return True
+
+
+def test_where_others_can_listen_it_speaks_tls_unless_told_not_to(tmp_path: Path) -> None:
+    with Serve(tmp_path, "--host", "0.0.0.0") as server:  # noqa: S104 - that is the question
+        trust = grpc.ssl_channel_credentials((tmp_path / "service" / "ca.crt").read_bytes())
+        assert answers(server, trust)
+        assert not answers(server, None)
+    with Serve(tmp_path, "--host", "0.0.0.0", "--plaintext") as server:  # noqa: S104
+        assert answers(server, None)
+
+
+def test_with_an_authority_for_clients_it_speaks_tls_on_this_machine_too(tmp_path: Path) -> None:
+    clients = make_authority("clients", timedelta(days=1))
+    (tmp_path / "clients.crt").write_bytes(clients.certificate)
+    with Serve(tmp_path, "--client-ca", tmp_path / "clients.crt") as server:
+        ours = (tmp_path / "service" / "ca.crt").read_bytes()
+        ada = issue_client(clients, "ada", None, timedelta(days=1))
+        assert answers(server, grpc.ssl_channel_credentials(ours, ada.key, ada.certificate))
+        assert not answers(server, grpc.ssl_channel_credentials(ours))
+        assert not answers(server, None)
+
+
+def test_with_tokens_only_those_who_show_one_are_answered(tmp_path: Path) -> None:
+    tokens = tmp_path / "tokens"
+    tokens.write_text("ada 0123456789abcdef\n")
+    tokens.chmod(0o600)
+    with Serve(tmp_path, "--token-file", tokens) as server:
+        assert answers(server, None, "0123456789abcdef")
+        assert not answers(server, None, "fedcba9876543210")
+        assert not answers(server, None)

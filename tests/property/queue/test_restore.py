@@ -36,9 +36,15 @@ class Outcome:
 
 
 def live(
-    build: Callable[[], ResourceGraph], config: Config, script: Script, stops: frozenset[int]
+    build: Callable[[], ResourceGraph],
+    config: Config,
+    script: Script,
+    stops: frozenset[int],
+    *,
+    handed: bool = False,
 ) -> Outcome:
-    """Live through a script with all checks, and start again after some instants."""
+    """Live through a script with all checks, and start again after some instants: from what was
+    written down or, if the queue is handed on, from its own snapshot."""
     world, keeper = World(build, config, script), Keeper()
     books, notary = Books(world), Notary(world)
     counted = True
@@ -49,7 +55,7 @@ def live(
         notary.check(step)
         counted &= world.scheduler.plans_by_counting
         if number in stops:
-            world.restart(keeper.snapshot())
+            world.restart(world.scheduler.snapshot() if handed else keeper.snapshot())
     notary.check_that_all_ended_once()
     check_that_nothing_is_leaked(world)
     # A plan for this very instant is only a word on the way to a start.

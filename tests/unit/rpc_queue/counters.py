@@ -11,7 +11,7 @@ after itself: with every step all of its invariants are checked.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from fluxnetes.controller.petitions import Petition, Petitions
@@ -55,15 +55,15 @@ class Counter:
     queue: LoneQueue
     clerk: Clerk
     clock: Clock
-    _asking: set[asyncio.Task[Any]] = field(default_factory=set)
 
     async def ask(self, petition: Petition[T]) -> T:
         """The answer, after a round."""
-        [asked] = await self.queued(petition)
+        asked = asyncio.create_task(self.queue.petitions.ask(petition))
+        await asyncio.sleep(0)
         await self.queue.round()
         return await asked
 
-    async def queued(self, *petitions: Petition[T]) -> list[asyncio.Task[T]]:
+    async def queued(self, *petitions: Petition[Any]) -> list[asyncio.Task[Any]]:
         """Asked, all at once, of a queue that has not heard of it yet."""
         asked = [asyncio.create_task(self.queue.petitions.ask(each)) for each in petitions]
         await asyncio.sleep(0)

@@ -31,17 +31,23 @@ def write_jgf_in_full(graph: ResourceGraph, placement: Placement) -> str:
         document["graph"]["nodes"], rows, placement.needs.tolist(), strict=True
     ):
         usual: JsonObject = {
-            "basename": graph.basename(vertex),
             "name": graph.name(vertex),
             "uniq_id": int(graph.uniq_id[vertex]),
             "unit": "",
             "exclusive": False,
             "size": needs,
         }
-        node["metadata"] = usual | node["metadata"]
+        node["metadata"] = usual | node["metadata"] | {"basename": _known_as(graph, vertex)}
     for edge in document["graph"]["edges"]:
         edge.setdefault("metadata", {"subsystem": placement.subsystem})
     return json_text(document) + "\n"
+
+
+def _known_as(graph: ResourceGraph, vertex: int) -> str:
+    """The basename, by which some readers know a node; of one that was given a name, that."""
+    name, basename = graph.name(vertex), graph.basename(vertex)
+    is_named = name != derived_name(basename, int(graph.id[vertex]))
+    return name if is_named and graph.type_name(vertex) == "node" else basename
 
 
 def write_jgf_shorthand(graph: ResourceGraph, placement: Placement) -> str:

@@ -4,38 +4,41 @@
 # source: fluxnetes/rpc/wire/external.proto
 # Protobuf Python Version: 7.35.1
 """Generated protocol buffer code."""
-
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import descriptor_pool as _descriptor_pool
 from google.protobuf import runtime_version as _runtime_version
 from google.protobuf import symbol_database as _symbol_database
 from google.protobuf.internal import builder as _builder
-
 _runtime_version.ValidateProtobufRuntimeVersion(
-    _runtime_version.Domain.PUBLIC, 7, 35, 1, "", "fluxnetes/rpc/wire/external.proto"
+    _runtime_version.Domain.PUBLIC,
+    7,
+    35,
+    1,
+    '',
+    'fluxnetes/rpc/wire/external.proto'
 )
 # @@protoc_insertion_point(imports)
 
 _sym_db = _symbol_database.Default()
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(
-    b'\n!fluxnetes/rpc/wire/external.proto\x12\x1b\x66luxnetes.rpc.wire.external"\x11\n\x0fResourceRequest"!\n\x10ResourceResponse\x12\r\n\x05graph\x18\x01 \x01(\t"\x1d\n\x0cGroupRequest\x12\r\n\x05group\x18\x01 \x01(\t"+\n\rGroupResponse\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04size\x18\x02 \x01(\x03\x32\xcc\x02\n\x15\x45xternalPluginService\x12k\n\x0cGetResources\x12,.fluxnetes.rpc.wire.external.ResourceRequest\x1a-.fluxnetes.rpc.wire.external.ResourceResponse\x12\x63\n\nListGroups\x12).fluxnetes.rpc.wire.external.GroupRequest\x1a*.fluxnetes.rpc.wire.external.GroupResponse\x12\x61\n\x08GetGroup\x12).fluxnetes.rpc.wire.external.GroupRequest\x1a*.fluxnetes.rpc.wire.external.GroupResponseb\x06proto3'
-)
+
+
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!fluxnetes/rpc/wire/external.proto\x12\x1b\x66luxnetes.rpc.wire.external\"\x11\n\x0fResourceRequest\"!\n\x10ResourceResponse\x12\r\n\x05graph\x18\x01 \x01(\t\"\x1d\n\x0cGroupRequest\x12\r\n\x05group\x18\x01 \x01(\t\"+\n\rGroupResponse\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04size\x18\x02 \x01(\x03\x32\xcc\x02\n\x15\x45xternalPluginService\x12k\n\x0cGetResources\x12,.fluxnetes.rpc.wire.external.ResourceRequest\x1a-.fluxnetes.rpc.wire.external.ResourceResponse\x12\x63\n\nListGroups\x12).fluxnetes.rpc.wire.external.GroupRequest\x1a*.fluxnetes.rpc.wire.external.GroupResponse\x12\x61\n\x08GetGroup\x12).fluxnetes.rpc.wire.external.GroupRequest\x1a*.fluxnetes.rpc.wire.external.GroupResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
-_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, "fluxnetes.rpc.wire.external_pb2", _globals)
+_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'fluxnetes.rpc.wire.external_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-    DESCRIPTOR._loaded_options = None
-    _globals["_RESOURCEREQUEST"]._serialized_start = 66
-    _globals["_RESOURCEREQUEST"]._serialized_end = 83
-    _globals["_RESOURCERESPONSE"]._serialized_start = 85
-    _globals["_RESOURCERESPONSE"]._serialized_end = 118
-    _globals["_GROUPREQUEST"]._serialized_start = 120
-    _globals["_GROUPREQUEST"]._serialized_end = 149
-    _globals["_GROUPRESPONSE"]._serialized_start = 151
-    _globals["_GROUPRESPONSE"]._serialized_end = 194
-    _globals["_EXTERNALPLUGINSERVICE"]._serialized_start = 197
-    _globals["_EXTERNALPLUGINSERVICE"]._serialized_end = 529
+  DESCRIPTOR._loaded_options = None
+  _globals['_RESOURCEREQUEST']._serialized_start=66
+  _globals['_RESOURCEREQUEST']._serialized_end=83
+  _globals['_RESOURCERESPONSE']._serialized_start=85
+  _globals['_RESOURCERESPONSE']._serialized_end=118
+  _globals['_GROUPREQUEST']._serialized_start=120
+  _globals['_GROUPREQUEST']._serialized_end=149
+  _globals['_GROUPRESPONSE']._serialized_start=151
+  _globals['_GROUPRESPONSE']._serialized_end=194
+  _globals['_EXTERNALPLUGINSERVICE']._serialized_start=197
+  _globals['_EXTERNALPLUGINSERVICE']._serialized_end=529
 # @@protoc_insertion_point(module_scope)

@@ -4,42 +4,45 @@
 # source: fluxnetes/rpc/wire/fluxcli.proto
 # Protobuf Python Version: 7.35.1
 """Generated protocol buffer code."""
-
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import descriptor_pool as _descriptor_pool
 from google.protobuf import runtime_version as _runtime_version
 from google.protobuf import symbol_database as _symbol_database
 from google.protobuf.internal import builder as _builder
-
 _runtime_version.ValidateProtobufRuntimeVersion(
-    _runtime_version.Domain.PUBLIC, 7, 35, 1, "", "fluxnetes/rpc/wire/fluxcli.proto"
+    _runtime_version.Domain.PUBLIC,
+    7,
+    35,
+    1,
+    '',
+    'fluxnetes/rpc/wire/fluxcli.proto'
 )
 # @@protoc_insertion_point(imports)
 
 _sym_db = _symbol_database.Default()
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(
-    b'\n fluxnetes/rpc/wire/fluxcli.proto\x12\x1a\x66luxnetes.rpc.wire.fluxcli"s\n\x07PodSpec\x12\n\n\x02id\x18\x01 \x01(\t\x12\x11\n\tcontainer\x18\x02 \x01(\t\x12\x0b\n\x03\x63pu\x18\x03 \x01(\x05\x12\x0e\n\x06memory\x18\x04 \x01(\x03\x12\x0b\n\x03gpu\x18\x05 \x01(\x03\x12\x0f\n\x07storage\x18\x06 \x01(\x03\x12\x0e\n\x06labels\x18\x07 \x03(\t"_\n\x0cMatchRequest\x12/\n\x02ps\x18\x01 \x01(\x0b\x32#.fluxnetes.rpc.wire.fluxcli.PodSpec\x12\x0f\n\x07request\x18\x02 \x01(\t\x12\r\n\x05\x63ount\x18\x03 \x01(\x05"*\n\tNodeAlloc\x12\x0e\n\x06nodeID\x18\x01 \x01(\t\x12\r\n\x05tasks\x18\x02 \x01(\x05"f\n\rMatchResponse\x12\r\n\x05podID\x18\x01 \x01(\t\x12\x37\n\x08nodelist\x18\x02 \x03(\x0b\x32%.fluxnetes.rpc.wire.fluxcli.NodeAlloc\x12\r\n\x05jobID\x18\x03 \x01(\x03"\x1e\n\rCancelRequest\x12\r\n\x05jobID\x18\x02 \x01(\x03".\n\x0e\x43\x61ncelResponse\x12\r\n\x05jobID\x18\x01 \x01(\x03\x12\r\n\x05\x65rror\x18\x02 \x01(\x05\x32\xcf\x01\n\x0e\x46luxcliService\x12\\\n\x05Match\x12(.fluxnetes.rpc.wire.fluxcli.MatchRequest\x1a).fluxnetes.rpc.wire.fluxcli.MatchResponse\x12_\n\x06\x43\x61ncel\x12).fluxnetes.rpc.wire.fluxcli.CancelRequest\x1a*.fluxnetes.rpc.wire.fluxcli.CancelResponseb\x06proto3'
-)
+
+
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n fluxnetes/rpc/wire/fluxcli.proto\x12\x1a\x66luxnetes.rpc.wire.fluxcli\"s\n\x07PodSpec\x12\n\n\x02id\x18\x01 \x01(\t\x12\x11\n\tcontainer\x18\x02 \x01(\t\x12\x0b\n\x03\x63pu\x18\x03 \x01(\x05\x12\x0e\n\x06memory\x18\x04 \x01(\x03\x12\x0b\n\x03gpu\x18\x05 \x01(\x03\x12\x0f\n\x07storage\x18\x06 \x01(\x03\x12\x0e\n\x06labels\x18\x07 \x03(\t\"_\n\x0cMatchRequest\x12/\n\x02ps\x18\x01 \x01(\x0b\x32#.fluxnetes.rpc.wire.fluxcli.PodSpec\x12\x0f\n\x07request\x18\x02 \x01(\t\x12\r\n\x05\x63ount\x18\x03 \x01(\x05\"*\n\tNodeAlloc\x12\x0e\n\x06nodeID\x18\x01 \x01(\t\x12\r\n\x05tasks\x18\x02 \x01(\x05\"f\n\rMatchResponse\x12\r\n\x05podID\x18\x01 \x01(\t\x12\x37\n\x08nodelist\x18\x02 \x03(\x0b\x32%.fluxnetes.rpc.wire.fluxcli.NodeAlloc\x12\r\n\x05jobID\x18\x03 \x01(\x03\"\x1e\n\rCancelRequest\x12\r\n\x05jobID\x18\x02 \x01(\x03\".\n\x0e\x43\x61ncelResponse\x12\r\n\x05jobID\x18\x01 \x01(\x03\x12\r\n\x05\x65rror\x18\x02 \x01(\x05\x32\xcf\x01\n\x0e\x46luxcliService\x12\\\n\x05Match\x12(.fluxnetes.rpc.wire.fluxcli.MatchRequest\x1a).fluxnetes.rpc.wire.fluxcli.MatchResponse\x12_\n\x06\x43\x61ncel\x12).fluxnetes.rpc.wire.fluxcli.CancelRequest\x1a*.fluxnetes.rpc.wire.fluxcli.CancelResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
-_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, "fluxnetes.rpc.wire.fluxcli_pb2", _globals)
+_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'fluxnetes.rpc.wire.fluxcli_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-    DESCRIPTOR._loaded_options = None
-    _globals["_PODSPEC"]._serialized_start = 64
-    _globals["_PODSPEC"]._serialized_end = 179
-    _globals["_MATCHREQUEST"]._serialized_start = 181
-    _globals["_MATCHREQUEST"]._serialized_end = 276
-    _globals["_NODEALLOC"]._serialized_start = 278
-    _globals["_NODEALLOC"]._serialized_end = 320
-    _globals["_MATCHRESPONSE"]._serialized_start = 322
-    _globals["_MATCHRESPONSE"]._serialized_end = 424
-    _globals["_CANCELREQUEST"]._serialized_start = 426
-    _globals["_CANCELREQUEST"]._serialized_end = 456
-    _globals["_CANCELRESPONSE"]._serialized_start = 458
-    _globals["_CANCELRESPONSE"]._serialized_end = 504
-    _globals["_FLUXCLISERVICE"]._serialized_start = 507
-    _globals["_FLUXCLISERVICE"]._serialized_end = 714
+  DESCRIPTOR._loaded_options = None
+  _globals['_PODSPEC']._serialized_start=64
+  _globals['_PODSPEC']._serialized_end=179
+  _globals['_MATCHREQUEST']._serialized_start=181
+  _globals['_MATCHREQUEST']._serialized_end=276
+  _globals['_NODEALLOC']._serialized_start=278
+  _globals['_NODEALLOC']._serialized_end=320
+  _globals['_MATCHRESPONSE']._serialized_start=322
+  _globals['_MATCHRESPONSE']._serialized_end=424
+  _globals['_CANCELREQUEST']._serialized_start=426
+  _globals['_CANCELREQUEST']._serialized_end=456
+  _globals['_CANCELRESPONSE']._serialized_start=458
+  _globals['_CANCELRESPONSE']._serialized_end=504
+  _globals['_FLUXCLISERVICE']._serialized_start=507
+  _globals['_FLUXCLISERVICE']._serialized_end=714
 # @@protoc_insertion_point(module_scope)

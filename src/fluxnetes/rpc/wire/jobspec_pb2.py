@@ -4,60 +4,63 @@
 # source: fluxnetes/rpc/wire/jobspec.proto
 # Protobuf Python Version: 7.35.1
 """Generated protocol buffer code."""
-
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import descriptor_pool as _descriptor_pool
 from google.protobuf import runtime_version as _runtime_version
 from google.protobuf import symbol_database as _symbol_database
 from google.protobuf.internal import builder as _builder
-
 _runtime_version.ValidateProtobufRuntimeVersion(
-    _runtime_version.Domain.PUBLIC, 7, 35, 1, "", "fluxnetes/rpc/wire/jobspec.proto"
+    _runtime_version.Domain.PUBLIC,
+    7,
+    35,
+    1,
+    '',
+    'fluxnetes/rpc/wire/jobspec.proto'
 )
 # @@protoc_insertion_point(imports)
 
 _sym_db = _symbol_database.Default()
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(
-    b'\n fluxnetes/rpc/wire/jobspec.proto\x12\x1a\x66luxnetes.rpc.wire.jobspec"*\n\x0bInitRequest\x12\x0e\n\x06policy\x18\x01 \x01(\t\x12\x0b\n\x03jgf\x18\x02 \x01(\t"\x94\x01\n\x0cInitResponse\x12\x43\n\x06status\x18\x01 \x01(\x0e\x32\x33.fluxnetes.rpc.wire.jobspec.InitResponse.ResultType"?\n\nResultType\x12\x10\n\x0cINIT_SUCCESS\x10\x00\x12\x0e\n\nINIT_ERROR\x10\x01\x12\x0f\n\x0bINIT_DENIED\x10\x02"E\n\x0cMatchRequest\x12\x0f\n\x07jobspec\x18\x01 \x01(\t\x12\x0f\n\x07request\x18\x02 \x01(\t\x12\x13\n\x0breservation\x18\x03 \x01(\x08"\xec\x01\n\rMatchResponse\x12\x12\n\nallocation\x18\x01 \x01(\t\x12\r\n\x05jobid\x18\x02 \x01(\x03\x12\x10\n\x08reserved\x18\x03 \x01(\x08\x12\n\n\x02\x61t\x18\x04 \x01(\x03\x12\x10\n\x08overhead\x18\x05 \x01(\x02\x12\x44\n\x06status\x18\x06 \x01(\x0e\x32\x34.fluxnetes.rpc.wire.jobspec.MatchResponse.ResultType"B\n\nResultType\x12\x11\n\rMATCH_SUCCESS\x10\x00\x12\x0f\n\x0bMATCH_ERROR\x10\x01\x12\x10\n\x0cMATCH_DENIED\x10\x02"\x1e\n\rCancelRequest\x12\r\n\x05jobID\x18\x02 \x01(\x03"\xd6\x01\n\x0e\x43\x61ncelResponse\x12\r\n\x05jobID\x18\x01 \x01(\x03\x12\r\n\x05\x65rror\x18\x02 \x01(\x05\x12\x45\n\x06status\x18\x03 \x01(\x0e\x32\x35.fluxnetes.rpc.wire.jobspec.CancelResponse.ResultType"_\n\nResultType\x12\x12\n\x0e\x43\x41NCEL_SUCCESS\x10\x00\x12\x18\n\x14\x43\x41NCEL_REQUEST_ERROR\x10\x01\x12\x10\n\x0c\x43\x41NCEL_ERROR\x10\x02\x12\x11\n\rCANCEL_DENIED\x10\x03"\x1a\n\x0bGrowRequest\x12\x0b\n\x03jgf\x18\x01 \x01(\t"\x83\x01\n\x0cGrowResponse\x12\x43\n\x06status\x18\x01 \x01(\x0e\x32\x33.fluxnetes.rpc.wire.jobspec.GrowResponse.ResultType".\n\nResultType\x12\x10\n\x0cGROW_SUCCESS\x10\x00\x12\x0e\n\nGROW_ERROR\x10\x01""\n\rShrinkRequest\x12\x11\n\tnodepaths\x18\x01 \x03(\t"\x8b\x01\n\x0eShrinkResponse\x12\x45\n\x06status\x18\x01 \x01(\x0e\x32\x35.fluxnetes.rpc.wire.jobspec.ShrinkResponse.ResultType"2\n\nResultType\x12\x12\n\x0eSHRINK_SUCCESS\x10\x00\x12\x10\n\x0cSHRINK_ERROR\x10\x01\x32\xe6\x03\n\x0e\x46luxionService\x12Y\n\x04Init\x12\'.fluxnetes.rpc.wire.jobspec.InitRequest\x1a(.fluxnetes.rpc.wire.jobspec.InitResponse\x12\\\n\x05Match\x12(.fluxnetes.rpc.wire.jobspec.MatchRequest\x1a).fluxnetes.rpc.wire.jobspec.MatchResponse\x12_\n\x06\x43\x61ncel\x12).fluxnetes.rpc.wire.jobspec.CancelRequest\x1a*.fluxnetes.rpc.wire.jobspec.CancelResponse\x12Y\n\x04Grow\x12\'.fluxnetes.rpc.wire.jobspec.GrowRequest\x1a(.fluxnetes.rpc.wire.jobspec.GrowResponse\x12_\n\x06Shrink\x12).fluxnetes.rpc.wire.jobspec.ShrinkRequest\x1a*.fluxnetes.rpc.wire.jobspec.ShrinkResponseb\x06proto3'
-)
+
+
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n fluxnetes/rpc/wire/jobspec.proto\x12\x1a\x66luxnetes.rpc.wire.jobspec\"*\n\x0bInitRequest\x12\x0e\n\x06policy\x18\x01 \x01(\t\x12\x0b\n\x03jgf\x18\x02 \x01(\t\"\x94\x01\n\x0cInitResponse\x12\x43\n\x06status\x18\x01 \x01(\x0e\x32\x33.fluxnetes.rpc.wire.jobspec.InitResponse.ResultType\"?\n\nResultType\x12\x10\n\x0cINIT_SUCCESS\x10\x00\x12\x0e\n\nINIT_ERROR\x10\x01\x12\x0f\n\x0bINIT_DENIED\x10\x02\"E\n\x0cMatchRequest\x12\x0f\n\x07jobspec\x18\x01 \x01(\t\x12\x0f\n\x07request\x18\x02 \x01(\t\x12\x13\n\x0breservation\x18\x03 \x01(\x08\"\xec\x01\n\rMatchResponse\x12\x12\n\nallocation\x18\x01 \x01(\t\x12\r\n\x05jobid\x18\x02 \x01(\x03\x12\x10\n\x08reserved\x18\x03 \x01(\x08\x12\n\n\x02\x61t\x18\x04 \x01(\x03\x12\x10\n\x08overhead\x18\x05 \x01(\x02\x12\x44\n\x06status\x18\x06 \x01(\x0e\x32\x34.fluxnetes.rpc.wire.jobspec.MatchResponse.ResultType\"B\n\nResultType\x12\x11\n\rMATCH_SUCCESS\x10\x00\x12\x0f\n\x0bMATCH_ERROR\x10\x01\x12\x10\n\x0cMATCH_DENIED\x10\x02\"\x1e\n\rCancelRequest\x12\r\n\x05jobID\x18\x02 \x01(\x03\"\xd6\x01\n\x0e\x43\x61ncelResponse\x12\r\n\x05jobID\x18\x01 \x01(\x03\x12\r\n\x05\x65rror\x18\x02 \x01(\x05\x12\x45\n\x06status\x18\x03 \x01(\x0e\x32\x35.fluxnetes.rpc.wire.jobspec.CancelResponse.ResultType\"_\n\nResultType\x12\x12\n\x0e\x43\x41NCEL_SUCCESS\x10\x00\x12\x18\n\x14\x43\x41NCEL_REQUEST_ERROR\x10\x01\x12\x10\n\x0c\x43\x41NCEL_ERROR\x10\x02\x12\x11\n\rCANCEL_DENIED\x10\x03\"\x1a\n\x0bGrowRequest\x12\x0b\n\x03jgf\x18\x01 \x01(\t\"\x83\x01\n\x0cGrowResponse\x12\x43\n\x06status\x18\x01 \x01(\x0e\x32\x33.fluxnetes.rpc.wire.jobspec.GrowResponse.ResultType\".\n\nResultType\x12\x10\n\x0cGROW_SUCCESS\x10\x00\x12\x0e\n\nGROW_ERROR\x10\x01\"\"\n\rShrinkRequest\x12\x11\n\tnodepaths\x18\x01 \x03(\t\"\x8b\x01\n\x0eShrinkResponse\x12\x45\n\x06status\x18\x01 \x01(\x0e\x32\x35.fluxnetes.rpc.wire.jobspec.ShrinkResponse.ResultType\"2\n\nResultType\x12\x12\n\x0eSHRINK_SUCCESS\x10\x00\x12\x10\n\x0cSHRINK_ERROR\x10\x01\x32\xe6\x03\n\x0e\x46luxionService\x12Y\n\x04Init\x12\'.fluxnetes.rpc.wire.jobspec.InitRequest\x1a(.fluxnetes.rpc.wire.jobspec.InitResponse\x12\\\n\x05Match\x12(.fluxnetes.rpc.wire.jobspec.MatchRequest\x1a).fluxnetes.rpc.wire.jobspec.MatchResponse\x12_\n\x06\x43\x61ncel\x12).fluxnetes.rpc.wire.jobspec.CancelRequest\x1a*.fluxnetes.rpc.wire.jobspec.CancelResponse\x12Y\n\x04Grow\x12\'.fluxnetes.rpc.wire.jobspec.GrowRequest\x1a(.fluxnetes.rpc.wire.jobspec.GrowResponse\x12_\n\x06Shrink\x12).fluxnetes.rpc.wire.jobspec.ShrinkRequest\x1a*.fluxnetes.rpc.wire.jobspec.ShrinkResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
-_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, "fluxnetes.rpc.wire.jobspec_pb2", _globals)
+_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'fluxnetes.rpc.wire.jobspec_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-    DESCRIPTOR._loaded_options = None
-    _globals["_INITREQUEST"]._serialized_start = 64
-    _globals["_INITREQUEST"]._serialized_end = 106
-    _globals["_INITRESPONSE"]._serialized_start = 109
-    _globals["_INITRESPONSE"]._serialized_end = 257
-    _globals["_INITRESPONSE_RESULTTYPE"]._serialized_start = 194
-    _globals["_INITRESPONSE_RESULTTYPE"]._serialized_end = 257
-    _globals["_MATCHREQUEST"]._serialized_start = 259
-    _globals["_MATCHREQUEST"]._serialized_end = 328
-    _globals["_MATCHRESPONSE"]._serialized_start = 331
-    _globals["_MATCHRESPONSE"]._serialized_end = 567
-    _globals["_MATCHRESPONSE_RESULTTYPE"]._serialized_start = 501
-    _globals["_MATCHRESPONSE_RESULTTYPE"]._serialized_end = 567
-    _globals["_CANCELREQUEST"]._serialized_start = 569
-    _globals["_CANCELREQUEST"]._serialized_end = 599
-    _globals["_CANCELRESPONSE"]._serialized_start = 602
-    _globals["_CANCELRESPONSE"]._serialized_end = 816
-    _globals["_CANCELRESPONSE_RESULTTYPE"]._serialized_start = 721
-    _globals["_CANCELRESPONSE_RESULTTYPE"]._serialized_end = 816
-    _globals["_GROWREQUEST"]._serialized_start = 818
-    _globals["_GROWREQUEST"]._serialized_end = 844
-    _globals["_GROWRESPONSE"]._serialized_start = 847
-    _globals["_GROWRESPONSE"]._serialized_end = 978
-    _globals["_GROWRESPONSE_RESULTTYPE"]._serialized_start = 932
-    _globals["_GROWRESPONSE_RESULTTYPE"]._serialized_end = 978
-    _globals["_SHRINKREQUEST"]._serialized_start = 980
-    _globals["_SHRINKREQUEST"]._serialized_end = 1014
-    _globals["_SHRINKRESPONSE"]._serialized_start = 1017
-    _globals["_SHRINKRESPONSE"]._serialized_end = 1156
-    _globals["_SHRINKRESPONSE_RESULTTYPE"]._serialized_start = 1106
-    _globals["_SHRINKRESPONSE_RESULTTYPE"]._serialized_end = 1156
-    _globals["_FLUXIONSERVICE"]._serialized_start = 1159
-    _globals["_FLUXIONSERVICE"]._serialized_end = 1645
+  DESCRIPTOR._loaded_options = None
+  _globals['_INITREQUEST']._serialized_start=64
+  _globals['_INITREQUEST']._serialized_end=106
+  _globals['_INITRESPONSE']._serialized_start=109
+  _globals['_INITRESPONSE']._serialized_end=257
+  _globals['_INITRESPONSE_RESULTTYPE']._serialized_start=194
+  _globals['_INITRESPONSE_RESULTTYPE']._serialized_end=257
+  _globals['_MATCHREQUEST']._serialized_start=259
+  _globals['_MATCHREQUEST']._serialized_end=328
+  _globals['_MATCHRESPONSE']._serialized_start=331
+  _globals['_MATCHRESPONSE']._serialized_end=567
+  _globals['_MATCHRESPONSE_RESULTTYPE']._serialized_start=501
+  _globals['_MATCHRESPONSE_RESULTTYPE']._serialized_end=567
+  _globals['_CANCELREQUEST']._serialized_start=569
+  _globals['_CANCELREQUEST']._serialized_end=599
+  _globals['_CANCELRESPONSE']._serialized_start=602
+  _globals['_CANCELRESPONSE']._serialized_end=816
+  _globals['_CANCELRESPONSE_RESULTTYPE']._serialized_start=721
+  _globals['_CANCELRESPONSE_RESULTTYPE']._serialized_end=816
+  _globals['_GROWREQUEST']._serialized_start=818
+  _globals['_GROWREQUEST']._serialized_end=844
+  _globals['_GROWRESPONSE']._serialized_start=847
+  _globals['_GROWRESPONSE']._serialized_end=978
+  _globals['_GROWRESPONSE_RESULTTYPE']._serialized_start=932
+  _globals['_GROWRESPONSE_RESULTTYPE']._serialized_end=978
+  _globals['_SHRINKREQUEST']._serialized_start=980
+  _globals['_SHRINKREQUEST']._serialized_end=1014
+  _globals['_SHRINKRESPONSE']._serialized_start=1017
+  _globals['_SHRINKRESPONSE']._serialized_end=1156
+  _globals['_SHRINKRESPONSE_RESULTTYPE']._serialized_start=1106
+  _globals['_SHRINKRESPONSE_RESULTTYPE']._serialized_end=1156
+  _globals['_FLUXIONSERVICE']._serialized_start=1159
+  _globals['_FLUXIONSERVICE']._serialized_end=1645
 # @@protoc_insertion_point(module_scope)

@@ -4,42 +4,45 @@
 # source: fluxnetes/rpc/wire/podspec.proto
 # Protobuf Python Version: 7.35.1
 """Generated protocol buffer code."""
-
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import descriptor_pool as _descriptor_pool
 from google.protobuf import runtime_version as _runtime_version
 from google.protobuf import symbol_database as _symbol_database
 from google.protobuf.internal import builder as _builder
-
 _runtime_version.ValidateProtobufRuntimeVersion(
-    _runtime_version.Domain.PUBLIC, 7, 35, 1, "", "fluxnetes/rpc/wire/podspec.proto"
+    _runtime_version.Domain.PUBLIC,
+    7,
+    35,
+    1,
+    '',
+    'fluxnetes/rpc/wire/podspec.proto'
 )
 # @@protoc_insertion_point(imports)
 
 _sym_db = _symbol_database.Default()
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(
-    b'\n fluxnetes/rpc/wire/podspec.proto\x12\x1a\x66luxnetes.rpc.wire.podspec"s\n\x07PodSpec\x12\n\n\x02id\x18\x01 \x01(\t\x12\x11\n\tcontainer\x18\x02 \x01(\t\x12\x0b\n\x03\x63pu\x18\x03 \x01(\x05\x12\x0e\n\x06memory\x18\x04 \x01(\x03\x12\x0b\n\x03gpu\x18\x05 \x01(\x03\x12\x0f\n\x07storage\x18\x06 \x01(\x03\x12\x0e\n\x06labels\x18\x07 \x03(\t"u\n\x0cMatchRequest\x12\x34\n\x07podspec\x18\x01 \x01(\x0b\x32#.fluxnetes.rpc.wire.podspec.PodSpec\x12\r\n\x05\x63ount\x18\x03 \x01(\x05\x12\x0f\n\x07reserve\x18\x04 \x01(\x08\x12\x0f\n\x07jobName\x18\x05 \x01(\t"*\n\tNodeAlloc\x12\x0e\n\x06nodeID\x18\x01 \x01(\t\x12\r\n\x05tasks\x18\x02 \x01(\x05"\x92\x01\n\rMatchResponse\x12\x0e\n\x06\x66luxID\x18\x01 \x01(\x04\x12\x37\n\x08nodelist\x18\x02 \x03(\x0b\x32%.fluxnetes.rpc.wire.podspec.NodeAlloc\x12\x10\n\x08reserved\x18\x03 \x01(\x08\x12\x13\n\x0breserved_at\x18\x04 \x01(\x03\x12\x11\n\tallocated\x18\x05 \x01(\x08"2\n\rCancelRequest\x12\x0e\n\x06\x66luxID\x18\x01 \x01(\x04\x12\x11\n\tNoExistOK\x18\x02 \x01(\x08"/\n\x0e\x43\x61ncelResponse\x12\x0e\n\x06\x66luxID\x18\x01 \x01(\x04\x12\r\n\x05\x65rror\x18\x02 \x01(\x05\x32\xcf\x01\n\x0e\x46luxionService\x12\\\n\x05Match\x12(.fluxnetes.rpc.wire.podspec.MatchRequest\x1a).fluxnetes.rpc.wire.podspec.MatchResponse\x12_\n\x06\x43\x61ncel\x12).fluxnetes.rpc.wire.podspec.CancelRequest\x1a*.fluxnetes.rpc.wire.podspec.CancelResponseb\x06proto3'
-)
+
+
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n fluxnetes/rpc/wire/podspec.proto\x12\x1a\x66luxnetes.rpc.wire.podspec\"s\n\x07PodSpec\x12\n\n\x02id\x18\x01 \x01(\t\x12\x11\n\tcontainer\x18\x02 \x01(\t\x12\x0b\n\x03\x63pu\x18\x03 \x01(\x05\x12\x0e\n\x06memory\x18\x04 \x01(\x03\x12\x0b\n\x03gpu\x18\x05 \x01(\x03\x12\x0f\n\x07storage\x18\x06 \x01(\x03\x12\x0e\n\x06labels\x18\x07 \x03(\t\"u\n\x0cMatchRequest\x12\x34\n\x07podspec\x18\x01 \x01(\x0b\x32#.fluxnetes.rpc.wire.podspec.PodSpec\x12\r\n\x05\x63ount\x18\x03 \x01(\x05\x12\x0f\n\x07reserve\x18\x04 \x01(\x08\x12\x0f\n\x07jobName\x18\x05 \x01(\t\"*\n\tNodeAlloc\x12\x0e\n\x06nodeID\x18\x01 \x01(\t\x12\r\n\x05tasks\x18\x02 \x01(\x05\"\x92\x01\n\rMatchResponse\x12\x0e\n\x06\x66luxID\x18\x01 \x01(\x04\x12\x37\n\x08nodelist\x18\x02 \x03(\x0b\x32%.fluxnetes.rpc.wire.podspec.NodeAlloc\x12\x10\n\x08reserved\x18\x03 \x01(\x08\x12\x13\n\x0breserved_at\x18\x04 \x01(\x03\x12\x11\n\tallocated\x18\x05 \x01(\x08\"2\n\rCancelRequest\x12\x0e\n\x06\x66luxID\x18\x01 \x01(\x04\x12\x11\n\tNoExistOK\x18\x02 \x01(\x08\"/\n\x0e\x43\x61ncelResponse\x12\x0e\n\x06\x66luxID\x18\x01 \x01(\x04\x12\r\n\x05\x65rror\x18\x02 \x01(\x05\x32\xcf\x01\n\x0e\x46luxionService\x12\\\n\x05Match\x12(.fluxnetes.rpc.wire.podspec.MatchRequest\x1a).fluxnetes.rpc.wire.podspec.MatchResponse\x12_\n\x06\x43\x61ncel\x12).fluxnetes.rpc.wire.podspec.CancelRequest\x1a*.fluxnetes.rpc.wire.podspec.CancelResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
-_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, "fluxnetes.rpc.wire.podspec_pb2", _globals)
+_builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'fluxnetes.rpc.wire.podspec_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-    DESCRIPTOR._loaded_options = None
-    _globals["_PODSPEC"]._serialized_start = 64
-    _globals["_PODSPEC"]._serialized_end = 179
-    _globals["_MATCHREQUEST"]._serialized_start = 181
-    _globals["_MATCHREQUEST"]._serialized_end = 298
-    _globals["_NODEALLOC"]._serialized_start = 300
-    _globals["_NODEALLOC"]._serialized_end = 342
-    _globals["_MATCHRESPONSE"]._serialized_start = 345
-    _globals["_MATCHRESPONSE"]._serialized_end = 491
-    _globals["_CANCELREQUEST"]._serialized_start = 493
-    _globals["_CANCELREQUEST"]._serialized_end = 543
-    _globals["_CANCELRESPONSE"]._serialized_start = 545
-    _globals["_CANCELRESPONSE"]._serialized_end = 592
-    _globals["_FLUXIONSERVICE"]._serialized_start = 595
-    _globals["_FLUXIONSERVICE"]._serialized_end = 802
+  DESCRIPTOR._loaded_options = None
+  _globals['_PODSPEC']._serialized_start=64
+  _globals['_PODSPEC']._serialized_end=179
+  _globals['_MATCHREQUEST']._serialized_start=181
+  _globals['_MATCHREQUEST']._serialized_end=298
+  _globals['_NODEALLOC']._serialized_start=300
+  _globals['_NODEALLOC']._serialized_end=342
+  _globals['_MATCHRESPONSE']._serialized_start=345
+  _globals['_MATCHRESPONSE']._serialized_end=491
+  _globals['_CANCELREQUEST']._serialized_start=493
+  _globals['_CANCELREQUEST']._serialized_end=543
+  _globals['_CANCELRESPONSE']._serialized_start=545
+  _globals['_CANCELRESPONSE']._serialized_end=592
+  _globals['_FLUXIONSERVICE']._serialized_start=595
+  _globals['_FLUXIONSERVICE']._serialized_end=802
 # @@protoc_insertion_point(module_scope)

@@ -1,0 +1,1 @@
+"""`fluxnetes controller --serve`: callers over gRPC on a real cluster, beside Kubernetes' work."""

@@ -1,0 +1,118 @@
+"""What callers are given and do not use is taken back; pods that use it count once."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from fluxnetes.client import Client, State, UnknownJob
+from tests.integration.controller.objects import a_pod
+from tests.integration.controller.space import Space
+from tests.integration.rpc.waiting import until
+from tests.integration.rpc_live.leading import WITHIN
+from tests.integration.rpc_live.looking import (
+    CPU,
+    a_guest,
+    check_fits,
+    on,
+    pods,
+    until_on,
+    until_over,
+)
+
+
+def test_what_nobody_renews_or_uses_expires(client: Client) -> None:
+    began = time.monotonic()
+    matched, queued = client.match(pods(1, 2000)), client.submit(pods(1, 2000))
+    for job in (matched, queued):
+        over = until_over(client, job.id)
+        assert over.state is State.CANCELLED
+        assert over.reason == f"nobody renewed or used it for {WITHIN} s"
+    assert time.monotonic() - began > WITHIN
+    with pytest.raises(UnknownJob):
+        client.renew(matched.id)
+
+
+def test_what_is_renewed_stays(client: Client) -> None:
+    job = client.match(pods(1, 2000))
+    expires = client.renew(job.id)
+    assert expires is not None and WITHIN - 2 <= expires - time.time() <= WITHIN
+    ends = time.monotonic() + 1.5 * WITHIN
+    while time.monotonic() < ends:
+        client.renew(job.id)
+        time.sleep(0.2)
+    assert client.job(job.id).state is State.RUNNING
+
+
+@pytest.mark.parametrize("how", ["annotation", "label"])
+def test_what_a_pod_uses_stays_for_as_long_as_it_does_and_counts_once(
+    client: Client, space: Space, how: str
+) -> None:
+    job = client.match(pods(1, 2000))
+    [node] = [share.node for share in job.nodes]
+    guest = a_guest("guest", job, 2000)
+    if how == "label":
+        guest.content["metadata"]["annotations"].clear()
+        guest.labelled({"fluxqueue/jobid": str(job.id)})
+    space.create(guest)
+    ends = time.monotonic() + 1.5 * WITHIN
+    while time.monotonic() < ends:  # longer than anybody would wait for a word
+        assert client.job(job.id).state is State.RUNNING
+        assert on(client, node) in ((CPU - 2000, 0), (CPU - 4000, 2000))  # not seen yet
+        time.sleep(0.2)
+    assert on(client, node) == (CPU - 2000, 0)
+    space.delete("Pod", "guest")
+    assert until_over(client, job.id).state is State.CANCELLED
+    until_on(client, node, CPU, 0)
+
+
+def test_a_pod_that_kube_scheduler_puts_on_the_share_is_covered_there(
+    client: Client, space: Space
+) -> None:
+    job = client.match(pods(1, 2000))
+    [node] = [share.node for share in job.nodes]
+    guest = a_pod("guest").of_others().with_cpu(2).on(node)
+    space.create(guest.annotated({"fluxnetes.io/allocation": str(job.id)}))
+    space.until_bound("guest")
+    until_on(client, node, CPU - 2000, 0)
+
+
+def test_pods_beyond_the_share_are_others(client: Client, space: Space) -> None:
+    job = client.match(pods(2, 1000))
+    [node] = [share.node for share in job.nodes]
+    space.create(a_guest(name, job, 1000) for name in ("a", "b", "c"))
+    until_on(client, node, CPU - 3000, 1000)
+    check_fits(client.nodes())
+    space.delete("Pod", "a")  # and whoever was beyond is covered
+    until_on(client, node, CPU - 2000, 0)
+
+
+def test_whoever_writes_a_number_that_is_not_there_gains_nothing(
+    client: Client, space: Space
+) -> None:
+    job = client.match(pods(1, 1000))
+    node = job.nodes[0].node
+    client.cancel(job.id)
+    space.create(a_guest("late", job, 1000))
+    until_on(client, node, CPU - 1000, 1000)
+
+
+def test_what_is_cancelled_under_its_pods_is_not_given_away_before_they_are_gone(
+    client: Client, space: Space
+) -> None:
+    """They are others' from that moment on: whoever waits for the room goes on waiting."""
+    job = client.match(pods(1, 10_000))
+    node = job.nodes[0].node
+    space.create(a_guest("guest", job, 10_000))
+    until_on(client, node, CPU - 10_000, 0)
+    waits = [client.submit(pods(1, 10_000), walltime=60) for _ in range(3)]
+    client.cancel(job.id)
+    check_fits(client.nodes())
+    assert on(client, node) == (CPU - 10_000, 10_000)
+    states = [client.job(each.id).state for each in waits]
+    assert sorted(state.value for state in states) == ["allocated", "allocated", "pending"]
+    space.delete("Pod", "guest")
+    until(lambda: all(client.job(each.id).state is State.ALLOCATED for each in waits))
+    for each in waits:
+        client.cancel(each.id)

@@ -1,0 +1,1 @@
+"""`fluxnetes serve --queue`, as a process."""

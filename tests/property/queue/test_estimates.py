@@ -1,0 +1,196 @@
+"""An estimate is what happens: if nothing else comes and every job runs for as long as it said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fluxnetes.match.matcher import Matcher
+from fluxnetes.queue.changes import Allocation
+from fluxnetes.queue.config import Config
+from fluxnetes.queue.events import Ended, Started, Submit
+from fluxnetes.queue.jobs import Submission
+from fluxnetes.queue.scheduler import Scheduler
+from fluxnetes.queue.states import ENDED, HOLDING, State
+from fluxnetes.simulate.estimate import Estimate, estimate
+from tests.property.profile import examples
+from tests.property.queue.scripts import (
+    NODES,
+    Weather,
+    gangs,
+    pools,
+    queues,
+    scripts,
+    whole,
+    wild_jobs,
+)
+from tests.property.queue.story import Script
+from tests.property.queue.workloads import bare_nodes
+from tests.property.queue.world import World
+
+ONE_MORE = 5_000
+
+instants = st.integers(0, 20)
+"""When somebody asks."""
+
+
+def one_more(drawn: tuple[Submission, object]) -> Submission:
+    return replace(drawn[0], id=ONE_MORE)
+
+
+def at_instant(world: World, number: int) -> None:
+    """Let time pass until somebody asks, or everybody is gone."""
+    for at, _ in enumerate(world.steps()):
+        if at == number:
+            break
+
+
+@dataclass
+class Life:
+    """What became of one more job."""
+
+    start: int | None = None
+    allocation: Allocation | None = None
+    counted: bool = True
+    """Whether jobs were planned by counting at all times."""
+
+
+def live_on(queue: Scheduler, job: Submission, now: int) -> Life:
+    """Submit a job, and let everybody run for as long as was said until it starts, or never will.
+
+    Who is there, and until when, is asked of the queue at every instant.
+    """
+    life = Life()
+    queue.apply(Submit(job), now)
+    instant: int | None = now
+    while instant is not None:
+        queue.cycle(instant)
+        life.counted &= queue.plans_by_counting
+        given = queue.take_changes().allocations
+        for id in [
+            j.id for j in queue.jobs.values() if j.state is State.ALLOCATED and j.id in given
+        ]:
+            queue.apply(Started(id), instant)
+            if job.id in (id, queue.job(id).parent):
+                return replace(life, start=instant, allocation=given[id])
+        if queue.job(job.id).state in ENDED:
+            return life
+        instant = leave(queue, instant)
+    return life
+
+
+def leave(queue: Scheduler, now: int) -> int | None:
+    """Go to the next instant, and let those leave whose time is over then."""
+    there = {j.id: j.expected for j in queue.jobs.values() if j.state in HOLDING and j.expected}
+    wake = queue.next_wake(now)
+    times = [*there.values(), *([] if wake is None else [wake])]
+    instant = min(times, default=None)
+    for id in sorted(id for id, until in there.items() if until == instant):
+        queue.apply(Ended(id), instant or 0)
+    return instant
+
+
+def check(found: Estimate, life: Life) -> None:
+    assert found.start == life.start
+    assert bool(found.reason) == (life.start is None)
+    assert not found.rough
+    if life.allocation is not None:
+        assert found.allocation is not None
+        assert rows(found.allocation) == rows(life.allocation)
+
+
+def rows(allocation: Allocation) -> tuple[object, ...]:
+    placement = allocation.placement
+    seats = [(each.node.tolist(), each.pods.tolist()) for each in allocation.seats]
+    held = placement.vertex.tolist(), placement.needs.tolist(), placement.exclusive.tolist()
+    return allocation.start, allocation.end, held, seats
+
+
+@given(
+    config=queues(preempts=True),
+    script=scripts(whole, Weather.WILD),
+    number=instants,
+    job=wild_jobs(whole).map(one_more),
+)
+@examples(80)
+def test_by_counting_the_living_queue_does_what_was_estimated(
+    config: Config, script: Script, number: int, job: Submission
+) -> None:
+    world = World(partial(bare_nodes, NODES), config, script)
+    at_instant(world, number)
+    queue, now = world.scheduler, world.now
+    found = estimate(queue.snapshot(), world.graph, queue.config, job, now)
+    life = live_on(queue, job, now)
+    # By rows it matters which places were kept for whom, and that is in no snapshot.
+    if life.counted:
+        check(found, life)
+
+
+@given(
+    config=queues(preempts=True),
+    script=scripts(gangs() | whole, Weather.WILD),
+    number=instants,
+    job=wild_jobs(gangs() | whole).map(one_more),
+)
+@examples(80)
+def test_on_pools_a_queue_that_goes_on_from_the_same_does_what_was_estimated(
+    config: Config, script: Script, number: int, job: Submission
+) -> None:
+    world = World(pools, config, script)
+    at_instant(world, number)
+    snapshot, now = world.scheduler.snapshot(), world.now
+    found = estimate(snapshot, world.graph, config, job, now)
+    matcher = Matcher(world.graph.copy(), policy=config.match_policy)
+    twin = Scheduler.resume(matcher, config, world.scheduler.snapshot(), now=now, validate=True)
+    check(found, live_on(twin, job, now))
+
+
+@given(
+    config=queues(preempts=True),
+    script=scripts(gangs() | whole, Weather.WILD),
+    number=instants,
+    job=wild_jobs(gangs() | whole).map(one_more),
+)
+@examples(60)
+def test_it_is_the_same_on_a_new_graph_that_is_told_of_others_and_of_closed_nodes(
+    config: Config, script: Script, number: int, job: Submission
+) -> None:
+    world = World(pools, config, script)
+    at_instant(world, number)
+    snapshot, now = world.scheduler.snapshot(), world.now
+    found = estimate(snapshot, world.graph, config, job, now)
+    closed = tuple(world.closed | world.down)
+    told = estimate(snapshot, pools(), config, job, now, world.others, closed)
+    assert told.start == found.start
+    assert told.allocation is None or rows(told.allocation) == allocation_rows(found)
+
+
+def allocation_rows(found: Estimate) -> tuple[object, ...] | None:
+    return None if found.allocation is None else rows(found.allocation)
+
+
+@given(
+    config=queues(preempts=True),
+    script=scripts(gangs() | whole, Weather.WILD),
+    number=instants,
+    job=wild_jobs(gangs() | whole).map(one_more),
+)
+@examples(40)
+def test_the_queue_hears_nothing_of_it(
+    config: Config, script: Script, number: int, job: Submission
+) -> None:
+    """A queue of which estimates are asked at every instant has the same story."""
+
+    def stories(asked: bool) -> list[object]:
+        world = World(pools, config, script)
+        told: list[object] = []
+        for step in world.steps():
+            told += [event for changes in step.changes for event in changes.events]
+            if asked:
+                estimate(world.scheduler.snapshot(), world.graph, config, job, world.now)
+        return told
+
+    assert stories(asked=True) == stories(asked=False)

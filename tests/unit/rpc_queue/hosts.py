@@ -1,0 +1,73 @@
+"""A host with a queue that runs by itself, in a thread beside the test's."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from fluxnetes.controller.petitions import Petitions
+from fluxnetes.graph.readers import read_graph
+from fluxnetes.match.matcher import Matcher
+from fluxnetes.queue.config import Config
+from fluxnetes.rpc.lone_queue import LoneQueue, lone_queue
+from fluxnetes.rpc.queued import Queued
+from fluxnetes.rpc.side import SideLoop
+from tests.integration.rpc.graphs import a_cluster
+
+
+@dataclass
+class Hosted:
+    """A host, and the queue that it asks. Several terms may follow one another."""
+
+    host: Queued
+    petitions: Petitions
+    side: SideLoop
+    queue: LoneQueue | None = None
+    _running: asyncio.Task[None] | None = None
+
+    async def there(self, do: Callable[[], object]) -> None:
+        """Do something in the queue's loop."""
+
+        async def done() -> None:
+            do()
+
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(done(), self.side.loop))
+
+    async def open(self, queue: LoneQueue) -> None:
+        self.queue = queue
+
+        def begin() -> None:
+            self._running = self.side.loop.create_task(queue.run())
+
+        await self.there(begin)
+        await self.there(lambda: None)
+
+    async def close(self) -> None:
+        async def end() -> None:
+            if self._running is not None:
+                self._running.cancel()
+                await asyncio.wait([self._running])
+
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(end(), self.side.loop))
+
+
+async def a_queue(petitions: Petitions, nodes: int = 2, cores: int = 4) -> LoneQueue:
+    matcher = Matcher(read_graph(a_cluster(nodes, cores), "jgf"), policy="lonode")
+    return await lone_queue(matcher, Config(), petitions, None, 0)
+
+
+@asynccontextmanager
+async def hosted(nodes: int = 2, cores: int = 4, *, closed: bool = False) -> AsyncIterator[Hosted]:
+    """A host whose queue runs, unless it is to be closed at first."""
+    petitions, side = Petitions(), SideLoop("queue")
+    host = Queued(petitions, side.loop, source="file", durable=False)
+    found = Hosted(host, petitions, side)
+    try:
+        if not closed:
+            await found.open(await a_queue(petitions, nodes, cores))
+        yield found
+    finally:
+        await found.close()
+        await side.stop()

@@ -1,0 +1,60 @@
+"""Work that goes on in a loop and a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+
+from fluxnetes.rpc.side import SideLoop
+
+
+async def test_work_is_done_elsewhere_and_its_end_is_heard_here() -> None:
+    side = SideLoop("test")
+    seen: list[tuple[str, bool]] = []
+
+    async def work() -> None:
+        where = asyncio.get_running_loop() is side.loop
+        seen.append((threading.current_thread().name, where))
+
+    await side.start(work)
+    await side.stop()
+    assert seen == [("test", True)]
+
+
+async def test_what_fails_fails_for_whoever_waits() -> None:
+    side = SideLoop("test")
+
+    async def work() -> None:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        await side.start(work)
+    await side.stop()
+
+
+async def test_whoever_is_stopped_may_clean_up_before_the_loop_is_closed() -> None:
+    side = SideLoop("test")
+    begun, cleaned = threading.Event(), []
+
+    async def work() -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)
+            cleaned.append(True)
+
+    ended = side.start(work)
+    await asyncio.to_thread(begun.wait)
+    await side.stop()
+    assert cleaned == [True] and side.loop.is_closed()
+    assert ended.cancelled()
+
+
+async def test_one_that_never_started_can_be_stopped() -> None:
+    side = SideLoop("test")
+    await side.stop()
+    assert side.loop.is_closed()
+    assert all(thread.name != "test" for thread in threading.enumerate())
