@@ -78,7 +78,7 @@ class Ahead:
             if self.brief and all(self._is_told(queue, id) for id in self.own):
                 break
             if self._takes_too_long(queue):
-                queue = self._resume(_without_promises(queue.snapshot()), instant, Policy.FCFS)
+                queue = self._resume(queue.snapshot(), instant, Policy.FCFS)
             instant = self._next_instant(queue, instant)
         for id in self._left_out(queue):
             self.never[id] = queue.explain(id, self.now).reason

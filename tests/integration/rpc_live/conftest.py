@@ -21,7 +21,7 @@ __all__ = ["binaries", "pytest_pyfunc_call"]
 
 
 @pytest.fixture(scope="package")
-def whole_stage(binaries: Binaries) -> Iterator[Stage]:  # noqa: F811 - it is that fixture
+def whole_stage(binaries: Binaries) -> Iterator[Stage]:
     """Three nodes of 16 cpu; the controller of the stage itself does not play."""
     folder = _make_folder()
     plane = ControlPlane(

@@ -65,13 +65,12 @@ def test_a_job_is_that_of_whoever_called(client: Client, leader: Leading) -> Non
 
 
 def test_the_graph_is_the_clusters_and_nobody_elses(client: Client, leader: Leading) -> None:
-    for change in (
-        lambda: client.load(a_cluster(1, 1)),
-        lambda: client.grow("{}"),
-        lambda: client.shrink("/cluster0/zone-0/node-0"),
-    ):
-        with pytest.raises(Denied, match="add or remove nodes there"):
-            change()
+    with pytest.raises(Denied, match="add or remove nodes there"):
+        client.load(a_cluster(1, 1))
+    with pytest.raises(Denied, match="add or remove nodes there"):
+        client.grow("{}")
+    with pytest.raises(Denied, match="add or remove nodes there"):
+        client.shrink("/cluster0/zone-0/node-0")
     old = Shown("jobspec", leader.address)
     assert old("Init", jgf=a_cluster(1, 1)).status == 2
     assert "INIT_DENIED" in str(old("Init", jgf=a_cluster(1, 1)))

@@ -190,10 +190,15 @@ def test_a_queue_in_which_nobody_passes_anyhow_is_never_run_roughly() -> None:
     assert not look_ahead(snapshot, scenario, NOW, effort=1).rough
 
 
-def test_a_job_that_can_start_now_does_however_little_effort_it_is_worth() -> None:
-    snapshot, config, graph = mixed_queue("conservative")
+@pytest.mark.parametrize(("policy", "rough"), [("easy", False), ("conservative", True)])
+def test_a_job_that_can_start_now_does_however_little_effort_it_is_worth(
+    policy: str, rough: bool
+) -> None:
+    """A queue full of promises is not even restored as it is."""
+    snapshot, config, graph = mixed_queue(policy)
     scenario = Scenario("s", graph, config, (pods(99, 1),))
-    assert look_ahead(snapshot, scenario, NOW, brief=True, effort=1).start == {99: NOW}
+    found = look_ahead(snapshot, scenario, NOW, brief=True, effort=1)
+    assert (found.start, found.rough) == ({99: NOW}, rough)
 
 
 def test_where_units_are_counted_no_effort_is_too_much() -> None:
