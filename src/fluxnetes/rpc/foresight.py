@@ -15,6 +15,8 @@ from fluxnetes.rpc.tasks import tasks_of
 from fluxnetes.rpc.values import Estimated
 from fluxnetes.simulate.estimate import estimate
 
+_ROUGH = "roughly: the queue is too long to be looked through to the end; it may be much earlier"
+
 
 @dataclass(frozen=True, slots=True)
 class Foreseen:
@@ -43,4 +45,5 @@ def estimated(seen: Foreseen) -> Estimated:
         return Estimated(False, reason=found.reason)
     placed = found.allocation
     tasks = tasks_of(seen.submission.request, placed.seats)
-    return Estimated(True, found.start, shares(seen.graph, placed.placement, tasks))
+    reason = _ROUGH if found.rough else ""
+    return Estimated(True, found.start, shares(seen.graph, placed.placement, tasks), reason)

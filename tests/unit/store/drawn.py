@@ -362,4 +362,5 @@ CONFIG: st.SearchStrategy[Config] = complete(
         ),
         max_size=2,
     ).map(tuple),
+    match_policy=st.sampled_from(["lonode", "first", "policy=high node_centric=true"]),
 )
