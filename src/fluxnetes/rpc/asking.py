@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from fluxnetes.controller.petitions import Office
+from fluxnetes.jobspec.model import Jobspec
 from fluxnetes.match.answers import Answer, Operation, Outcome
 from fluxnetes.queue.asks import narrowed
 from fluxnetes.queue.errors import QueueError, Refused, UnknownQueue
@@ -39,9 +40,12 @@ def refused_now(request: Request, office: Office) -> Answer | None:
         return answer if ever else ever
 
 
-def usual_queue(office: Office) -> str:
-    """The queue of those who cannot say which: the default or, if there is none, the first."""
+def queue_of(request: Request, office: Office) -> str:
+    """The queue of a match: that of its jobspec, or the default or, if there is none, the first."""
     names = _queues(office)
+    if isinstance(request, Jobspec) and request.queue:
+        check_queue(request.queue, office)
+        return request.queue
     return _USUAL if _USUAL in names else names[0]
 
 

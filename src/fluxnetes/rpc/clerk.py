@@ -20,7 +20,7 @@ from fluxnetes.queue.changes import Changes
 from fluxnetes.queue.events import Cancel, Event, Hold, Release, Started, Submit
 from fluxnetes.queue.jobs import Job, Submission
 from fluxnetes.queue.states import ENDED, HOLDING, WAITING, State
-from fluxnetes.rpc.asking import check_queue, refused_now, resolved, said_to_callers, usual_queue
+from fluxnetes.rpc.asking import check_queue, queue_of, refused_now, resolved, said_to_callers
 from fluxnetes.rpc.custody import Custody, is_called
 from fluxnetes.rpc.refusals import UnknownJob, WrongState
 from fluxnetes.rpc.texts import written
@@ -103,7 +103,7 @@ class Clerk:
                     0,
                     request,
                     walltime=ceil(request.duration) or None,
-                    queue=usual_queue(office),
+                    queue=queue_of(request, office),
                     user=wish.user or _NOBODY,
                     name=wish.name,
                     workload=_MATCHED + wish.key,

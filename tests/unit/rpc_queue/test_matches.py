@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from math import inf
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fluxnetes.match.answers import Outcome
 from fluxnetes.queue.config import Config, QueueConfig
 from fluxnetes.queue.states import State
+from fluxnetes.rpc.refusals import Invalid
 from fluxnetes.rpc.values import Grant, Pods, Wish
 from tests.unit.rpc_queue.counters import BEGIN, Counter, a_counter, a_submission, cores
 
@@ -103,6 +106,15 @@ async def test_where_no_queue_is_the_default_matches_are_of_the_first() -> None:
     counter = a_counter(config=config)
     grant = await match(counter, 1)
     assert counter.job(grant.job).queue == "batch"
+
+
+async def test_a_jobspec_may_name_its_queue() -> None:
+    config = Config(queues=(QueueConfig(), QueueConfig("debug")))
+    counter = a_counter(config=config)
+    grant = await counter.ask(counter.clerk.match(Wish(replace(cores(1), queue="debug"))))
+    assert counter.job(grant.job).queue == "debug"
+    with pytest.raises(Invalid, match="there is default, debug"):
+        await counter.ask(counter.clerk.match(Wish(replace(cores(1), queue="fast"))))
 
 
 async def test_numbers_count_from_one_and_who_is_refused_takes_none() -> None:

@@ -164,6 +164,8 @@ def controller(
     ):
         raise typer.BadParameter("--serve-... is about callers over gRPC: add --serve HOST:PORT")
     if serve is not None:
+        if serve_tokens is None:
+            raise typer.BadParameter("--serve: callers of a cluster need --serve-tokens FILE")
         from fluxnetes.cli.serve.door import Door, read_address
 
         try:

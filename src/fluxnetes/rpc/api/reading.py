@@ -9,6 +9,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from fluxnetes.cluster.requests import TENANCY
 from fluxnetes.graph.pools import MAX_AMOUNT
+from fluxnetes.jobspec.model import Jobspec
 from fluxnetes.match.gang import Gang, Shape
 from fluxnetes.queue.jobs import After, Dependency, Request, Submission
 from fluxnetes.rpc.asks import read_jobspec
@@ -77,7 +78,7 @@ def read_submission(message: v1.SubmitRequest | v1.EstimateRequest) -> Submissio
         0,
         request,
         walltime=_read_walltime(message.walltime, message.HasField("walltime"), request),
-        queue=_name(message.queue, "queue") or "default",
+        queue=_name(message.queue, "queue") or named_queue(request) or "default",
         user=user_of(_name(message.user, "user")) or "nobody",
         namespace=_name(message.namespace, "namespace") or "default",
         priority=message.priority,
@@ -95,6 +96,11 @@ def read_submit(message: v1.SubmitRequest) -> Submission:
         begin=begin,
         dependencies=tuple(map(_read_dependency, message.dependencies)),
     )
+
+
+def named_queue(request: Request) -> str:
+    """The queue that a jobspec asks for by itself; empty: none."""
+    return (request.queue or "") if isinstance(request, Jobspec) else ""
 
 
 def _read_dependency(message: v1.Dependency) -> Dependency:
