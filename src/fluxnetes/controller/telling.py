@@ -225,8 +225,8 @@ class Telling:
         eta: int | None = None,
     ) -> None:
         """The FluxJob of a group; single pods go without, they have their condition."""
-        if group.key.kind == POD or len(group.parts) > 1:
-            return
+        if group.key.kind == POD or (group.parts and group.parts[0].job != job.id):
+            return  # of a group that is queued in parts, the record tells of the first
         if group.is_deleted and group.key.kind != LABELLED:
             return  # the record went with its workload
         if part is not None and part.holds:

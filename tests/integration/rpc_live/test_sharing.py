@@ -16,7 +16,7 @@ from tests.integration.rpc.waiting import until
 from tests.integration.rpc_live.leading import ADA, Leading
 from tests.integration.rpc_live.looking import CPU, bound, callers_jobs, check_fits
 
-SECONDS = 6.0
+SECONDS = 4.0
 
 
 def call(address: str, seed: int, stop: Event) -> int:
