@@ -94,6 +94,13 @@ class Ask:
 
 
 @dataclass(frozen=True)
+class Same:
+    """What was asked last, so many times more."""
+
+    times: int
+
+
+@dataclass(frozen=True)
 class Cancel:
     nth: int
 
@@ -119,7 +126,7 @@ class Wait:
     seconds: int
 
 
-Step = Ask | Cancel | Turn | Others | Wait
+Step = Ask | Same | Cancel | Turn | Others | Wait
 OPERATIONS = (
     *[Operation.ALLOCATE] * 3,
     *[Operation.ALLOCATE_ORELSE_RESERVE] * 4,
@@ -128,13 +135,16 @@ OPERATIONS = (
     Operation.WITHOUT_ALLOCATING_FUTURE,
 )
 asks = st.builds(Ask, st.sampled_from(OPERATIONS), gangs)
+again = st.builds(Same, st.integers(1, 5))
 cancels = st.builds(Cancel, st.integers(0, 9))
 turns = st.builds(Turn, st.integers(0, 9), st.booleans())
 held = st.dictionaries(st.sampled_from(TYPES), st.integers(0, 9), max_size=2)
 others = st.builds(Others, st.integers(0, 9), held.map(lambda found: tuple(found.items())))
 waits = st.builds(Wait, st.integers(1, 4))
 streams = st.lists(
-    st.one_of(asks, asks, asks, asks, cancels, turns, others, waits), min_size=1, max_size=14
+    st.one_of(asks, asks, asks, again, again, cancels, turns, others, waits),
+    min_size=1,
+    max_size=14,
 )
 
 
@@ -293,6 +303,7 @@ class Play:
         self.policy = policy
         self.matcher = Matcher(farm.graph(), policy=policy)
         self.now = 0
+        self.asked: Ask | None = None
         self.down: set[str] = set()
         self.others: dict[str, Mapping[str, int]] = {}
         self.story: list[object] = []
@@ -309,7 +320,11 @@ class Play:
     def _do(self, step: Step, check: Callable[[Ask], None]) -> None:
         match step:
             case Ask():
+                self.asked = step
                 check(step)
+            case Same(times):
+                for _ in range(times if self.asked is not None else 0):
+                    check(self.asked)
             case Cancel(nth):
                 job = pick(live_jobs(self.matcher), nth)
                 if job is not None:

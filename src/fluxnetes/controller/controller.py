@@ -19,7 +19,7 @@ import logging
 import time
 from dataclasses import dataclass, field
 
-from fluxnetes.cluster.groups import Group, GroupKey
+from fluxnetes.cluster.groups import Group, GroupKey, Part
 from fluxnetes.controller.actions import Action, Bind
 from fluxnetes.controller.carrying import Carrying
 from fluxnetes.controller.desk import Desk
@@ -31,6 +31,7 @@ from fluxnetes.controller.petitions import Petitions
 from fluxnetes.controller.queueing import Queueing
 from fluxnetes.controller.seating import Seating
 from fluxnetes.controller.telling import Telling
+from fluxnetes.queue.changes import Changes
 from fluxnetes.queue.config import Config
 from fluxnetes.queue.states import State
 from fluxnetes.store.store import Store
@@ -107,11 +108,17 @@ class Controller:
         more = False
         if decides:
             self._heard = desk.told
-            more = desk.scheduler.cycle(desk.now, _AT_ONCE)
+            more = self.hands.expects = desk.scheduler.cycle(desk.now, _AT_ONCE)
         if not more:  # else somebody who asked may not have been looked at yet
             self.petitions.settle()
-        await self._write_down()
+        desk.noted = None
+        changes, later = desk.scheduler.take_changes(), Changes()
+        if changes.allocations and len(changes.jobs) > _AT_ONCE:
+            later = changes.set_aside_newcomers()
+        await self._write_down(changes)
         self._carry_out()
+        if later:  # while the others are being bound
+            await self._write_down(later)
         if not more:
             self.petitions.reply()
         if desk.told != self._heard:  # on which the queue has yet to decide
@@ -148,12 +155,10 @@ class Controller:
         if group.is_gone:
             self.desk.world.forget(group)
 
-    async def _write_down(self) -> None:
+    async def _write_down(self, changes: Changes) -> None:
         if self.grounds.reshaped:
             self.grounds.reshaped = False
             await self.store.keep_system(self.desk.matcher.graph, self.config, self.fence)
-        self.desk.noted = None
-        changes = self.desk.scheduler.take_changes()
         if changes:
             await self.store.commit(changes, self.fence)
             self.finishing.take(changes)
@@ -172,21 +177,37 @@ class Controller:
 
     def _be_patient(self) -> None:
         """Look at what has waited long enough."""
-        desk, settings = self.desk, self.desk.settings
+        desk = self.desk
         self.grounds.settle_crowds()
-        for group, part in list(desk.parts.values()):
-            if not part.holds:
-                continue
-            if part.kept or part.returning or desk.state(part) is State.ENDING:
-                desk.world.dirty[group.key] = None
-            elif not part.is_filled and desk.clock - part.progress > settings.stall:
-                self.carrying.give_up(group, part, self._stalled())
-            elif not part.is_filled and desk.clock - part.progress > _ASK_AGAIN:
-                part.bind_again()
-                desk.carry(group)
+        restless, desk.restless = desk.restless, {}
+        for key in restless:
+            group = desk.world.groups.get(key)
+            if group is not None and self._waits_for_something(group):
+                desk.restless[key] = None
         self._settle_homeless()
         self._settle_unsized()
         self.telling.refresh()
+
+    def _waits_for_something(self, group: Group) -> bool:
+        """Look after a group; False: nothing more will happen to it by time alone."""
+        waits = False
+        for part in self.desk.holding(group):
+            if part.kept or part.returning or self.desk.state(part) is State.ENDING:
+                self.desk.world.dirty[group.key] = None
+            elif not part.is_filled:
+                self._look_after(group, part, self.desk.clock - part.progress)
+            else:
+                continue
+            waits = True
+        return waits
+
+    def _look_after(self, group: Group, part: Part, idle: float) -> None:
+        """Ask again for what was asked for, or give up, once nothing went forward for a while."""
+        if idle > self.desk.settings.stall:
+            self.carrying.give_up(group, part, self._stalled())
+        elif idle > _ASK_AGAIN:
+            part.bind_again()
+            self.desk.carry(group)
 
     def _stalled(self) -> str:
         seconds = self.desk.settings.stall

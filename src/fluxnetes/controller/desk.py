@@ -78,6 +78,8 @@ class Desk:
     """The rule of a pod that has none of its own."""
     to_carry: dict[GroupKey, None] = field(default_factory=dict)
     """Groups for which something may have to be done."""
+    restless: dict[GroupKey, None] = field(default_factory=dict)
+    """Groups that something was done for, of which some may have nothing left to wait for."""
 
     def tell(self, event: Event) -> bool:
         """Tell the queue; False if it would not hear of it."""
@@ -196,4 +198,5 @@ class Desk:
 
     def take_to_carry(self) -> list[Group]:
         keys, self.to_carry = self.to_carry, {}
+        self.restless |= keys
         return [self.world.groups[key] for key in keys if key in self.world.groups]

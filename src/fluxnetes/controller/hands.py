@@ -46,6 +46,8 @@ class Hands:
     """Told of every pod that was bound."""
     hold_back: Callable[[str], bool] = field(default=lambda node: False)
     """Whether something happened on a node that the queue has not heard of yet; the bind waits."""
+    expects: bool = False
+    """Whether more binds will be asked for in a moment."""
     failed: Callable[[Action, str], None] = field(default=lambda action, why: None)
     """Told of everything that cannot be done, and why."""
     asked: dict[Hashable, Action] = field(default_factory=dict)
@@ -93,8 +95,8 @@ class Hands:
         return uid in self._flying
 
     def is_idle(self) -> bool:
-        """Whether no bind waits for a worker."""
-        return self._binds.empty()
+        """Whether no bind waits for a worker, nor is about to be asked for."""
+        return self._binds.empty() and not self.expects
 
     # -- working -------------------------------------------------------------------------------
 

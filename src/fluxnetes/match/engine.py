@@ -20,6 +20,7 @@ from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.placement import Placement
 from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.jobspec.model import Resource
+from fluxnetes.match.again import Again, Seated
 from fluxnetes.match.aggregates import Profile, add_up
 from fluxnetes.match.allowed import allowed_positions
 from fluxnetes.match.benches import Benches, NodeTable, build_table
@@ -27,7 +28,7 @@ from fluxnetes.match.evaluate import evaluate
 from fluxnetes.match.filters import parse_filters
 from fluxnetes.match.first import Limit, Walk, Weights
 from fluxnetes.match.flexible import split_xor_slots
-from fluxnetes.match.gang import Shape
+from fluxnetes.match.gang import Gang, Shape
 from fluxnetes.match.groups import build_groups
 from fluxnetes.match.ledger import Holding, Ledger
 from fluxnetes.match.place import NOTHING, Held, Selection, handed_down, hold
@@ -110,6 +111,7 @@ class Engine:
         self._table: NodeTable | None = None
         self._benches: tuple[int, Benches] | None = None
         """What nodes have free now, and the ledger's clock when that was so."""
+        self._again = Again(self.ledger)
         self.weights = Weights(graph, self.tree, self.filters) if policy.first else None
 
     # -- shape ---------------------------------------------------------------------------------
@@ -141,6 +143,7 @@ class Engine:
         """Properties changed: constraints are looked at again, and scores that depend on them."""
         self.labels += 1
         self._table = self._benches = None
+        self._again.forget()
         if self.policy.scoring == "property":
             self._rescore()
             self._plans.clear()
@@ -271,11 +274,26 @@ class Engine:
 
     # -- gangs ---------------------------------------------------------------------------------
 
-    def seater(self, view: View) -> Seater:
-        """Somebody to seat a gang in a view."""
+    def seat(self, gang: Gang, view: View) -> Seated | str:
+        """Where a gang goes in a view; or why it cannot."""
         if type(view) is not View:
-            return Seater(self.tree, Benches(self.tree, self.node_table(), view))
-        return Seater(self.tree, self._benches_now(view))
+            return self._seat(gang, Benches(self.tree, self.node_table(), view))
+        again = self._again.find(gang)
+        if again is not None:
+            return again
+        seated = self._seat(gang, self._benches_now(view))
+        if isinstance(seated, Seated):
+            self._again.note(gang, seated)
+        return seated
+
+    def _seat(self, gang: Gang, benches: Benches) -> Seated | str:
+        seater = Seater(self.tree, benches)
+        seating = seater.seat(gang, self.rows_allowed)
+        if seating is None:
+            return seater.why
+        held = self.hold_adopted(seating.selection)
+        assert held is not None  # noqa: S101 - every pod takes something
+        return Seated(tuple(seating.seats), held)
 
     def _benches_now(self, view: View) -> Benches:
         """What nodes have free now, from the last time that somebody asked if possible."""

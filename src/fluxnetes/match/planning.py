@@ -29,6 +29,7 @@ from fluxnetes.match.jobs import Job
 from fluxnetes.match.ledger import Holding
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.match.nodes import Nodes
+from fluxnetes.match.place import Held
 from fluxnetes.match.requests import InvalidRequest
 from fluxnetes.match.views import View
 
@@ -45,6 +46,8 @@ class Planning:
         self.matcher = matcher
         self.nodes = Nodes(matcher)
         self._amounts_below = lru_cache(maxsize=256)(self._count_below)
+        self._last: tuple[Held, Placement] | None = None
+        """What was given last, and as what; the same is often given again."""
 
     @property
     def engine(self) -> Engine:
@@ -237,10 +240,18 @@ class Planning:
 
     def allocate(self, jobid: int, found: Found, now: int, until: int) -> Placement:
         """A job has what was found for it, from now on."""
-        engine = self.engine
-        placement = engine.placement(found.held, now, until, None)
+        placement = self._placement(found.held, now, until)
         self.matcher.jobs[jobid] = Job(jobid, now, until, False, placement)
-        engine.enter(jobid, found.held, now, until, reserved=False, now=now)
+        self.engine.enter(jobid, found.held, now, until, reserved=False, now=now)
+        return placement
+
+    def _placement(self, held: Held, now: int, until: int) -> Placement:
+        if self._last is not None and self._last[0] is held:
+            placement = self._last[1]
+            if (placement.start, placement.end) == (now, until):
+                return placement
+        placement = self.engine.placement(held, now, until, None)
+        self._last = (held, placement)
         return placement
 
     def readmit(self, jobid: int, placement: Placement) -> None:

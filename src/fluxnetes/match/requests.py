@@ -98,13 +98,12 @@ class GangRequest:
         self._why = ""
 
     def select(self, view: View) -> Held | None:
-        seater = self._engine.seater(view)
-        seating = seater.seat(self._gang, self._engine.rows_allowed)
-        self._why = seater.why
-        if seating is None:
+        seated = self._engine.seat(self._gang, view)
+        if isinstance(seated, str):
+            self._why = seated
             return None
-        self.seats = tuple(seating.seats)
-        return self._engine.hold_adopted(seating.selection)
+        self.seats, self._why = seated.seats, ""
+        return seated.held
 
     def needs(self) -> dict[str, int]:
         return self._gang.needs()

@@ -128,7 +128,7 @@ def _first_rooms(count: int, columns: Columns, usable: Bools) -> tuple[Ints, Int
         fits = usable[part].copy()
         for _, amount, column in columns:
             fits &= column[part] >= amount
-        rows = fits.nonzero()[0] + first
+        rows = fits.nonzero()[0][:count] + first  # each has room for one at least
         room = np.minimum.reduce([column[rows] // amount for _, amount, column in columns])
         parts.append((rows, room))
         found += int(room.sum())

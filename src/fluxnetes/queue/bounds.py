@@ -6,8 +6,9 @@ and with it all that was decided in the same step. So such a value is refused at
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
+from operator import attrgetter
 
 from fluxnetes.queue.errors import QueueError
 
@@ -31,22 +32,27 @@ def _is_within(value: object) -> bool:
         return all(map(_is_within, value))  # type: ignore[call-overload]
     if value is None or kind is bool:
         return True
-    names = _NAMES.get(kind)
-    if names is None:
-        names = _NAMES[kind] = _field_names(kind)
-    if names:
-        return all(_is_within(getattr(value, name)) for name in names)
+    read = _READ.get(kind)
+    if read is None:
+        read = _READ[kind] = _reader(kind)
+    inside = read(value)
+    if inside:
+        return all(map(_is_within, inside))
     if isinstance(value, Mapping):
         return all(map(_is_within, value)) and all(map(_is_within, value.values()))
     return not isinstance(value, Iterable) or all(map(_is_within, value))
 
 
-_NAMES: dict[type, tuple[str, ...]] = {}
-"""The fields of each kind of value seen so far; none, if it is no data class."""
+_READ: dict[type, Callable[[object], tuple[object, ...]]] = {}
+"""How to get what is in the fields of each kind of value seen so far."""
 
 
-def _field_names(kind: type) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
+def _reader(kind: type) -> Callable[[object], tuple[object, ...]]:
+    """Gets the fields of a data class; nothing of anything else."""
+    names = [field.name for field in fields(kind)] if is_dataclass(kind) else []
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda value: tuple(getattr(value, name) for name in names)
 
 
 def _complain(value: object, path: str) -> None:

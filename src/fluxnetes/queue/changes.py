@@ -15,7 +15,7 @@ from fluxnetes.graph.placement import Placement
 from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.match.gang import Seats
 from fluxnetes.queue.jobs import Job
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import WAITING, State
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +135,26 @@ class Changes:
             or self.queues
             or self.spent
         )
+
+    def set_aside_newcomers(self) -> Changes:
+        """Take out the jobs that have only come and wait since. They may be written later.
+
+        Nothing else depends on them, and whoever never wrote them down has not seen them yet.
+        """
+        came = (e.job for e in self.events if e.kind == "transition" and e.before is None)
+        aside = {id for id in came if self._only_waits(id)}
+        if not aside:
+            return Changes()
+        later = Changes(
+            events=[event for event in self.events if event.job in aside],
+            jobs={id: self.jobs.pop(id) for id in sorted(aside)},
+        )
+        self.events = [event for event in self.events if event.job not in aside]
+        return later
+
+    def _only_waits(self, id: int) -> bool:
+        job = self.jobs[id]
+        return job.state in WAITING and id not in self.allocations and not job.tasks_started
 
 
 @dataclass(frozen=True, slots=True)

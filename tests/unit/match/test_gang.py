@@ -314,3 +314,68 @@ def test_it_makes_no_difference_how_many_nodes_are_looked_at_at_a_time(
         answers.append([(s.node.tolist(), s.pods.tolist()) for s in answer.seats])
     assert answers == [answers[-1]] * 4
     assert bool(answers[0]) == (pods <= 36)
+
+
+# -- the same again --------------------------------------------------------------------------------
+
+
+def looks(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> list[Gang]:
+    """What somebody had to look for on all nodes."""
+    looked: list[Gang] = []
+    seat = seating.Seater.seat
+
+    def counted(self: seating.Seater, gang: Gang, allowed: object) -> object:
+        looked.append(gang)
+        return seat(self, gang, allowed)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(seating.Seater, "seat", counted)
+    return looked
+
+
+def where(matcher: Matcher, asked: Gang) -> str:
+    (seated,) = seats(matcher, matcher.allocate(asked))
+    (name,) = seated
+    return name
+
+
+def test_the_same_again_is_not_looked_for_until_its_node_is_full(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    matcher, one = two_nodes(), gang(pods(1, cpu=2))
+    looked = looks(matcher, monkeypatch)
+    assert [where(matcher, one) for _ in range(6)] == ["n0"] * 4 + ["n1"] * 2
+    assert len(looked) == 2
+
+
+def test_something_else_in_between_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    matcher, one, large = two_nodes(), gang(pods(1, cpu=2)), gang(pods(1, cpu=7))
+    assert where(matcher, large) == "n0"
+    assert where(matcher, one) == "n1"
+    matcher.cancel(1)
+    looked = looks(matcher, monkeypatch)
+    assert where(matcher, one) == "n0"
+    assert len(looked) == 1
+
+
+def test_what_was_given_back_is_given_again() -> None:
+    matcher, one = two_nodes(), gang(pods(1, cpu=8))
+    for _ in range(3):
+        answer = matcher.allocate(one)
+        assert seats(matcher, answer) == [{"n0": 1}]
+        matcher.cancel(answer.jobid)
+
+
+def test_properties_that_changed_in_between_count() -> None:
+    matcher = two_nodes()
+    matcher.set_property("/cluster0/n0", "fast", "")
+    asked = gang(Shape.of(1, {"cpu": 1}, Properties(("fast",))))
+    assert where(matcher, asked) == "n0"
+    matcher.set_property("/cluster0/n1", "fast", "")
+    matcher.remove_property("/cluster0/n0", "fast")
+    assert where(matcher, asked) == "n1"
+
+
+def test_a_licence_is_never_given_twice() -> None:
+    matcher, asked = two_nodes(), gang(pods(1, cpu=1), licences=3)
+    assert matcher.allocate(asked)
+    assert not matcher.allocate(asked)

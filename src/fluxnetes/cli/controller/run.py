@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import re
@@ -146,6 +147,9 @@ async def _answering(options: Options, term: Term) -> AsyncIterator[None]:
 
 
 def _say_ready() -> None:
+    # What was imported and listed mostly stays; without this the collector walks over it again and
+    # again, a tenth of a second each time, while pods wait to be bound.
+    gc.freeze()
     sys.stdout.write(f"{READY}\n")
     sys.stdout.flush()
 
