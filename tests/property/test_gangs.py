@@ -323,8 +323,9 @@ class Play:
                 self.asked = step
                 check(step)
             case Same(times):
-                for _ in range(times if self.asked is not None else 0):
-                    check(self.asked)
+                for ask in [self.asked] * times:
+                    if ask is not None:
+                        check(ask)
             case Cancel(nth):
                 job = pick(live_jobs(self.matcher), nth)
                 if job is not None:

@@ -84,7 +84,9 @@ class Controller:
 
     async def _until_something_happens(self) -> None:
         until = _TICK if self.desk.noted is None else _NOTE_WITHIN
-        if self._next is not None:
+        if self._has_more_to_decide():
+            until = 0.0
+        elif self._next is not None:
             until = min(until, max(0.0, self._next - time.time()))
         try:
             async with asyncio.timeout(until):
@@ -99,8 +101,7 @@ class Controller:
         desk = self.desk
         desk.now, desk.clock = int(time.time()), time.monotonic()
         self._look()
-        due = self._next is not None and desk.now >= self._next
-        decides = desk.told != self._heard or due
+        decides = self._has_to_decide()
         if not decides and not self._has_waited(desk.noted):
             self._carry_out()
             self.petitions.reply()
@@ -123,7 +124,21 @@ class Controller:
             self.petitions.reply()
         if desk.told != self._heard:  # on which the queue has yet to decide
             self.wake.set()
-        self._next = desk.now if more else desk.scheduler.next_wake(desk.now)
+        self._next = desk.scheduler.next_wake(desk.now)
+
+    def _has_to_decide(self) -> bool:
+        if self.hands.expects:
+            return self._has_more_to_decide()
+        due = self._next is not None and self.desk.now >= self._next
+        return due or self.desk.told != self._heard
+
+    def _has_more_to_decide(self) -> bool:
+        """Whether the last cycle was cut short, and it is time to go on.
+
+        Not while all hands are full: what is decided later is decided with more knowledge, and no
+        bind is the later for it. Callers only wait for the decision, though.
+        """
+        return self.hands.expects and (not self.hands.are_full() or self.petitions.are_waiting)
 
     def _has_waited(self, noted: float | None) -> bool:
         return noted is not None and self.desk.clock - noted >= _NOTE_WITHIN
@@ -186,7 +201,8 @@ class Controller:
                 desk.restless[key] = None
         self._settle_homeless()
         self._settle_unsized()
-        self.telling.refresh()
+        if not self.hands.expects:  # else many of those that wait are about to start
+            self.telling.refresh()
 
     def _waits_for_something(self, group: Group) -> bool:
         """Look after a group; False: nothing more will happen to it by time alone."""

@@ -29,6 +29,8 @@ _log = logging.getLogger("fluxnetes.controller")
 
 BIND_WORKERS = 24
 OTHER_WORKERS = 8
+ENOUGH = 4 * BIND_WORKERS
+"""Binds in line that keep all workers busy while more are decided on."""
 _LONGEST_PAUSE = 5.0
 _JUST_NOW = 3.0
 _A_MOMENT = 0.02
@@ -97,6 +99,10 @@ class Hands:
     def is_idle(self) -> bool:
         """Whether no bind waits for a worker, nor is about to be asked for."""
         return self._binds.empty() and not self.expects
+
+    def are_full(self) -> bool:
+        """Whether there is enough to do for a while."""
+        return self._binds.qsize() >= ENOUGH
 
     # -- working -------------------------------------------------------------------------------
 

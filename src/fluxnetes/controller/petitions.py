@@ -187,6 +187,11 @@ class Petitions:
             else:
                 self._heard.append(asked)
 
+    @property
+    def are_waiting(self) -> bool:
+        """Whether somebody waits for an answer."""
+        return bool(self._inbox or self._heard)
+
     def settle(self) -> None:
         """The queue has decided on all that was heard."""
         office, heard = self._office, self._heard

@@ -43,6 +43,7 @@ from fluxnetes.queue.scheduler import Scheduler
 from fluxnetes.queue.states import HOLDING, WAITING, State
 from fluxnetes.store.errors import StoreRefused
 from fluxnetes.store.store import Store
+from fluxnetes.store.system import System
 from fluxnetes.store.translate import translate
 
 _log = logging.getLogger("fluxnetes.controller")
@@ -63,6 +64,7 @@ class Recovered:
 
 async def recover(
     store: Store,
+    before: System | None,
     fence: int,
     config: Config,
     world: World,
@@ -72,11 +74,11 @@ async def recover(
     clock: float,
     settings: Settings,
 ) -> Recovered:
-    """Make a desk from what the store and the cluster say."""
+    """Make a desk from what the store and the cluster say; `before` is the system as stored."""
     _read_everything(world, reader)
     _mark_ground(world)
     graph = world.machines.graph
-    snapshot, lost = await _snapshot(store, graph)
+    snapshot, lost = _on_our_graph(await store.load(), before, graph)
     await store.keep_system(graph, config, fence, snapshot.allocations)
     matcher = Matcher(graph, policy=config.match_policy)
     scheduler = Scheduler.resume(matcher, config, snapshot, now=now)
@@ -123,21 +125,22 @@ def _mark_ground(world: World) -> None:
         graph.set_closed(machine.vertex, machine.closed)
 
 
-async def _snapshot(store: Store, graph: ResourceGraph) -> tuple[Snapshot, tuple[int, ...]]:
-    snapshot, system = await store.load(), await store.system()
-    if system is None:
+def _on_our_graph(
+    snapshot: Snapshot, before: System | None, graph: ResourceGraph
+) -> tuple[Snapshot, tuple[int, ...]]:
+    """A snapshot as of this graph, and the jobs of which parts are not there any more."""
+    if before is None:
         return snapshot, ()
-    _compare(system.graph, graph.properties(0).get(CLUSTER_UID, ""))
-    translated = translate(snapshot, system, graph)
+    _compare(before.graph, graph.properties(0).get(CLUSTER_UID, ""))
+    translated = translate(snapshot, before, graph)
     return translated.snapshot, translated.lost
 
 
-async def zones_before(store: Store) -> dict[str, str]:
+def zones_of(before: System | None) -> dict[str, str]:
     """The subnet of each node of the graph that was last written down, by name."""
-    system = await store.system()
-    if system is None:
+    if before is None:
         return {}
-    graph, tree = system.graph, system.graph.topology()
+    graph, tree = before.graph, before.graph.topology()
     nodes = np.flatnonzero(graph.type_id[tree.vertex] == graph.types.get("node"))
     subnets = tree.vertex[tree.parent[nodes]]
     return dict(zip(graph.names(tree.vertex[nodes]), graph.names(subnets), strict=True))

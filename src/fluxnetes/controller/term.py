@@ -30,7 +30,7 @@ from fluxnetes.controller.hands import Hands
 from fluxnetes.controller.leader import Leader, LeadershipLost, Timing
 from fluxnetes.controller.petitions import Petitions
 from fluxnetes.controller.queueing import Queueing
-from fluxnetes.controller.recovery import check_cluster, recover, zones_before
+from fluxnetes.controller.recovery import check_cluster, recover, zones_of
 from fluxnetes.controller.reports import report_to
 from fluxnetes.controller.seating import Seating
 from fluxnetes.controller.telling import Telling
@@ -45,6 +45,7 @@ from fluxnetes.queue.config import Config
 from fluxnetes.store.errors import LeaseLost
 from fluxnetes.store.lease import SECONDS, Lease
 from fluxnetes.store.store import Store
+from fluxnetes.store.system import System
 
 _log = logging.getLogger("fluxnetes.controller")
 
@@ -197,16 +198,16 @@ class _Office:
 
 async def _govern(office: _Office, tasks: asyncio.TaskGroup, leads: Callable[[], None]) -> None:
     """Follow the cluster, recover, and run until the term ends."""
-    client, store, options = office.client, office.store, office.options
+    options = office.options
     machines = Machines(control_plane=options.control_plane, uid=office.uid)
-    machines.zones = await zones_before(store)
     world = World(machines, options.scheduler_names)
-    following = Following(client, world, asyncio.Event())
+    following = Following(office.client, world, asyncio.Event())
     tasks.create_task(following.run())
+    before = await office.store.system()
     await following.complete()
-    world.machines.put(following.take_nodes()[0])
-    fence = office.holding.lease.fence
-    controller = await _begin(client, store, options, following, office.may_write, fence)
+    machines.zones = zones_of(before)
+    machines.put(following.take_nodes()[0])
+    controller = await _begin(office, following, before)
     controller.hands.sure_for = office.sure_for
     tasks.create_task(controller.hands.run())
     tasks.create_task(controller.telling.reports.run())
@@ -227,30 +228,31 @@ def _anywhere(reader: Reader) -> Constraint:
     return Properties((plain.rule,))
 
 
-async def _begin(
-    client: Client,
-    store: Store,
-    options: Options,
-    following: Following,
-    may_write: Callable[[], bool],
-    fence: int,
-) -> Controller:
-    """Recover, and put the parts together."""
-    world, config = following.world, options.config
+async def _begin(office: _Office, following: Following, before: System | None) -> Controller:
+    """Recover, and put the parts together. `before` is the system as it is stored."""
+    client, store, options = office.client, office.store, office.options
+    world, config, fence = following.world, options.config, office.holding.lease.fence
     reader = Reader(world, following.storage)
-    now, clock = int(time.time()), time.monotonic()
     recovered = await recover(
-        store, fence, config, world, reader, now=now, clock=clock, settings=options.settings
+        store,
+        before,
+        fence,
+        config,
+        world,
+        reader,
+        now=int(time.time()),
+        clock=time.monotonic(),
+        settings=options.settings,
     )
     desk = recovered.desk
     desk.anywhere = _anywhere(reader)
-    hands = Hands(client, may_write)
+    hands = Hands(client, office.may_write)
     reports = report_to(
         client,
         options.identity,
         following.pods.objects.get,
         idle=hands.is_idle,
-        may_write=may_write,
+        may_write=office.may_write,
     )
     carrying = Carrying(desk, hands.is_binding, hands.revoke)
     seating = Seating(desk, reader)

@@ -27,6 +27,7 @@ class Luck(enum.Enum):
     STUCK = "neither done nor given up for a long time"
 
 
+_ENOUGH = 3
 _STEPS = {Luck.SLOW: 2, Luck.STUCK: 12}
 
 
@@ -52,6 +53,7 @@ class Palms:
     failed: Callable[[Action, str], None] = field(default=lambda action, why: None)
     luck: deque[Luck] = field(default_factory=deque)
     """How the next deeds go; then all go well."""
+    expects: bool = False
     asked: dict[Hashable, Action] = field(default_factory=dict)
     _flights: dict[Hashable, _Flight] = field(default_factory=dict)
     _done: dict[Hashable, tuple[Action, float]] = field(default_factory=dict)
@@ -77,6 +79,9 @@ class Palms:
 
     def is_idle(self) -> bool:
         return not any(isinstance(action, Bind) for action in self.asked.values())
+
+    def are_full(self) -> bool:
+        return sum(isinstance(action, Bind) for action in self.asked.values()) >= _ENOUGH
 
     def _binds(self) -> list[Bind]:
         actions = (flight.action for flight in self._flights.values())

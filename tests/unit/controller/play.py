@@ -18,6 +18,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
+from math import inf
+from types import SimpleNamespace
 from typing import Any, TypeVar, cast
 from unittest.mock import patch
 
@@ -94,6 +96,8 @@ class Play:
     def __enter__(self) -> Play:
         for module in (controller_module, term):
             self._patches.enter_context(patch.object(module, "time", self.clock))
+        # So few that it happens here, too, that a cycle is cut short and newcomers come later.
+        self._patches.enter_context(patch.object(controller_module, "_AT_ONCE", 2))
         self.start()
         return self
 
@@ -116,9 +120,11 @@ class Play:
         with patch.object(term, "Hands", lambda client, may_write: self.hands):
             self.controller: Controller = finish(self._begin())
 
-    def _begin(self) -> Coroutine[Any, Any, Controller]:
+    async def _begin(self) -> Controller:
         store = cast(Store, self.store)
-        return term._begin(cast(Client, None), store, self.options, self.following, lambda: True, 1)
+        leads: Any = SimpleNamespace(sure_for=lambda: inf, lease=SimpleNamespace(fence=1))
+        office = term._Office(cast(Client, None), store, self.options, leads, leads, "")
+        return await term._begin(office, self.following, await store.system())
 
     def restart(self, *, empty: bool = False) -> None:
         """The controller is killed, and another one starts; perhaps the database is gone, too.
@@ -219,7 +225,8 @@ class Play:
         happened = self.look()
         busy = self.hands.work()
         self.cluster.control()
-        return happened or busy or self.following.wake.is_set() or bool(self._fresh())
+        waits = self.following.wake.is_set() or self.hands.expects
+        return happened or busy or waits or bool(self._fresh())
 
     def look(self) -> bool:
         """News and a round; False: there were none."""

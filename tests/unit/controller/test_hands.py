@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from fluxnetes.controller.actions import Action, Bind
-from fluxnetes.controller.hands import Hands
+from fluxnetes.controller.hands import BIND_WORKERS, ENOUGH, Hands
 from fluxnetes.kube.client import Client
 from fluxnetes.kube.errors import Conflict, KubeError, TemporaryError
 
@@ -169,3 +169,28 @@ def test_every_bind_that_was_done_is_told() -> None:
 
     play(script(), hands)
     assert told == [BIND]
+
+
+def test_hands_are_full_while_there_is_enough_to_do_for_a_while() -> None:
+    hands = slow_hands()
+
+    async def script() -> None:
+        for number in range(ENOUGH + BIND_WORKERS):
+            hands.ask(replace(BIND, uid=f"uid-{number}", name=f"pod-{number}"))
+        assert hands.are_full()
+        while len(hands.at_work) < BIND_WORKERS:  # everybody takes one
+            await asyncio.sleep(0)
+        assert hands.are_full()
+        hands.may_finish.set()
+        while hands.asked:
+            await asyncio.sleep(0)
+        assert not hands.are_full()
+
+    play(script(), hands)
+
+
+def test_hands_are_not_idle_while_more_is_expected() -> None:
+    hands = slow_hands()
+    assert hands.is_idle()
+    hands.expects = True
+    assert not hands.is_idle()

@@ -51,6 +51,9 @@ def run(options: Options) -> int:
         term = _term(options)
     except (ValueError, OSError) as error:
         return _complain(error)
+    # What was imported stays for good; without this the collector walks over it again and again, a
+    # twentieth of a second each time.
+    gc.freeze()
     try:
         asyncio.run(_run(options, term))
     except _EXPECTED as error:
@@ -147,9 +150,7 @@ async def _answering(options: Options, term: Term) -> AsyncIterator[None]:
 
 
 def _say_ready() -> None:
-    # What was imported and listed mostly stays; without this the collector walks over it again and
-    # again, a tenth of a second each time, while pods wait to be bound.
-    gc.freeze()
+    gc.freeze()  # what was listed mostly stays, too
     sys.stdout.write(f"{READY}\n")
     sys.stdout.flush()
 
