@@ -20,21 +20,18 @@ from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.placement import Placement
 from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.jobspec.model import Resource
-from fluxnetes.match.again import Again, Seated
 from fluxnetes.match.aggregates import Profile, add_up
 from fluxnetes.match.allowed import allowed_positions
-from fluxnetes.match.benches import Benches, NodeTable, build_table
 from fluxnetes.match.evaluate import evaluate
 from fluxnetes.match.filters import parse_filters
 from fluxnetes.match.first import Limit, Walk, Weights
 from fluxnetes.match.flexible import split_xor_slots
-from fluxnetes.match.gang import Gang, Shape
+from fluxnetes.match.gangs import Gangs
 from fluxnetes.match.groups import build_groups
 from fluxnetes.match.ledger import Holding, Ledger
 from fluxnetes.match.place import NOTHING, Held, Selection, handed_down, hold
 from fluxnetes.match.policy import Policy
 from fluxnetes.match.scores import score_tree, unscorable
-from fluxnetes.match.seating import Seater
 from fluxnetes.match.select import Chooser
 from fluxnetes.match.stages import Rules, Stage, compile_stages
 from fluxnetes.match.states import Question, States
@@ -108,10 +105,7 @@ class Engine:
         self._rescore()
         self._plans: OrderedDict[object, Plan] = OrderedDict()
         self._constraints: dict[Constraint, tuple[int, Bools]] = {}
-        self._table: NodeTable | None = None
-        self._benches: tuple[int, Benches] | None = None
-        """What nodes have free now, and the ledger's clock when that was so."""
-        self._again = Again(self.ledger)
+        self.gangs = Gangs(self)
         self.weights = Weights(graph, self.tree, self.filters) if policy.first else None
 
     # -- shape ---------------------------------------------------------------------------------
@@ -142,8 +136,7 @@ class Engine:
     def relabelled(self) -> None:
         """Properties changed: constraints are looked at again, and scores that depend on them."""
         self.labels += 1
-        self._table = self._benches = None
-        self._again.forget()
+        self.gangs.relabelled()
         if self.policy.scoring == "property":
             self._rescore()
             self._plans.clear()
@@ -271,71 +264,6 @@ class Engine:
             evaluate(plan.stage, plan.now, question, changed)
         plan.clock = self.ledger.clock
         return plan.now
-
-    # -- gangs ---------------------------------------------------------------------------------
-
-    def seat(self, gang: Gang, view: View) -> Seated | str:
-        """Where a gang goes in a view; or why it cannot."""
-        if type(view) is not View:
-            return self._seat(gang, Benches(self.tree, self.node_table(), view))
-        again = self._again.find(gang)
-        if again is not None:
-            return again
-        seated = self._seat(gang, self._benches_now(view))
-        if isinstance(seated, Seated):
-            self._again.note(gang, seated)
-        return seated
-
-    def _seat(self, gang: Gang, benches: Benches) -> Seated | str:
-        seater = Seater(self.tree, benches)
-        seating = seater.seat(gang, self.rows_allowed)
-        if seating is None:
-            return seater.why
-        held = self.hold_adopted(seating.selection)
-        assert held is not None  # noqa: S101 - every pod takes something
-        return Seated(tuple(seating.seats), held)
-
-    def _benches_now(self, view: View) -> Benches:
-        """What nodes have free now, from the last time that somebody asked if possible."""
-        if self._benches is not None:
-            clock, benches = self._benches
-            changed = self.ledger.changed_since(clock)
-            if changed is not None and (not len(changed) or benches.follow(changed)):
-                self._benches = (self.ledger.clock, benches)
-                return benches
-        benches = Benches(self.tree, self.node_table(), view)
-        self._benches = (self.ledger.clock, benches)
-        return benches
-
-    def pods_that_fit(self, shape: Shape, view: View) -> int:
-        """How many pods of a shape there is room for in a view."""
-        benches = Benches(self.tree, self.node_table(), view)
-        usable = benches.usable
-        if shape.constraint is not None:
-            usable = usable & self.rows_allowed(shape.constraint)
-        return int(benches.room_for(shape)[usable].sum())
-
-    def node_table(self) -> NodeTable:
-        """The nodes that hold pools, in the policy's order."""
-        if self._table is None:
-            self._table = build_table(self.graph, self.tree, self.policy)
-        return self._table
-
-    def loose_pools(self, type: str) -> list[int]:
-        """The sizes of the pools of a type that no node owns, of those that can be reached."""
-        pools = self.node_table().loose.get(type, np.empty(0, np.int64))
-        sizes: list[int] = self.ledger.size[pools[self.reachable()[pools]]].tolist()
-        return sizes
-
-    def rows_allowed(self, constraint: Constraint) -> Bools:
-        """Which rows of the node table a constraint allows."""
-        table = self.node_table()
-        known = table.allowed.get(constraint)
-        if known is None:
-            if len(table.allowed) > _PLANS_KEPT:
-                table.allowed.clear()
-            known = table.allowed[constraint] = self.allowed(constraint)[table.nodes]
-        return known
 
     def allowed(self, constraint: Constraint) -> Bools:
         known = self._constraints.get(constraint)

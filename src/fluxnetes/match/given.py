@@ -23,7 +23,7 @@ def gang_at(engine: Engine, nodes: Nodes, gang: Gang, names: Sequence[str]) -> F
     missing = [name for name, position in zip(names, at, strict=True) if position is None]
     if missing:
         return f"there is no node {missing[0]}"
-    table = engine.node_table()
+    table = engine.gangs.table()
     row_of = {position: row for row, position in enumerate(table.nodes.tolist())}
     held: dict[int, int] = {}
     seats: list[Seats] = []

@@ -125,7 +125,7 @@ class Planning:
         The units must be independent of each other: so many slots, so many pods of one shape.
         """
         if isinstance(one, Gang) and not one.shared and len(one.shapes) == 1:
-            return self.engine.pods_that_fit(one.tidied().shapes[0], self.engine.ledger.idle())
+            return self.engine.gangs.count(one.tidied().shapes[0], self.engine.ledger.idle())
         view = self.engine.ledger.idle()
         low, high = 0, self._most_units(one, view)
         middle = high  # most often the bound itself is right
@@ -234,7 +234,7 @@ class Planning:
 
     def loose_pools(self, type: str) -> list[int]:
         """The sizes of the pools of a type that no node owns, of those that are up."""
-        return self.engine.loose_pools(type)
+        return self.engine.gangs.loose_pools(type)
 
     # -- records -------------------------------------------------------------------------------
 

@@ -98,7 +98,7 @@ class GangRequest:
         self._why = ""
 
     def select(self, view: View) -> Held | None:
-        seated = self._engine.seat(self._gang, view)
+        seated = self._engine.gangs.seat(self._gang, view)
         if isinstance(seated, str):
             self._why = seated
             return None
