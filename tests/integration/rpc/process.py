@@ -71,6 +71,17 @@ class Serve:
 
     def _launch(self) -> str:
         """Start it; the first line that it says, or nothing if it ends without a word."""
+        stdout = self.begin().stdout
+        assert stdout is not None
+        watchdog = Timer(_PATIENCE, self._running().kill)
+        watchdog.start()
+        try:
+            return stdout.readline()
+        finally:
+            watchdog.cancel()
+
+    def begin(self) -> subprocess.Popen[str]:
+        """Start it, and wait for nothing."""
         port = self.address.rpartition(":")[2]
         line = [sys.executable, "-m", "fluxnetes", "serve", "--port", port, *self._options]
         with self.log.open("a") as log:
@@ -81,13 +92,7 @@ class Serve:
                 text=True,
                 env=self._settings,
             )
-        assert self._process.stdout is not None
-        watchdog = Timer(_PATIENCE, self._process.kill)
-        watchdog.start()
-        try:
-            return self._process.stdout.readline()
-        finally:
-            watchdog.cancel()
+        return self._process
 
     def _limited(self, line: list[str]) -> list[str]:
         return line if self._files is None else ["prlimit", f"--nofile={self._files}", *line]

@@ -17,6 +17,7 @@ from tests.integration.rpc.graphs import a_cluster, of_kubernetes
 from tests.integration.rpc.jobspecs import slots
 from tests.integration.rpc.ours import Ours
 from tests.integration.rpc.process import Serve
+from tests.integration.rpc.waiting import until
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 R = {"R_lite": [{"rank": "0-1", "children": {"core": "0-3"}}], "nodelist": ["fluke[0-1]"]}
@@ -36,6 +37,15 @@ def cluster(tmp_path: Path) -> Path:
 
 def test_it_ends_well_when_it_is_told_to(tmp_path: Path) -> None:
     server = Serve(tmp_path).start()
+    assert server.stop() == 0
+
+
+@pytest.mark.parametrize("how", [(), ("--queue",)])
+def test_it_need_not_find_its_store_first(tmp_path: Path, cluster: Path, how: tuple[str]) -> None:
+    nobody = "postgres://nobody@127.0.0.1:1/nothing"
+    server = Serve(tmp_path, "--graph", cluster, "--store", "--dsn", nobody, *how)
+    server.begin()
+    until(lambda: "waiting for Postgres" in server.log.read_text())
     assert server.stop() == 0
 
 

@@ -46,6 +46,10 @@ class Door:
         host = self.host.strip("[]")
         address = f"[{host}]:{self.port}" if ":" in host else f"{host}:{self.port}"
         guard = None if self.token_file is None else Guard(self.token_file)
+        if guard is None and self.client_ca is None and not is_loopback(host):
+            _log.warning(
+                "whoever can reach %s may use and cancel everything; see --token-file", address
+            )
         return Settings(address, self._credentials(host), guard, self.max_message << 20)
 
     def _credentials(self, host: str) -> Files | None:

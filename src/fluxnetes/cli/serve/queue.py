@@ -14,7 +14,7 @@ from fluxnetes.cli.serve.answering import serve
 from fluxnetes.cli.serve.opening import opened_store, read_graph_file
 from fluxnetes.cli.serve.options import Options
 from fluxnetes.controller.petitions import Petitions
-from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.graph.columns import GraphError, ResourceGraph
 from fluxnetes.graph.readers import read_graph
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.config import Config
@@ -28,7 +28,7 @@ from fluxnetes.store.store import Store
 _log = logging.getLogger("fluxnetes.rpc")
 
 
-async def run_queue(options: Options, stop: asyncio.Event) -> None:
+async def run_queue(options: Options, stop: asyncio.Event, up: Callable[[], None]) -> None:
     """Serve a queue until told to stop."""
     config = read_config(options.config)
     if options.policy is not None:
@@ -53,7 +53,7 @@ async def run_queue(options: Options, stop: asyncio.Event) -> None:
         waiting.cancel()
         if ended.done():
             ended.result()
-        await serve(host, options.door, stop, ended)
+        await serve(host, options.door, stop, ended, up)
     finally:
         await side.stop()
 
@@ -81,7 +81,10 @@ class _Work:
     def _graph(self, kept: ResourceGraph | None) -> ResourceGraph:
         """The graph of the command line or, without one, that of the store."""
         if self._options.graph is not None:
-            return read_graph(*read_graph_file(self._options))
+            try:
+                return read_graph(*read_graph_file(self._options))
+            except GraphError as error:
+                raise ValueError(f"{self._options.graph}: {error}") from error
         if kept is None:
             raise ValueError("a queue needs a graph: --graph FILE")
         return kept

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from fluxnetes.cli.serve.answering import serve
@@ -47,12 +47,25 @@ def _set_up_log(level: str) -> None:
 
 
 async def _run(options: Options) -> None:
-    stop = asyncio.Event()
+    """Serve until told to stop; who is told before that is not waited for."""
+    stop, up = asyncio.Event(), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    if options.queue:
-        await run_queue(options, stop)
-        return
+    work = asyncio.create_task((run_queue if options.queue else _run_alone)(options, stop, up.set))
+    told = asyncio.create_task(stop.wait())
+    await asyncio.wait((work, told), return_when=asyncio.FIRST_COMPLETED)
+    told.cancel()
+    if not up.is_set():
+        work.cancel()  # it may wait for a store that never comes
+    try:
+        await work
+    except asyncio.CancelledError:
+        if not stop.is_set():
+            raise
+
+
+async def _run_alone(options: Options, stop: asyncio.Event, up: Callable[[], None]) -> None:
+    """Serve a matcher alone."""
     async with AsyncExitStack() as stack:
         writer = None
         matching = Matching(options.policy or USUAL_POLICY)
@@ -63,7 +76,8 @@ async def _run(options: Options) -> None:
         stack.push_async_callback(host.close)
         if options.graph is not None and not matching.has_graph:
             await _load(host, options)
-        await serve(host, options.door, stop, None if writer is None else writer.failure)
+        failure = None if writer is None else writer.failure
+        await serve(host, options.door, stop, failure, up)
 
 
 @asynccontextmanager
@@ -83,5 +97,8 @@ async def _writing(options: Options, matching: Matching) -> AsyncIterator[Writer
 
 async def _load(host: Alone, options: Options) -> None:
     text, format = read_graph_file(options)
-    count = await host.load(text, format, options.policy or USUAL_POLICY, source="file")
+    try:
+        count = await host.load(text, format, options.policy or USUAL_POLICY, source="file")
+    except Refusal as error:
+        raise ValueError(f"{options.graph}: {error}") from error
     _log.info("%s: a graph of %d vertices", options.graph, count)
