@@ -8,6 +8,7 @@ control plane's programs are, when it is asked for and was not built before.
 from __future__ import annotations
 
 import hashlib
+import json
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -89,10 +90,12 @@ def built() -> Path:
 @cache
 def _definition() -> Object:
     """Of its PodGroups, as it comes with the sources."""
-    ask = [find_go(MODULE), "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/scheduler-plugins"]
+    # The program may come from the cache while the sources were never here, or are gone.
+    ask = [find_go(MODULE), "mod", "download", "-json", "sigs.k8s.io/scheduler-plugins"]
     said = subprocess.run(ask, cwd=MODULE, capture_output=True, text=True, check=True)
-    manifest = Path(said.stdout.strip(), "manifests", "coscheduling", "crd.yaml").read_text()
-    definition: Object = yaml.safe_load(manifest)
+    sources = Path(json.loads(said.stdout)["Dir"])
+    manifest = sources / "manifests" / "coscheduling" / "crd.yaml"
+    definition: Object = yaml.safe_load(manifest.read_text())
     return definition
 
 
