@@ -93,6 +93,8 @@ class Part:
     kept: dict[int, Kept] = field(default_factory=dict)
     returning: str = ""
     """Why it is being taken back; empty: it is not."""
+    pause: int = 0
+    """Seconds in which it is not tried again, once it has been taken back."""
     withdrawn: bool = False
     """It was taken out of the queue because its group asks for nothing, or something else."""
     progress: float = 0.0
@@ -129,7 +131,7 @@ class Part:
 
     def wait_again(self) -> None:
         """It went back to the queue."""
-        self.nodes, self.ended, self.returning = [], set(), ""
+        self.nodes, self.ended, self.returning, self.pause = [], set(), "", 0
         self.pods.clear()
         self.bound.clear()
         self.to_bind.clear()

@@ -114,8 +114,9 @@ class Carrying:
         self._revoke(part)
         if not part.bound and not self.in_flight(part.job):
             reason = part.returning
+            begin = self.desk.now + part.pause if part.pause else None
             self.desk.wait_again(group, part)
-            self.desk.tell(Returned(part.job, reason))
+            self.desk.tell(Returned(part.job, reason, begin))
 
     def _revoke(self, part: Part) -> None:
         """What is not bound yet stays so."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from dataclasses import dataclass, field
 
@@ -44,6 +45,10 @@ _NOTE_WITHIN = 0.25
 """That jobs began to run changes no decision, so it is written down many at a time."""
 _AT_ONCE = 300
 """So many jobs start in a round, so that the first are bound while we decide on the rest."""
+_LEAVE_FOR = 5.0
+"""Who came while so many start is written down after so long at the latest."""
+_LONGEST_PAUSE = 10
+"""Times the shortest one."""
 _ASK_AGAIN = 5.0
 """Binds of a part in which nothing goes forward are asked for again so long after."""
 
@@ -71,6 +76,8 @@ class Controller:
     """How much the queue had been told when it last decided; carrying out tells it things too."""
     _next: int | None = None
     """When the queue wants to be asked again."""
+    _cut_since: float | None = None
+    """Since when cycles have been cut short, if the last one was."""
     _homeless: dict[str, float] = field(default_factory=dict)
     """Since when pods wait for their workload to be seen."""
     _unsized: dict[GroupKey, float] = field(default_factory=dict)
@@ -110,16 +117,12 @@ class Controller:
         if decides:
             self._heard = desk.told
             more = self.hands.expects = desk.scheduler.cycle(desk.now, _AT_ONCE)
+            self._cut_since = (self._cut_since or desk.clock) if more else None
         if not more:  # else somebody who asked may not have been looked at yet
             self.petitions.settle()
         desk.noted = None
-        changes, later = desk.scheduler.take_changes(), Changes()
-        if changes.allocations and len(changes.jobs) > _AT_ONCE:
-            later = changes.set_aside_newcomers()
-        await self._write_down(changes)
+        await self._write_down(desk.scheduler.take_changes(but_newcomers=self._may_leave()))
         self._carry_out()
-        if later:  # while the others are being bound
-            await self._write_down(later)
         if not more:
             self.petitions.reply()
         if desk.told != self._heard:  # on which the queue has yet to decide
@@ -140,8 +143,15 @@ class Controller:
         """
         return self.hands.expects and (not self.hands.are_full() or self.petitions.are_waiting)
 
+    def _may_leave(self) -> bool:
+        """Whether those who have only come may be written later: many are about to start, and it
+        is urgent to bind the others."""
+        return self._cut_since is not None and self.desk.clock - self._cut_since < _LEAVE_FOR
+
     def _has_waited(self, noted: float | None) -> bool:
-        return noted is not None and self.desk.clock - noted >= _NOTE_WITHIN
+        if noted is None or self.hands.expects:
+            return False
+        return self.desk.clock - noted >= _NOTE_WITHIN
 
     def _look(self) -> None:
         """Tell the queue all that happened."""
@@ -220,10 +230,20 @@ class Controller:
     def _look_after(self, group: Group, part: Part, idle: float) -> None:
         """Ask again for what was asked for, or give up, once nothing went forward for a while."""
         if idle > self.desk.settings.stall:
+            part.pause = self._pause(part)
             self.carrying.give_up(group, part, self._stalled())
         elif idle > _ASK_AGAIN:
             part.bind_again()
             self.desk.carry(group)
+
+    def _pause(self, part: Part) -> int:
+        """How long a part that stalled is left alone; the first time not at all.
+
+        A quota that keeps its pods from being made, say, may do so for hours, and meanwhile others
+        can use the nodes.
+        """
+        restarts = min(self.desk.job(part).restarts, _LONGEST_PAUSE)
+        return math.ceil(min(2**restarts - 1, _LONGEST_PAUSE) * self.desk.settings.again)
 
     def _stalled(self) -> str:
         seconds = self.desk.settings.stall

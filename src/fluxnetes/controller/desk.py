@@ -36,6 +36,9 @@ class Settings:
     """A seat waits so long for the replacement of a pod that ended."""
     stall: float = 60.0
     """A group that is placed but not filled goes back if nothing went forward for so long."""
+    again: float = 60.0
+    """A group that went back for that reason is tried again at once, then so long after, and then
+    about twice as long each time, up to ten times as long."""
     homeless: float = 10.0
     """A pod waits so long for the workload that it says it is of."""
     grace: float = 30.0

@@ -11,7 +11,6 @@ import re
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.groups import LABELLED, POD, Group, GroupKey, Member, Part, is_live
@@ -22,7 +21,7 @@ from fluxnetes.controller.events import about
 from fluxnetes.controller.fluxjobs import FluxJobView
 from fluxnetes.controller.jobspecs import jobspec_text
 from fluxnetes.controller.reports import Reports
-from fluxnetes.controller.words import in_users_units
+from fluxnetes.controller.words import in_users_units, moment
 from fluxnetes.kube.objects.base import Owner
 from fluxnetes.kube.objects.events import Reference
 from fluxnetes.kube.objects.fluxjobs import Wrapped
@@ -165,7 +164,7 @@ class Telling:
         reason = words = self._with_names(in_users_units(told.reason))
         self._record(group, job, part, reason, place, eta)
         if eta is not None:
-            words += f"; it starts by {_moment(eta)}"
+            words += f"; it starts by {moment(eta)}"
         if place is not None:
             words += f"; it is number {place} in queue {job.queue}"
         self._condition(group, "Unschedulable", words)
@@ -274,10 +273,6 @@ def _is_gated(member: Member) -> bool:
 def _reason_word(state: State) -> str:
     """`timed out` is TimedOut."""
     return "".join(word.capitalize() for word in state.value.split())
-
-
-def _moment(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _size(job: Job) -> int:

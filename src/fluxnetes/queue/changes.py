@@ -139,7 +139,7 @@ class Changes:
     def set_aside_newcomers(self) -> Changes:
         """Take out the jobs that have only come and wait since. They may be written later.
 
-        Nothing else depends on them, and whoever never wrote them down has not seen them yet.
+        Nothing else depends on them, and whoever has not written them down has not seen them yet.
         """
         came = (e.job for e in self.events if e.kind == "transition" and e.before is None)
         aside = {id for id in came if self._only_waits(id)}

@@ -85,6 +85,8 @@ class Returned:
 
     job: int
     reason: str
+    begin: int | None = None
+    """When it may be tried again, at the earliest; None: at once."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,8 @@ class Gate:
             self._core.records.dependants[dependency.job].add(job.id)
         if begin is not None and begin > now:
             heappush(self._begins, (begin, job.id))
+            if job.restarts:
+                return f"it is tried again at {begin} at the earliest; {job.reason}"
             return f"begins at {begin} at the earliest"
         return f"{unmet[0].kind.value} job {unmet[0].job}" if unmet else ""
 

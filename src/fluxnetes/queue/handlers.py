@@ -164,6 +164,8 @@ class Handlers:
     def _returned(self, event: Returned, now: int) -> None:
         job = self._core.records.find(event.job)
         if job.state is State.ALLOCATED:
+            if event.begin is not None:
+                job.submission = replace(job.submission, begin=event.begin)
             self._life.allocated_to_pending(job, now, event.reason)
         elif job.cause is Cause.TIMED_OUT and job.running is None and job.state is State.ENDING:
             # Its time went by before anything of it ran.

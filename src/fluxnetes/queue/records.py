@@ -57,9 +57,11 @@ class Records:
     def changes(self) -> Changes:
         return self._changes
 
-    def take_changes(self) -> Changes:
-        """What changed since this was last asked."""
+    def take_changes(self, *, but_newcomers: bool = False) -> Changes:
+        """What changed since this was last asked; with or without those who only came and wait."""
         taken, self._changes = self._changes, Changes()
+        if but_newcomers:
+            self._changes = taken.set_aside_newcomers()
         return taken
 
     def tell(self, event: Event) -> None:

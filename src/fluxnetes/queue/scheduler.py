@@ -133,9 +133,13 @@ class Scheduler:
             self._validator.check()
         return more
 
-    def take_changes(self) -> Changes:
-        """All that changed since this was last called."""
-        return self._core.records.take_changes()
+    def take_changes(self, *, but_newcomers: bool = False) -> Changes:
+        """All that changed since this was last called.
+
+        Or without the jobs that have only come and wait, for somebody who will ask again in a
+        moment: most of those may have started by then, and are written once instead of twice.
+        """
+        return self._core.records.take_changes(but_newcomers=but_newcomers)
 
     def next_wake(self, now: int) -> int | None:
         """When to call `cycle` again if nothing happens before; None: no need."""

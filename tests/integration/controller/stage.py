@@ -38,6 +38,7 @@ QUEUES = {
 PATIENCE: dict[str, float] = {
     "keep-seat": 15,
     "stall": 8,
+    "again": 1,
     "homeless": 1,
     "grace": 5,
     "collision": 1,

@@ -45,7 +45,7 @@ from tests.unit.controller.palms import Palms
 
 T = TypeVar("T")
 
-PATIENCE = Settings(keep_seat=5.0, stall=6.0, homeless=2.0, grace=3.0, collision=2.0)
+PATIENCE = Settings(keep_seat=5.0, stall=6.0, again=4.0, homeless=2.0, grace=3.0, collision=2.0)
 CONFIG = Config(queues=(QueueConfig(grace=2),))
 MOST_STEPS = 150
 """Whoever needs more within one second goes in a circle."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from msgspec.structs import replace
@@ -10,7 +11,7 @@ from msgspec.structs import replace
 from fluxnetes.cluster.names import COMPLETION_INDEX, EXCLUSIVE, HOLD, JOB, QUEUED, TASK
 from tests.unit.cluster.builders import OTHERS, a_job, changed, machine, one_pod
 from tests.unit.controller.palms import Luck
-from tests.unit.controller.play import Play
+from tests.unit.controller.play import PATIENCE, Play
 
 
 @pytest.fixture
@@ -208,3 +209,40 @@ def test_what_others_want_with_a_name_of_ours_is_refused_and_nobody_else_suffers
     fixed = replace(bad, metadata=replace(bad.metadata, annotations={}))
     play.put(fixed)
     assert play.where("bad") == ["n1"]
+
+
+# -- stalling --------------------------------------------------------------------------------------
+
+
+def test_a_job_of_which_no_pods_come_is_tried_again_later_and_later(play: Play) -> None:
+    """A quota may be in the way. Others use the nodes meanwhile."""
+    play.lags = {"pods"}
+    play.put(a_job("stuck", pods=3, cpu="4"))
+    assert play.states() == ["allocated"]
+    stall, again = int(PATIENCE.stall), int(PATIENCE.again)
+    play.wait(stall + 2)
+    assert play.states() == ["allocated"]  # for the second time
+    play.wait(stall + 1)
+    assert play.states() == ["pending"]
+    play.lags = set()
+    play.put(a_job("other", pods=3, cpu="4"))
+    assert play.where("other") == ["n1", "n2", "n3"]
+    play.end(*play.pods("other"))
+    play.wait(again)
+    assert play.where("stuck") == ["n1", "n2", "n3"]
+
+
+def test_the_pause_of_one_who_stalls_grows_and_has_an_end(play: Play) -> None:
+    play.lags = {"pods"}
+    play.put(a_job("stuck"))
+    started: list[int] = []
+    for _ in range(300):
+        job = play.desk.scheduler.jobs[1]
+        if job.start is not None and job.start not in started:
+            started.append(job.start)
+        play.wait()
+    pauses = [after - before for before, after in pairwise(started)]
+    stalls = pauses[0]
+    assert [pause - stalls for pause in pauses[1:6]] == [
+        pytest.approx(times * PATIENCE.again, abs=1) for times in (1, 3, 7, 10, 10)
+    ]

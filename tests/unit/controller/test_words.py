@@ -32,7 +32,17 @@ from fluxnetes.controller.words import in_users_units
             "no node is free for a pod that shares its node with nobody",
         ),
         ("queue batch is stopped", "queue batch is stopped"),
+        (
+            "waits: begins at 1794787200 at the earliest",
+            "waits: begins at 2026-11-16T00:00:00Z at the earliest",
+        ),
+        (
+            "it would run into maintenance window disks (1794787200 to 1794787260)",
+            "it would run into maintenance window disks (2026-11-16T00:00:00Z to "
+            "2026-11-16T00:01:00Z)",
+        ),
+        ("needs 4000000000 example.com/bits", "needs 4000000000 example.com/bits"),
     ],
 )
-def test_amounts_are_told_as_users_write_them(said: str, read: str) -> None:
+def test_amounts_and_times_are_told_as_users_write_them(said: str, read: str) -> None:
     assert in_users_units(said) == read

@@ -82,6 +82,21 @@ def test_what_could_not_be_carried_out_goes_back_to_the_queue() -> None:
     assert "the node refused its pod" in [event.reason for event in world.story(job)]
 
 
+def test_what_could_not_be_carried_out_is_not_tried_again_before_it_should_be() -> None:
+    world = world_in_which_nothing_runs_by_itself()
+    job = world.submit(a_job())
+    world.tell(Returned(job, "no pod came", begin=30))
+    assert world.state(job) is S.PENDING
+    assert world.why(job) == "waits: it is tried again at 30 at the earliest; no pod came"
+    other = world.submit(a_job(nodes=2))
+    assert world.start(other) == 0
+    world.end(other)
+    world.go_to(29)
+    assert world.state(job) is S.PENDING
+    world.go_to(30)
+    assert world.state(job) is S.ALLOCATED
+
+
 def test_a_job_whose_time_went_by_before_it_ran_can_go_back_to_the_queue() -> None:
     world = world_in_which_nothing_runs_by_itself()
     job = world.submit(a_job().lasting(10))

@@ -102,8 +102,8 @@ def controller(
         list[str] | None,
         typer.Option(
             metavar="NAME=SECONDS",
-            help="How long to wait: keep-seat (60), stall (60), homeless (10), grace (30), "
-            "collision (5); may be given often.",
+            help="How long to wait: keep-seat (60), stall (60), again (60), homeless (10), "
+            "grace (30), collision (5); may be given often.",
         ),
     ] = None,
     lease: Annotated[
