@@ -242,8 +242,8 @@ class Controller:
         A quota that keeps its pods from being made, say, may do so for hours, and meanwhile others
         can use the nodes.
         """
-        restarts = min(self.desk.job(part).restarts, _LONGEST_PAUSE)
-        return math.ceil(min(2**restarts - 1, _LONGEST_PAUSE) * self.desk.settings.again)
+        times: int = 2 ** min(self.desk.job(part).restarts, _LONGEST_PAUSE) - 1
+        return math.ceil(min(times, _LONGEST_PAUSE) * self.desk.settings.again)
 
     def _stalled(self) -> str:
         seconds = self.desk.settings.stall
