@@ -28,7 +28,7 @@ class Line:
         self.asked = self.answered = 0
         """How many bytes ever went there, and came back."""
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._ends: set[asyncio.StreamWriter] = set()
 
     def __enter__(self) -> Self:
@@ -39,7 +39,7 @@ class Line:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._server.close()
+        self._do(self._close())
         self.cut()
         self._do(self._over())
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -54,6 +54,10 @@ class Line:
                 end.transport.abort()
 
         self._do(cut())
+
+    async def _close(self) -> None:
+        """In the thread of the loop, where connections come and go."""
+        self._server.close()
 
     async def _over(self) -> None:
         others = asyncio.all_tasks() - {asyncio.current_task()}
