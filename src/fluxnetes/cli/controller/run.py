@@ -52,7 +52,7 @@ def run(options: Options) -> int:
     except (ValueError, OSError) as error:
         return _complain(error)
     # What was imported stays for good; without this the collector walks over it again and again, a
-    # twentieth of a second each time.
+    # twentieth of a second each time. Not so what a term lists, which is garbage after it.
     gc.freeze()
     try:
         asyncio.run(_run(options, term))
@@ -150,7 +150,6 @@ async def _answering(options: Options, term: Term) -> AsyncIterator[None]:
 
 
 def _say_ready() -> None:
-    gc.freeze()  # what was listed mostly stays, too
     sys.stdout.write(f"{READY}\n")
     sys.stdout.flush()
 
