@@ -20,10 +20,11 @@ import msgspec
 from fluxnetes.kube.config import Access
 from fluxnetes.kube.decoding import decoding
 from fluxnetes.kube.errors import Expired
+from fluxnetes.kube.exchange import Request
 from fluxnetes.kube.objects.base import Object, Resource
 from fluxnetes.kube.objects.pods import PODS
 from fluxnetes.kube.patches import Patch
-from fluxnetes.kube.transport import Lane, Request, Transport
+from fluxnetes.kube.transport import Lane, Transport
 
 T = TypeVar("T", bound=Object)
 

@@ -7,9 +7,10 @@ that a request needs.
 A request is tried once, with two exceptions that are always safe. When the server says that it is
 too busy it has done nothing, so we ask again after the time that it names. When it does not know us
 any more we ask again with fresh credentials, if there are any. All other failures are for the
-caller, who knows what is worth doing again. They are never exceptions of aiohttp.
+caller, who knows what is worth doing again. They are never exceptions of a library.
 
-Proxies are taken from `proxy-url` of the kubeconfig only, not from the environment.
+Short requests go over `wires`, watches through aiohttp. Where there is a proxy everything goes
+through aiohttp; it is taken from `proxy-url` of the kubeconfig only, not from the environment.
 """
 
 from __future__ import annotations
@@ -17,19 +18,15 @@ from __future__ import annotations
 import asyncio
 import random
 import re
-import socket
-from collections.abc import AsyncIterator, Mapping
+import ssl
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 
 import aiohttp
 import msgspec
-from yarl import URL
 
 from fluxnetes.kube.config import Access
-from fluxnetes.kube.credentials import Identity
 from fluxnetes.kube.errors import (
     KubeError,
     Overloaded,
@@ -38,21 +35,20 @@ from fluxnetes.kube.errors import (
     Untrusted,
     error_for,
 )
+from fluxnetes.kube.exchange import Answer, Carrier, Request
+from fluxnetes.kube.sessions import Session, whole
+from fluxnetes.kube.wires import NoConnection, Wires
 
 _TRIES = 4
 """How often a server that is too busy is asked."""
-
-_HEADERS = {
-    "Accept": "application/json",
-    # The server would spend more time on compressing than the wire takes.
-    "Accept-Encoding": "identity",
-    "User-Agent": "fluxnetes",
-}
 
 _LONGEST_QUOTE = 300
 
 _SSL_CONTEXT = re.compile(r" ssl:<.*?>")
 """In what aiohttp says: an address in memory, which helps nobody."""
+
+_NEVER_SENT = (NoConnection, aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
+_NOT_TRUSTED = (ssl.SSLCertVerificationError, aiohttp.ClientConnectorCertificateError)
 
 
 class Lane(Enum):
@@ -63,140 +59,107 @@ class Lane(Enum):
     WATCHES = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What to ask of the server."""
-
-    what: str
-    """In words, for errors."""
-    method: str
-    path: str
-    params: Mapping[str, str] | None = None
-    body: bytes | None = None
-    content_type: str = "application/json"
-
-
 class Transport:
     """Connections to one server. Open it with `async with`."""
 
+    _watches: Session
+    _carriers: dict[Lane, Carrier]
+
     def __init__(self, access: Access, timeout: float = 60.0) -> None:
         self.access = access
-        self._timeout = aiohttp.ClientTimeout(total=timeout, sock_connect=10)
-        self._sessions: dict[Lane, aiohttp.ClientSession] = {}
+        self._timeout = timeout
 
     async def __aenter__(self) -> Transport:
-        self._sessions = {lane: self._session(lane) for lane in Lane}
+        self._watches = Session(self.access, Lane.WATCHES.value, self._timeout)
+        self._carriers = {
+            Lane.REQUESTS: self._carrier(Lane.REQUESTS),
+            Lane.BINDS: self._carrier(Lane.BINDS),
+            Lane.WATCHES: self._watches,
+        }
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await asyncio.gather(*(session.close() for session in self._sessions.values()))
+        await asyncio.gather(*(carrier.close() for carrier in self._carriers.values()))
+
+    def _carrier(self, lane: Lane) -> Carrier:
+        access = self.access
+        if access.proxy is not None:
+            return Session(access, lane.value, self._timeout)
+        return Wires(access.server, access.server_name, lane.value, self._timeout)
 
     async def ask(self, request: Request, lane: Lane = Lane.REQUESTS) -> bytes:
         """The content of the answer."""
         for tries_left in reversed(range(_TRIES)):
             try:
-                return await self._ask_once(request, lane)
+                return await self._ask_once(request, self._carriers[lane])
             except Overloaded as busy:
                 if not tries_left:
                     raise
                 await asyncio.sleep(busy.retry_after * random.uniform(1, 1.25))  # noqa: S311
         raise AssertionError("the last try either answers or raises")
 
-    async def _ask_once(self, request: Request, lane: Lane) -> bytes:
+    async def _ask_once(self, request: Request, carrier: Carrier) -> bytes:
+        credentials = self.access.credentials
+        identity = await credentials.current()
         try:
-            response = await self._begin(request, self._timeout, lane)
-            async with response:
-                content = await response.read()
+            answer = await carrier.ask(request, identity)
+            if answer.status == 401:
+                other = await credentials.another(identity)
+                if other is not None:
+                    answer = await carrier.ask(request, other)
         except (aiohttp.ClientError, OSError) as error:  # a TimeoutError is an OSError
             raise self._failure(request, error) from error
-        if response.status >= 400:
-            raise _refusal(request.what, response, content)
-        return content
+        if answer.status >= 400:
+            raise _refusal(request.what, answer)
+        return answer.content
 
     @asynccontextmanager
     async def stream(
-        self, request: Request, timeout: aiohttp.ClientTimeout, lane: Lane = Lane.WATCHES
+        self, request: Request, timeout: aiohttp.ClientTimeout
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """A good answer whose content is still to be read."""
         try:
-            async with await self._begin(request, timeout, lane) as response:
+            async with await self._begin(request, timeout) as response:
                 if response.status >= 400:
-                    raise _refusal(request.what, response, await response.read())
+                    raise _refusal(request.what, await whole(response))
                 yield response
         except (aiohttp.ClientError, OSError) as error:  # a TimeoutError is an OSError
             raise self._failure(request, error) from error
 
-    def _failure(self, request: Request, error: Exception) -> KubeError:
-        return _failure(f"{request.what} at {self.access.server}", error)
-
     async def _begin(
-        self, request: Request, timeout: aiohttp.ClientTimeout, lane: Lane
+        self, request: Request, timeout: aiohttp.ClientTimeout
     ) -> aiohttp.ClientResponse:
         """The answer, of which only the head is there; with other credentials if need be."""
-        identity = await self.access.credentials.current()
-        response = await self._send(request, identity, timeout, lane)
+        credentials = self.access.credentials
+        identity = await credentials.current()
+        response = await self._watches.begin(request, identity, timeout)
         if response.status == 401:
-            other = await self.access.credentials.another(identity)
+            other = await credentials.another(identity)
             if other is not None:
                 response.release()
-                response = await self._send(request, other, timeout, lane)
+                response = await self._watches.begin(request, other, timeout)
         return response
 
-    async def _send(
-        self, request: Request, identity: Identity, timeout: aiohttp.ClientTimeout, lane: Lane
-    ) -> aiohttp.ClientResponse:
-        headers = dict(identity.headers)
-        if request.body is not None:
-            headers["Content-Type"] = request.content_type
-        return await self._sessions[lane].request(
-            request.method,
-            URL(self.access.server + request.path, encoded=True),
-            params=request.params,
-            data=request.body,
-            headers=headers,
-            ssl=identity.tls or True,
-            server_hostname=self.access.server_name,
-            proxy=self.access.proxy,
-            timeout=timeout,
-            allow_redirects=False,
-        )
-
-    def _session(self, lane: Lane) -> aiohttp.ClientSession:
-        connector = aiohttp.TCPConnector(limit=lane.value, socket_factory=_socket)
-        return aiohttp.ClientSession(connector=connector, headers=_HEADERS, auto_decompress=False)
-
-
-def _socket(address: Any) -> socket.socket:
-    """A connection that notices within a minute that the other machine is gone."""
-    family, kind, protocol, _, _ = address
-    made = socket.socket(family, kind, protocol)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    if hasattr(socket, "TCP_KEEPIDLE"):  # not on every system
-        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 20)
-        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 10)
-        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3)
-    made.setblocking(False)
-    return made
+    def _failure(self, request: Request, error: Exception) -> KubeError:
+        return _failure(f"{request.what} at {self.access.server}", error)
 
 
 # --- what failures mean ------------------------------------------------------------------------
 
 
-def _refusal(what: str, response: aiohttp.ClientResponse, content: bytes) -> KubeError:
+def _refusal(what: str, answer: Answer) -> KubeError:
     try:
-        status = msgspec.json.decode(content, type=Status)
+        status = msgspec.json.decode(answer.content, type=Status)
     except msgspec.DecodeError:  # some proxy's page, or the words of a busy server
-        status = Status(message=content.decode(errors="replace")[:_LONGEST_QUOTE].strip())
-    error = error_for(what, msgspec.structs.replace(status, code=response.status))
-    wait = response.headers.get("Retry-After", "")
-    if isinstance(error, Overloaded) and wait.isdigit():
-        error.retry_after = float(wait)
+        status = Status(message=answer.content.decode(errors="replace")[:_LONGEST_QUOTE].strip())
+    error = error_for(what, msgspec.structs.replace(status, code=answer.status))
+    if isinstance(error, Overloaded) and answer.retry_after.isdigit():
+        error.retry_after = float(answer.retry_after)
     return error
 
 
 def _failure(what: str, error: Exception) -> KubeError:
     words = _SSL_CONTEXT.sub("", str(error)) or type(error).__name__
-    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+    if isinstance(error, _NOT_TRUSTED):
         return Untrusted(f"{what}: {words}; check certificate-authority(-data) of the cluster")
-    never_sent = isinstance(error, (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError))
-    return Unreachable(f"{what}: {words}", may_be_done=not never_sent)
+    return Unreachable(f"{what}: {words}", may_be_done=not isinstance(error, _NEVER_SENT))

@@ -21,8 +21,8 @@ import aiohttp
 from fluxnetes.kube.backoff import Patience
 from fluxnetes.kube.client import Client, Scope
 from fluxnetes.kube.decoding import WatchEvent, decoding
+from fluxnetes.kube.exchange import Request
 from fluxnetes.kube.objects.base import Object, Resource
-from fluxnetes.kube.transport import Request
 
 T = TypeVar("T", bound=Object)
 

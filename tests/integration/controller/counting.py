@@ -10,7 +10,8 @@ from typing import Any
 
 from fluxnetes.kube.client import Client
 from fluxnetes.kube.config import Access
-from fluxnetes.kube.transport import Lane, Request, Transport
+from fluxnetes.kube.exchange import Request
+from fluxnetes.kube.transport import Lane, Transport
 
 
 class CountingTransport(Transport):

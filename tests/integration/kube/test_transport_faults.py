@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -289,3 +290,13 @@ async def test_a_pod_shows_its_token(tmp_path: Path) -> None:
         async with Client(in_cluster(tmp_path, environment)) as client:
             await client.get(PODS, "a", "default")
         assert server.asked[0].headers["Authorization"] == "Bearer first"
+
+
+async def test_with_a_proxy_all_requests_go_through_it() -> None:
+    async with serve(say(A_POD), say(b"{}", 201)) as proxy:
+        access = replace(access_to(proxy), server="http://cluster.invalid", proxy=proxy.address)
+        async with Client(access) as client:
+            assert (await client.get(PODS, "a", "default")).key == ("default", "a")
+            await client.bind("a", "default", uid="u", node="n1")
+        assert [asked.headers["Host"] for asked in proxy.asked] == ["cluster.invalid"] * 2
+        assert proxy.asked[1].path.endswith("/pods/a/binding")

@@ -1,0 +1,241 @@
+"""Connections for short requests: answers in any shape, and what becomes of a connection after."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import pytest
+
+from fluxnetes.kube import wires
+from fluxnetes.kube.credentials import Identity
+from fluxnetes.kube.errors import ConfigError
+from fluxnetes.kube.exchange import Answer, Request
+from fluxnetes.kube.wires import NoAnswer, NoConnection, Wires
+
+NOBODY = Identity({}, None)
+GET = Request("get it", "GET", "/it")
+HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+CLOSING = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello"
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n"
+
+
+@dataclass
+class Server:
+    """Says the next of its lines to whoever asks, byte for byte; an empty one means: hang up."""
+
+    lines: list[bytes]
+    port: int = 0
+    heard: list[bytes] = field(default_factory=list)
+    connections: list[asyncio.StreamWriter] = field(default_factory=list)
+    most_at_once: int = 0
+    _at_once: int = 0
+    slowly: bool = False
+    """Byte after byte."""
+    waits: asyncio.Event | None = None
+
+    async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections.append(writer)
+        try:
+            while (head := await reader.readuntil(b"\r\n\r\n")) and self.lines:
+                self._at_once += 1
+                self.most_at_once = max(self.most_at_once, self._at_once)
+                self.heard.append(head + await reader.read(_length(head)))
+                if self.waits is not None:
+                    await self.waits.wait()
+                self._at_once -= 1
+                if not (line := self.lines.pop(0)):
+                    break
+                await self._say(writer, line)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    async def _say(self, writer: asyncio.StreamWriter, line: bytes) -> None:
+        step = 1 if self.slowly else len(line)
+        for start in range(0, len(line), step):
+            writer.write(line[start : start + step])
+            await writer.drain()
+            await asyncio.sleep(0)
+
+
+def _length(head: bytes) -> int:
+    _, found, rest = head.partition(b"Content-Length: ")
+    return int(rest.partition(b"\r")[0]) if found else 0
+
+
+@asynccontextmanager
+async def talking(
+    *lines: bytes, limit: int = 2, timeout: float = 10, prefix: str = ""
+) -> AsyncIterator[tuple[Wires, Server]]:
+    talk = Server(list(lines))
+    server = await asyncio.start_server(talk.talk, "127.0.0.1", 0)
+    talk.port = server.sockets[0].getsockname()[1]
+    made = Wires(f"http://127.0.0.1:{talk.port}{prefix}", None, limit, timeout)
+    try:
+        yield made, talk
+    finally:
+        await made.close()
+        server.close()
+
+
+@pytest.mark.parametrize("line", [HELLO, CHUNKED, CLOSING])
+@pytest.mark.parametrize("slowly", [False, True])
+async def test_an_answer_is_the_same_however_it_comes(line: bytes, slowly: bool) -> None:
+    async with talking(line) as (ask, server):
+        server.slowly = slowly
+        assert await ask.ask(GET, NOBODY) == Answer(200, b"hello")
+
+
+async def test_what_is_sent_is_a_request_of_http() -> None:
+    token = Identity({"Authorization": "Bearer abc"}, None)
+    params = {"fieldManager": "us & them", "force": "true"}
+    request = Request("make", "POST", "/it", params, b'{"a":1}', "application/x")
+    async with talking(HELLO, HELLO, prefix="/clusters/one") as (ask, server):
+        await ask.ask(request, token)
+        await ask.ask(GET, NOBODY)
+        first, second = server.heard
+        port = server.port
+    head, _, body = first.partition(b"\r\n\r\n")
+    assert head.decode().split("\r\n") == [
+        "POST /clusters/one/it?fieldManager=us+%26+them&force=true HTTP/1.1",
+        f"Host: 127.0.0.1:{port}",
+        "Accept: application/json",
+        "Accept-Encoding: identity",
+        "User-Agent: fluxnetes",
+        "Authorization: Bearer abc",
+        "Content-Type: application/x",
+        "Content-Length: 7",
+    ]
+    assert body == b'{"a":1}'
+    assert second.startswith(b"GET /clusters/one/it HTTP/1.1\r\n")
+    assert b"Bearer" not in second, "another identity has other headers"
+
+
+async def test_a_token_cannot_bring_headers_of_its_own() -> None:
+    sly = Identity({"Authorization": "Bearer abc\r\nImpersonate-User: admin"}, None)
+    async with talking(HELLO) as (ask, server):
+        with pytest.raises(ConfigError, match="Authorization has characters"):
+            await ask.ask(GET, sly)
+        assert not server.heard
+
+
+async def test_a_connection_is_used_again() -> None:
+    async with talking(HELLO, CHUNKED, HELLO) as (ask, server):
+        for _ in range(3):
+            assert (await ask.ask(GET, NOBODY)).content == b"hello"
+        assert len(server.connections) == 1
+
+
+async def test_a_connection_that_the_server_ends_is_not_used_again() -> None:
+    async with talking(CLOSING, HELLO) as (ask, server):
+        for _ in range(2):
+            assert (await ask.ask(GET, NOBODY)).content == b"hello"
+        assert len(server.connections) == 2
+
+
+async def test_a_connection_that_broke_while_it_rested_is_not_used_again() -> None:
+    async with talking(HELLO, HELLO) as (ask, server):
+        await ask.ask(GET, NOBODY)
+        server.connections[0].close()
+        await asyncio.sleep(0.05)
+        await ask.ask(GET, NOBODY)
+        assert len(server.connections) == 2
+
+
+async def test_a_connection_that_rested_too_long_is_not_used_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(wires, "_FRESH", 0.0)
+    async with talking(HELLO, HELLO) as (ask, server):
+        for _ in range(2):
+            await ask.ask(GET, NOBODY)
+        assert len(server.connections) == 2
+
+
+async def test_what_nobody_asked_for_ends_a_connection() -> None:
+    """Or it would be taken for the answer to the next request."""
+    async with talking(HELLO, CHUNKED) as (ask, server):
+        await ask.ask(GET, NOBODY)
+        server.connections[0].write(HELLO.replace(b"hello", b"wrong"))
+        await asyncio.sleep(0.05)
+        assert (await ask.ask(GET, NOBODY)).content == b"hello"
+        assert len(server.connections) == 2
+
+
+async def test_two_answers_to_one_request_end_a_connection() -> None:
+    async with talking(HELLO + HELLO.replace(b"hello", b"wrong"), HELLO) as (ask, server):
+        for _ in range(2):
+            assert (await ask.ask(GET, NOBODY)).content == b"hello"
+        assert len(server.connections) == 2
+
+
+async def test_a_word_in_between_is_not_the_answer() -> None:
+    between = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+    async with talking(between + HELLO) as (ask, _):
+        assert await ask.ask(GET, NOBODY) == Answer(200, b"hello")
+
+
+async def test_when_to_ask_again_is_told() -> None:
+    busy = b"HTTP/1.1 429 Too Many Requests\r\nretry-After: 3\r\nContent-Length: 0\r\n\r\n"
+    async with talking(busy, HELLO) as (ask, _):
+        assert await ask.ask(GET, NOBODY) == Answer(429, b"", "3")
+        assert await ask.ask(GET, NOBODY) == Answer(200, b"hello")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        HELLO[:-1],
+        CHUNKED[:-2],
+        b"SSH-2.0-OpenSSH_9.2\r\n",
+        b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
+    ],
+)
+async def test_no_answer_is_no_answer(line: bytes) -> None:
+    async with talking(line) as (ask, server):
+        asking = asyncio.create_task(ask.ask(GET, NOBODY))
+        while not server.heard:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.05)
+        server.connections[0].close()
+        with pytest.raises(NoAnswer):
+            await asking
+
+
+async def test_without_a_connection_nothing_was_sent() -> None:
+    async with talking() as (_, server):
+        port = server.port
+    with pytest.raises(NoConnection, match=f"cannot connect to 127.0.0.1:{port}: "):
+        await Wires(f"http://127.0.0.1:{port}", None, 1, 10).ask(GET, NOBODY)
+    with pytest.raises(NoConnection, match=r"cannot connect to nowhere\.invalid"):
+        await Wires("http://nowhere.invalid", None, 1, 10).ask(GET, NOBODY)
+
+
+async def test_a_request_that_was_given_up_takes_its_connection_along() -> None:
+    """Its answer may still come, and is not that to the next request."""
+    async with talking(HELLO.replace(b"hello", b"wrong"), HELLO, timeout=0.2) as (ask, server):
+        server.waits = asyncio.Event()
+        with pytest.raises(TimeoutError):
+            await ask.ask(GET, NOBODY)
+        server.waits.set()
+        assert (await ask.ask(GET, NOBODY)).content == b"hello"
+        assert len(server.connections) == 2
+
+
+async def test_no_more_connections_than_allowed() -> None:
+    async with talking(*[HELLO] * 20, limit=3) as (ask, server):
+        server.waits = asyncio.Event()
+        asking = [asyncio.create_task(ask.ask(GET, NOBODY)) for _ in range(20)]
+        while len(server.heard) < 3:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.05)
+        assert len(server.heard) == 3
+        server.waits.set()
+        assert {(await each).content for each in asking} == {b"hello"}
+        assert (server.most_at_once, len(server.connections)) == (3, 3)
