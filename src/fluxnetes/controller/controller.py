@@ -181,8 +181,8 @@ class Controller:
             self.desk.world.forget(group)
 
     async def _write_down(self, changes: Changes) -> None:
-        if self.grounds.reshaped:
-            self.grounds.reshaped = False
+        if self.grounds.changed:
+            self.grounds.changed = False
             await self.store.keep_system(self.desk.matcher.graph, self.config, self.fence)
         if changes:
             await self.store.commit(changes, self.fence)

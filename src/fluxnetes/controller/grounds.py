@@ -37,8 +37,8 @@ class Grounds:
     carrying: Carrying
     hands: Hands
     reader: Reader
-    reshaped: bool = False
-    """The graph has other vertices than were last written down."""
+    changed: bool = False
+    """The graph has other vertices or properties than were last written down."""
     crowded: dict[str, float] = field(default_factory=dict)
     """Nodes on which others and we hold more than there is, and since when."""
 
@@ -63,12 +63,12 @@ class Grounds:
         if turn.relabelled:
             self.desk.matcher.engine.relabelled()
         if turn.reshaped or turn.relabelled:
+            self.changed = True
             self.desk.tell(GraphChanged())
         if turn.closed:
             self.desk.tell(NodesClosed(tuple(sorted(turn.closed))))
         if turn.opened:
             self.desk.tell(NodesOpened(tuple(sorted(turn.opened))))
-        self.reshaped |= turn.reshaped
 
     def tell_of_reading(self) -> None:
         """What reading pods added to the graph."""

@@ -79,7 +79,7 @@ async def recover(
     _mark_ground(world)
     graph = world.machines.graph
     snapshot, lost = _on_our_graph(await store.load(), before, graph)
-    await store.keep_system(graph, config, fence, snapshot.allocations)
+    await store.keep_system(graph, config, fence, snapshot.allocations, before)
     matcher = Matcher(graph, policy=config.match_policy)
     scheduler = Scheduler.resume(matcher, config, snapshot, now=now)
     desk = Desk(world, matcher, scheduler, settings, now=now, clock=clock)

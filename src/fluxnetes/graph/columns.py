@@ -44,6 +44,9 @@ MAX_AMOUNT = 2**53
 """The largest pool: what a double can count."""
 
 
+_NUMBERS = ("id", "rank", "size", "uniq_id", "divisible", "edge_source", "edge_target")
+
+
 class GraphError(ValueError):
     """A resource graph, or a change to one, cannot be made sense of."""
 
@@ -224,6 +227,38 @@ class ResourceGraph:
         twin._topologies = dict(self._topologies)  # a topology never changes; both may have it
         return twin
 
+    def is_like(self, other: ResourceGraph) -> bool:
+        """Whether both have the same vertices in the same rows, and the same edges in one order.
+
+        Their properties and units, and what is up, closed or occupied, may differ.
+        """
+        if (self.vertex_count, self.edge_count) != (other.vertex_count, other.edge_count):
+            return False
+        return (
+            all(np.array_equal(getattr(self, each), getattr(other, each)) for each in _NUMBERS)
+            and self._words() == other._words()
+            and self._has_paths_of(other)
+            and other._has_paths_of(self)
+        )
+
+    def _words(self) -> tuple[list[str], ...]:
+        """All that is said of vertices and edges in words, whatever its numbers."""
+        types, subsystems = self.types.names, self.subsystems.names
+        return (
+            self.names(np.arange(self.vertex_count)),
+            [self.basenames.names[number] for number in self.basename_id.tolist()],
+            [types[number] for number in self.type_id.tolist()],
+            [subsystems[number] for number in self.edge_subsystem.tolist()],
+        )
+
+    def _has_paths_of(self, other: ResourceGraph) -> bool:
+        """Whether paths that were given there are what they are here, given or not."""
+        return all(
+            self.path(vertex, other.subsystems.names[number]) == path
+            for number, paths in other._paths.items()
+            for vertex, path in paths.items()
+        )
+
     # -- one vertex ----------------------------------------------------------------------------
 
     def type_name(self, vertex: int) -> str:
@@ -342,6 +377,10 @@ class ResourceGraph:
 
     def remove_property(self, vertex: int, key: str) -> None:
         self._properties.get(vertex, {}).pop(key, None)
+
+    def replace_properties(self, properties: dict[int, dict[str, str]]) -> None:
+        """Give all vertices these properties, and no others."""
+        self._properties = properties
 
     def set_status(self, vertex: int, up: bool) -> None:
         """Mark one vertex up or down; what it holds is unreachable while it is down."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from operator import attrgetter
+from typing import Any
 
 from fluxnetes.queue.errors import QueueError
 
@@ -32,27 +33,28 @@ def _is_within(value: object) -> bool:
         return all(map(_is_within, value))  # type: ignore[call-overload]
     if value is None or kind is bool:
         return True
-    read = _READ.get(kind)
-    if read is None:
-        read = _READ[kind] = _reader(kind)
-    inside = read(value)
-    if inside:
-        return all(map(_is_within, inside))
-    if isinstance(value, Mapping):
-        return all(map(_is_within, value)) and all(map(_is_within, value.values()))
-    return not isinstance(value, Iterable) or all(map(_is_within, value))
+    inside = _INSIDE.get(kind)
+    if inside is None:
+        inside = _INSIDE[kind] = _what_is_inside(kind)
+    return all(map(_is_within, inside(value)))
 
 
-_READ: dict[type, Callable[[object], tuple[object, ...]]] = {}
-"""How to get what is in the fields of each kind of value seen so far."""
+_INSIDE: dict[type, Callable[[Any], Iterable[object]]] = {}
+"""How to get what is in each kind of value seen so far."""
 
 
-def _reader(kind: type) -> Callable[[object], tuple[object, ...]]:
-    """Gets the fields of a data class; nothing of anything else."""
-    names = [field.name for field in fields(kind)] if is_dataclass(kind) else []
-    if len(names) > 1:
-        return attrgetter(*names)
-    return lambda value: tuple(getattr(value, name) for name in names)
+def _what_is_inside(kind: type) -> Callable[[Any], Iterable[object]]:
+    """Gets the fields of a data class, or all that a collection has; nothing of anything else."""
+    if is_dataclass(kind):
+        names = [field.name for field in fields(kind)]
+        if len(names) > 1:
+            return attrgetter(*names)
+        return lambda value: [getattr(value, name) for name in names]
+    if issubclass(kind, Mapping):
+        return lambda value: [*value, *value.values()]
+    if issubclass(kind, Iterable):
+        return iter
+    return lambda value: ()
 
 
 def _complain(value: object, path: str) -> None:

@@ -141,5 +141,5 @@ async def _reopen(matcher: Matcher, config: Config, store: Store, fence: int) ->
     if system is not None:
         translated = translate(snapshot, system, matcher.graph)
         snapshot, lost = translated.snapshot, translated.lost
-    await store.keep_system(matcher.graph, config, fence, snapshot.allocations)
+    await store.keep_system(matcher.graph, config, fence, snapshot.allocations, system)
     return snapshot, lost

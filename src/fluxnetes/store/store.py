@@ -5,7 +5,7 @@
         snapshot, system = await store.load(), await store.system()
         if system is not None:
             snapshot = translate(snapshot, system, graph).snapshot
-        await store.keep_system(graph, config, lease.fence, snapshot.allocations)
+        await store.keep_system(graph, config, lease.fence, snapshot.allocations, system)
         queue = Scheduler.resume(Matcher(graph), config, snapshot, now=...)
         ...
         await store.commit(queue.take_changes(), lease.fence)
@@ -125,23 +125,30 @@ class Store:
         config: Config,
         fence: int,
         allocations: Iterable[Allocation] = (),
+        stored: System | None = None,
     ) -> None:
-        """Write what the queue belongs to, if that is not what we wrote last.
+        """Write what the queue belongs to, if that is not what we wrote last, or what is stored.
 
         Allocations mean nothing without their graph. So whoever changed the graph calls this before
         it commits an allocation of new rows, and whoever translated allocations to a graph of its
         own gives them, so that both are written together.
         """
-        await self.send(self.system_writes(graph, config, allocations), fence)
+        await self.send(self.system_writes(graph, config, allocations, stored), fence)
 
     def system_writes(
-        self, graph: ResourceGraph, config: Config, allocations: Iterable[Allocation] = ()
+        self,
+        graph: ResourceGraph,
+        config: Config,
+        allocations: Iterable[Allocation] = (),
+        stored: System | None = None,
     ) -> list[Write]:
         """What `keep_system` would write; for those who have a thread for such long work.
 
         Whoever asks sends it, and before anything else.
         """
         kept = Kept.of(graph, config)
+        if self._written.system is None and stored is not None:
+            self._written.system = Kept.stored(stored, graph)
         moved = {each.job: each for each in allocations if self._written.has_moved(each)}
         changes = Changes(allocations=dict(moved))
         writes = [*encode_system(kept, self._written), *encode(changes, self._written)]

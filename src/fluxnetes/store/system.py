@@ -5,15 +5,16 @@ them. So the graph is kept beside the queue: as JGF, which any later version can
 that each of its vertices had. A graph that is read back has rows of its own, without the gaps that
 removed vertices leave; `translate` brings allocations from one numbering to another.
 
-The document is large, so it is written only when the graph was changed. Which vertices are down
-changes more often, and is written apart.
+The document is large, so it is written only when vertices came or went. Their properties, and which
+of them are down, change more often, and are written apart.
 """
 
 from __future__ import annotations
 
 import gzip
 import hashlib
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ from fluxnetes.store.configs import decode_config, encode_config
 from fluxnetes.store.connect import Connection
 from fluxnetes.store.errors import Unreadable
 from fluxnetes.store.records import Found, Row
+from fluxnetes.store.requests import to_json
 from fluxnetes.store.statements import statements
 
 _SQL = statements("read")
@@ -48,31 +50,74 @@ class Kept:
 
     graph: ResourceGraph
     version: int
-    contents: bytes
+    sizes: bytes
     """A digest of what can change while the shape stays."""
+    properties: bytes
+    """Another one."""
     down: bytes
     config: Config
 
     @classmethod
     def of(cls, graph: ResourceGraph, config: Config) -> Kept:
-        contents = hashlib.blake2b(graph.size.tobytes())
-        contents.update(repr(graph.vertices_with_properties()).encode())
+        sizes = _digest(graph.size.tobytes())
         down = _down(graph).tobytes()
-        return cls(graph, graph.version, contents.digest(), down, config)
+        return cls(graph, graph.version, sizes, _properties_digest(graph), down, config)
+
+    @classmethod
+    def stored(cls, system: System, graph: ResourceGraph) -> Kept | None:
+        """What is stored, in terms of a graph of which it says the same; None if it does not."""
+        here = living(graph)
+        if len(here) < graph.vertex_count or not np.array_equal(here, system.rows):
+            return None
+        if not graph.is_like(system.graph):
+            return None
+        properties = _properties_digest(system.graph)
+        down = system.rows[~system.graph.up].tobytes()
+        return replace(cls.of(graph, system.config), properties=properties, down=down)
 
     def has_graph_of(self, other: Kept) -> bool:
         """Whether the document need not be written again."""
         return (
             self.graph is other.graph
             and self.version == other.version
-            and self.contents == other.contents
+            and self.sizes == other.sizes
         )
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.blake2b(content).digest()
+
+
+def _properties_digest(graph: ResourceGraph) -> bytes:
+    return _digest(encode_properties(graph).encode())
 
 
 def system_row(graph: ResourceGraph, config: Config) -> Row:
     """The row of a system."""
     document = gzip.compress(write_graph(graph), _QUICKLY)
-    return document, living(graph).tolist(), *state_row(graph, config)
+    rows = living(graph).tolist()
+    return document, rows, encode_properties(graph), *state_row(graph, config)
+
+
+def encode_properties(graph: ResourceGraph) -> str:
+    """The rows that have each property, by its name and value, as JSON."""
+    found: dict[str, dict[str, list[int]]] = {}
+    for vertex, properties in sorted(graph.vertices_with_properties().items()):
+        for name, value in properties.items():
+            found.setdefault(name, {}).setdefault(value, []).append(vertex)
+    return to_json({name: found[name] for name in sorted(found)})
+
+
+def _properties(text: str, rows: NDArray[np.int64]) -> dict[int, dict[str, str]]:
+    """The properties of each vertex of a graph whose vertices had these rows."""
+    vertex = {row: number for number, row in enumerate(rows.tolist())}
+    found: dict[int, dict[str, str]] = {}
+    for name, values in json.loads(text).items():
+        for value, having in values.items():
+            for row in having:
+                if row in vertex:  # not if it was removed
+                    found.setdefault(vertex[row], {})[name] = value
+    return found
 
 
 def state_row(graph: ResourceGraph, config: Config) -> Row:
@@ -99,5 +144,7 @@ def system(row: Found) -> System:
         raise Unreadable(
             f"the system's graph cannot be read: {error}; run the version that wrote it"
         ) from None
+    if row["properties"] is not None:
+        graph.replace_properties(_properties(row["properties"], rows))
     graph.up[:] = ~np.isin(rows, np.array(row["down"], np.int64))
     return System(graph, rows, decode_config(row["config"]))

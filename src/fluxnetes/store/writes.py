@@ -23,7 +23,7 @@ from fluxnetes.store.records import (
     window_row,
 )
 from fluxnetes.store.statements import statements
-from fluxnetes.store.system import Kept, state_row, system_row
+from fluxnetes.store.system import Kept, encode_properties, state_row, system_row
 from fluxnetes.store.written import Written
 
 _SQL = statements("write")
@@ -66,13 +66,16 @@ def encode(changes: Changes, written: Written) -> list[Write]:
 
 
 def encode_system(kept: Kept, written: Written) -> list[Write]:
-    """The statement, if one is needed, that makes the table agree with the system."""
+    """The statements, if any are needed, that make the table agree with the system."""
     before, graph, config = written.system, kept.graph, kept.config
     if before is None or not before.has_graph_of(kept):
         return [Write("system", rows=[system_row(graph, config)])]
-    if before != kept:
-        return [Write("system_state", rows=[state_row(graph, config)])]
-    return []
+    writes = []
+    if before.properties != kept.properties:
+        writes.append(Write("system_properties", rows=[(encode_properties(graph),)]))
+    if (before.down, before.config) != (kept.down, kept.config):
+        writes.append(Write("system_state", rows=[state_row(graph, config)]))
+    return writes
 
 
 def _table(statement: str, rows: Iterable[Row]) -> Iterator[Write]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 
 import pytest
@@ -105,6 +106,58 @@ async def test_a_change_of_any_kind_is_written(dsn: str) -> None:
             assert write_graph(found.graph) == write_graph(graph)
             assert found.rows.tolist() == living(graph).tolist()
             assert found.config == CONFIG_OF_LAB
+
+
+async def test_who_comes_next_does_not_write_again_what_is_the_same(dsn: str) -> None:
+    async with open_store(dsn) as store:
+        lease = await take(store)
+        await store.keep_system(cluster("a", "b"), Config(), lease.fence)
+        before = await versions(dsn)
+        await store.release(lease)
+    async with open_store(dsn) as store:
+        lease, stored = await take(store), await store.system()
+        await store.keep_system(cluster("a", "b"), Config(), lease.fence, stored=stored)
+        assert await versions(dsn) == before
+
+
+def _closed(graph: ResourceGraph) -> None:
+    graph.set_closed(graph.find_path("/cluster0/b")[0], closed=True)
+
+
+def _renamed(graph: ResourceGraph) -> None:
+    graph.set_property(graph.find_path("/cluster0/b")[0], "rack", "another")
+
+
+def _resized(graph: ResourceGraph) -> None:
+    pool = graph.find_path("/cluster0/b")[0] + 1
+    graph.set_size(pool, int(graph.size[pool]) + 1)
+
+
+def _shrunk(graph: ResourceGraph) -> None:
+    graph.remove(graph.find_path("/cluster0/b"))
+
+
+@pytest.mark.parametrize("names", [("a", "b"), ("b", "a"), ("a", "b", "c"), ("b",)])
+@pytest.mark.parametrize("change", [None, _closed, _renamed, _resized, _shrunk])
+async def test_who_comes_next_writes_whatever_is_another(
+    dsn: str, names: tuple[str, ...], change: Callable[[ResourceGraph], None] | None
+) -> None:
+    async with open_store(dsn) as store:
+        lease = await take(store)
+        await store.keep_system(cluster("a", "b"), CONFIG_OF_LAB, lease.fence)
+        await store.release(lease)
+    graph = cluster(*names)
+    if change is not None:
+        change(graph)
+    async with open_store(dsn) as store:
+        lease, stored = await take(store), await store.system()
+        await store.keep_system(graph, Config(), lease.fence, stored=stored)
+        found = await store.system()
+    assert found is not None
+    graph.up[:] &= ~graph.closed
+    assert write_graph(found.graph) == write_graph(graph)
+    assert found.rows.tolist() == living(graph).tolist()
+    assert found.config == Config()
 
 
 def test_a_node_that_goes_down_does_not_send_the_graph_again() -> None:

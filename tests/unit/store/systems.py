@@ -9,5 +9,5 @@ from fluxnetes.store.system import System, system, system_row
 
 def read_back(graph: ResourceGraph, config: Config | None = None) -> System:
     """The system of a graph, written and read."""
-    columns = ("graph", "rows", "down", "config")
+    columns = ("graph", "rows", "properties", "down", "config")
     return system(dict(zip(columns, system_row(graph, config or Config()), strict=True)))

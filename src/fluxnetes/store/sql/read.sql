@@ -67,7 +67,7 @@ SELECT * FROM spent ORDER BY budget;
 SELECT * FROM counters;
 
 -- name: system
-SELECT graph, rows, down, config FROM system;
+SELECT graph, rows, properties, down, config FROM system;
 
 -- name: events
 -- One job's story.

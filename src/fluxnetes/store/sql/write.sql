@@ -209,13 +209,17 @@ FROM unnest(
 ORDER BY position;
 
 -- name: system
-INSERT INTO system (graph, rows, down, config)
-VALUES ($1, $2, $3, $4)
+INSERT INTO system (graph, rows, properties, down, config)
+VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (only_row) DO UPDATE SET
     graph = excluded.graph,
     rows = excluded.rows,
+    properties = excluded.properties,
     down = excluded.down,
     config = excluded.config;
+
+-- name: system_properties
+UPDATE system SET properties = $1;
 
 -- name: system_state
 -- For a graph that is what it was.
