@@ -314,6 +314,20 @@ class ResourceGraph:
         found = ((s, self.path(vertex, s)) for s in self.subsystems.names)
         return {subsystem: path for subsystem, path in found if path is not None}
 
+    def all_paths(self, subsystem: str = CONTAINMENT) -> dict[int, str]:
+        """The path of every vertex that stands in a subsystem: what `path` says of each."""
+        given = self._paths.get(self.subsystems.get(subsystem), {})
+        try:
+            tree = self.topology(subsystem)
+        except GraphError:
+            return dict(given)
+        rows, names = tree.vertex.tolist(), self.names(tree.vertex)
+        found: list[str] = []
+        for row, name, above in zip(rows, names, tree.parent.tolist(), strict=True):
+            path = given.get(row)  # parents come first
+            found.append(path or (f"{found[above]}/{name}" if above >= 0 else f"/{name}"))
+        return given | dict(zip(rows, found, strict=True))
+
     def find_path(self, path: str) -> list[int]:
         """The vertices at a path, of whatever subsystem; none if there is no such path."""
         if self._paths_given is None:

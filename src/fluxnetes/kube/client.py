@@ -11,6 +11,7 @@ Answers are structs of `objects`; failures are those drawn in `errors`. To follo
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -96,16 +97,23 @@ class Client:
         self, resource: Resource[T], scope: Scope = EVERYTHING, size: int = PAGE
     ) -> AsyncIterator[Listing[T]]:
         """The same piece by piece; the last piece's version is that of the whole."""
-        params = {**scope.params(), "limit": str(size)}
-        request = Request(
-            _what("list", resource, scope.namespace), "GET", resource.path(scope.namespace), params
-        )
-        while True:
-            page = decoding(resource).page(await self.transport.ask(request))
-            yield Listing(page.items, page.metadata.resource_version)
-            if not page.metadata.continue_:
-                return
-            params["continue"] = page.metadata.continue_
+        read, what = decoding(resource), _what("list", resource, scope.namespace)
+        path, params = resource.path(scope.namespace), {**scope.params(), "limit": str(size)}
+        asking = asyncio.create_task(self.transport.ask(Request(what, "GET", path, params)))
+        try:
+            while True:
+                content = await asking
+                more = read.next_page(content)
+                if more:  # the server makes the next page while we read this one
+                    request = Request(what, "GET", path, {**params, "continue": more})
+                    asking = asyncio.create_task(self.transport.ask(request))
+                    await asyncio.sleep(0)
+                page = read.page(content)
+                yield Listing(page.items, page.metadata.resource_version)
+                if not more:
+                    return
+        finally:
+            asking.cancel()
 
     # --- write ---
 

@@ -34,6 +34,10 @@ class Page(Struct, Generic[T], frozen=True):
     metadata: PageMetadata
 
 
+class _Head(Struct, frozen=True):
+    metadata: PageMetadata
+
+
 class _RawPage(Struct, frozen=True):
     metadata: PageMetadata
     items: list[Raw] | None = None
@@ -66,6 +70,7 @@ class Decoding(Generic[T]):
         self._what = resource.plural
         self._object = msgspec.json.Decoder(resource.type)
         self._page = msgspec.json.Decoder(Page[resource.type])  # type: ignore[name-defined]
+        self._head = msgspec.json.Decoder(_Head)
         self._raw_page = msgspec.json.Decoder(_RawPage)
         self._event = msgspec.json.Decoder(_RawEvent)
         self._bare = msgspec.json.Decoder(Object)
@@ -84,6 +89,13 @@ class Decoding(Generic[T]):
             return self._page.decode(content)
         except msgspec.DecodeError:
             return self._readable(content)
+
+    def next_page(self, content: bytes) -> str:
+        """Where the list goes on after this part; empty: nowhere. Much quicker than reading it."""
+        try:
+            return self._head.decode(content).metadata.continue_
+        except msgspec.DecodeError:
+            return ""
 
     def event(self, line: bytes) -> WatchEvent[T]:
         """A line of a watch. Raises what the server says is wrong with the watch."""

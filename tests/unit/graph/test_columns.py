@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -252,6 +253,7 @@ def test_a_given_path_wins_over_the_derived_one() -> None:
     assert graph.path(core) == "/top/elsewhere/core0"
     assert graph.find_path("/top/elsewhere") == [node]
     assert graph.find_path("/top/node0") == []
+    assert graph.all_paths() == {root: "/top", node: "/top/elsewhere", core: graph.path(core)}
 
 
 def test_a_given_path_with_one_slash_makes_the_root() -> None:
@@ -290,6 +292,71 @@ def test_every_vertex_is_found_at_its_path() -> None:
     graph = cluster(*racks(2, *nodes(2, *cores(3))))
     for row in range(graph.vertex_count):
         assert graph.find_path(graph.path(row) or "") == [row]
+
+
+def test_all_paths_are_those_of_each() -> None:
+    shrunk = cluster(*racks(2, *nodes(2, *cores(3))))
+    shrunk.remove(shrunk.find_path("/cluster0/rack0/node1"))
+    for graph in (powered(), shrunk, chain("cluster")):
+        for subsystem in ("containment", "power", "network"):
+            each = {row: graph.path(row, subsystem) for row in range(graph.vertex_count)}
+            there = {row: path for row, path in each.items() if path is not None}
+            assert graph.all_paths(subsystem) == there
+
+
+# -- whether two are alike -------------------------------------------------------------------------
+
+
+def _another_name(patch: Patch) -> None:
+    patch.edge(0, patch.vertex("node", id=1, name="other"))
+
+
+def _another_type(patch: Patch) -> None:
+    patch.edge(0, patch.vertex("rack", id=1))
+
+
+def _another_size(patch: Patch) -> None:
+    patch.edge(0, patch.vertex("node", id=1, size=2))
+
+
+def _another_subsystem(patch: Patch) -> None:
+    patch.edge(0, patch.vertex("node", id=1), "power")
+
+
+def _another_path(patch: Patch) -> None:
+    patch.edge(0, patch.vertex("node", id=1, paths={"containment": "/cluster0/other"}))
+
+
+def _the_same(patch: Patch) -> None:
+    patch.edge(0, patch.vertex("node", id=1))
+
+
+def _the_same_in_other_words(patch: Patch) -> None:
+    paths = {"containment": "/cluster0/node1"}
+    patch.edge(0, patch.vertex("node", id=1, name="node1", paths=paths, properties={"a": "b"}))
+
+
+@pytest.mark.parametrize("add", [_the_same, _the_same_in_other_words])
+def test_graphs_are_alike_that_say_the_same(add: Callable[[Patch], None]) -> None:
+    one, other = _grown(_the_same), _grown(add)
+    other.set_status(1, up=False)
+    assert one.is_like(other) and other.is_like(one)
+
+
+@pytest.mark.parametrize(
+    "add", [_another_name, _another_type, _another_size, _another_subsystem, _another_path]
+)
+def test_graphs_are_not_alike_that_differ_in_anything(add: Callable[[Patch], None]) -> None:
+    one, other = _grown(_the_same), _grown(add)
+    assert not one.is_like(other) and not other.is_like(one)
+
+
+def _grown(add: Callable[[Patch], None]) -> ResourceGraph:
+    graph = chain("cluster", "node")
+    patch = Patch(graph)
+    add(patch)
+    graph.apply(patch)
+    return graph
 
 
 # -- what changes while jobs run -------------------------------------------------------------------

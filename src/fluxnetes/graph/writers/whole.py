@@ -27,22 +27,31 @@ def living(graph: ResourceGraph) -> NDArray[np.int64]:
 def write_graph(graph: ResourceGraph) -> bytes:
     """The graph as one JGF document."""
     rows = living(graph)
-    ids = graph.uniq_id.tolist()
-    nodes = [{"id": str(ids[v]), "metadata": _metadata(graph, v)} for v in rows.tolist()]
-    return msgspec.json.encode({"graph": {"nodes": nodes, "edges": _edges(graph, rows)}})
+    content = {"nodes": _nodes(graph, rows), "edges": _edges(graph, rows)}
+    return msgspec.json.encode({"graph": content})
 
 
-def _metadata(graph: ResourceGraph, vertex: int) -> dict[str, Any]:
-    metadata: dict[str, Any] = {
-        "type": graph.type_name(vertex),
-        "basename": graph.basename(vertex),
-        "name": graph.name(vertex),
-        "id": int(graph.id[vertex]),
-        "uniq_id": int(graph.uniq_id[vertex]),
-        "rank": int(graph.rank[vertex]),
-        "size": int(graph.size[vertex]),
-        "paths": graph.paths(vertex),
+def _nodes(graph: ResourceGraph, rows: NDArray[np.int64]) -> list[dict[str, Any]]:
+    paths = {subsystem: graph.all_paths(subsystem) for subsystem in graph.subsystems.names}
+    columns = {
+        "type": [graph.types.names[number] for number in graph.type_id[rows].tolist()],
+        "basename": [graph.basenames.names[number] for number in graph.basename_id[rows].tolist()],
+        "name": graph.names(rows),
+        "id": graph.id[rows].tolist(),
+        "uniq_id": graph.uniq_id[rows].tolist(),
+        "rank": graph.rank[rows].tolist(),
+        "size": graph.size[rows].tolist(),
     }
+    nodes = []
+    for vertex, *values in zip(rows.tolist(), *columns.values(), strict=True):
+        metadata: dict[str, Any] = dict(zip(columns, values, strict=True))
+        metadata["paths"] = {name: all[vertex] for name, all in paths.items() if vertex in all}
+        nodes.append({"id": str(metadata["uniq_id"]), "metadata": metadata})
+        _add_what_is_unusual(metadata, graph, vertex)
+    return nodes
+
+
+def _add_what_is_unusual(metadata: dict[str, Any], graph: ResourceGraph, vertex: int) -> None:
     if not graph.up[vertex]:
         metadata["status"] = 1
     if graph.divisible[vertex]:
@@ -51,7 +60,6 @@ def _metadata(graph: ResourceGraph, vertex: int) -> dict[str, Any]:
         metadata["unit"] = unit
     if properties := graph.properties(vertex):
         metadata["properties"] = properties
-    return metadata
 
 
 def _edges(graph: ResourceGraph, rows: NDArray[np.int64]) -> list[dict[str, Any]]:
