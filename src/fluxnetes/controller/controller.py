@@ -43,7 +43,7 @@ _TICK = 1.0
 """Patience is looked at so often."""
 _NOTE_WITHIN = 0.25
 """That jobs began to run changes no decision, so it is written down many at a time."""
-_AT_ONCE = 300
+_AT_ONCE = 100
 """So many jobs start in a round, so that the first are bound while we decide on the rest."""
 _LEAVE_FOR = 5.0
 """Who came while so many start is written down after so long at the latest."""
