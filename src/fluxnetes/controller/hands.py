@@ -27,7 +27,7 @@ from fluxnetes.kube.patches import edits, merge
 
 _log = logging.getLogger("fluxnetes.controller")
 
-BIND_WORKERS = 24
+BIND_WORKERS = 48
 OTHER_WORKERS = 8
 ENOUGH = 4 * BIND_WORKERS
 """Binds in line that keep all workers busy while more are decided on."""

@@ -55,7 +55,7 @@ class Lane(Enum):
     """Which connections a request goes over, and how many of them there are; 0: any number."""
 
     REQUESTS = 16
-    BINDS = 24
+    BINDS = 48
     WATCHES = 0
 
 

@@ -24,19 +24,23 @@ def check_bounds(value: object, path: str) -> None:
 
 def _is_within(value: object) -> bool:
     """Whether a value can be written down; asked for every event, and so without any ado."""
-    kind = type(value)
-    if kind is int or kind is float:
-        return -LARGEST <= value <= LARGEST  # type: ignore[operator]
-    if kind is str:
-        return "\0" not in value  # type: ignore[operator]
-    if kind is tuple:
-        return all(map(_is_within, value))  # type: ignore[call-overload]
-    if value is None or kind is bool:
-        return True
-    inside = _INSIDE.get(kind)
-    if inside is None:
-        inside = _INSIDE[kind] = _what_is_inside(kind)
-    return all(map(_is_within, inside(value)))
+    values: list[Any] = [value]
+    for each in values:  # it grows while we go
+        kind = type(each)
+        if kind is str:
+            if "\0" in each:
+                return False
+        elif kind is int or kind is float:
+            if not -LARGEST <= each <= LARGEST:
+                return False
+        elif kind is tuple:
+            values += each
+        elif each is not None and kind is not bool:
+            inside = _INSIDE.get(kind)
+            if inside is None:
+                inside = _INSIDE[kind] = _what_is_inside(kind)
+            values += inside(each)
+    return True
 
 
 _INSIDE: dict[type, Callable[[Any], Iterable[object]]] = {}
