@@ -33,6 +33,10 @@ PAGE = 500
 """Objects in a page: enough to be quick, few enough that nobody else waits long for us."""
 
 
+_UNCHECKED = {"fieldValidation": "Ignore"}
+"""The server need not look for misspelt fields in what is always the same."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """Which objects of a kind."""
@@ -187,12 +191,12 @@ class Client:
             "metadata": {**metadata, "annotations": annotations} if annotations else metadata,
             "target": {"kind": "Node", "name": node},
         }
-        path = PODS.path(namespace, name, "binding")
         request = Request(
             f"bind pod {namespace}/{name} to {node}",
             "POST",
-            path,
-            body=msgspec.json.encode(binding),
+            PODS.path(namespace, name, "binding"),
+            _UNCHECKED,
+            msgspec.json.encode(binding),
         )
         await self.transport.ask(request, Lane.BINDS)
 
