@@ -9,6 +9,8 @@ compared with the fast one, step by step, on random graphs, requests and streams
     calendar  who holds what, when; everything else about time is computed from it
     policies  scores, and the order in which candidates are taken
     search    one depth-first search for one request in one window
+    findings  what it finds, how it counts that, and how it takes of it
+    slots     how slots are filled with what was found
     emission  from the vertices that a search marked to the rows that a job holds
     oracle    the operations: match, cancel, partial cancel, adopt, status
     generate  hypothesis strategies for graphs, jobspecs and streams of operations

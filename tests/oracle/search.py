@@ -14,9 +14,7 @@ Two limits of the reference are kept, because answers depend on them. A slot is 
 the direct children of the vertex where it is placed. And where a slot was found one level below
 the matched vertex, the level in between is not marked, so nothing of it is emitted.
 
-A *share* is what one slot takes of one type. It takes whole vertices until it has enough and
-wastes the rest of the last one; of a divisible pool it takes exactly its count, never from two.
-Outside of a slot, what is asked of pools may come from several of them.
+`findings` says what is found and how it is taken, `slots` how slots are filled.
 """
 
 from __future__ import annotations
@@ -26,9 +24,19 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from fluxnetes.jobspec.model import SLOT, XOR_SLOT, Count, Resource
+from fluxnetes.jobspec.model import SLOT, XOR_SLOT, Resource
 from tests.oracle.calendar import Calendar, Window
+from tests.oracle.findings import (
+    Edge,
+    Findings,
+    Group,
+    Progress,
+    chosen_edges,
+    has_enough,
+    take,
+)
 from tests.oracle.policies import Policy
+from tests.oracle.slots import pack, pack_alternatives, union_of_slots
 from tests.oracle.tree import Vertex
 
 MAX_XOR_VARIANTS = 1000
@@ -45,42 +53,6 @@ class Terrain(Protocol):
 
     def by_weight(self, vertex: Vertex) -> Iterable[Vertex]:
         """The children, in the order in which the first-match policies try them."""
-
-
-@dataclass(frozen=True)
-class Edge:
-    """A vertex as part of a group: how much of it, and whether alone."""
-
-    vertex: Vertex
-    needs: int
-    exclusive: bool
-
-
-@dataclass(frozen=True)
-class Group:
-    """Vertices that are taken together or not at all."""
-
-    score: int
-    count: int
-    edges: tuple[Edge, ...]
-
-
-@dataclass
-class Findings:
-    """What was found below one vertex."""
-
-    groups: dict[str, list[Group]] = field(default_factory=dict)
-    chosen: dict[str, list[Group]] = field(default_factory=dict)
-
-    def add(self, type: str, group: Group) -> None:
-        self.groups.setdefault(type, []).append(group)
-
-    def merge(self, other: Findings) -> None:
-        for type, groups in other.groups.items():
-            self.groups.setdefault(type, []).extend(groups)
-
-    def total(self, type: str) -> int:
-        return sum(group.count for group in self.groups.get(type, ()))
 
 
 @dataclass(frozen=True)
@@ -356,196 +328,3 @@ def xor_variants(resources: tuple[Resource, ...]) -> list[tuple[Resource, ...]]:
 
 def replace(resource: Resource, type: str, children: tuple[Resource, ...]) -> Resource:
     return Resource(type, resource.count, children, resource.exclusive, resource.label)
-
-
-# -- counting --------------------------------------------------------------------------------------
-
-
-@dataclass
-class Progress:
-    """How many shares of one type the first-match policies have seen so far.
-
-    What one child brings is one bundle and completes at most one share; the excess is wasted. A
-    divisible pool brings as many shares as it can serve.
-    """
-
-    per_share: int
-    seen: int = 0
-    towards_next: int = 0
-    shares: int = 0
-
-    def see(self, total: int, divisible: bool) -> None:
-        more, self.seen = total - self.seen, total
-        if self.per_share == 0 or more == 0:
-            return
-        if divisible:
-            self.shares += more // self.per_share
-            return
-        self.towards_next += more
-        if self.towards_next >= self.per_share:
-            self.shares += 1
-            self.towards_next = 0
-
-    def shares_enough(self, slots: int) -> bool:
-        return self.per_share == 0 or self.shares >= slots
-
-
-def has_enough(progress: Mapping[str, Progress], type: str, slots: int) -> bool:
-    return type in progress and progress[type].shares_enough(slots)
-
-
-def take(ordered: Sequence[Group], count: int, whole: bool | None) -> list[Group]:
-    """The first groups that add up to `count`; only what is missing of the last, if it can be cut.
-
-    What is taken of a pool is held, whether or not it was asked for exclusively.
-    """
-    taken: list[Group] = []
-    for group in ordered:
-        if count <= 0:
-            break
-        taken.append(group if whole else cut_to_size(group, count))
-        count -= group.count
-    return taken
-
-
-def cut_to_size(group: Group, count: int) -> Group:
-    match group.edges:
-        case (Edge(vertex, needs),) if vertex.divisible and group.count == needs:
-            return Group(group.score, group.count, (Edge(vertex, min(needs, count), True),))
-    return group
-
-
-def chosen_edges(findings: Findings) -> Iterator[Edge]:
-    for groups in findings.chosen.values():
-        for group in groups:
-            yield from group.edges
-
-
-# -- packing slots ---------------------------------------------------------------------------------
-
-
-def shares(groups: Sequence[Group], count: int) -> list[Group]:
-    """Cut the candidates of one type, in order, into shares of `count`."""
-    cut: list[Group] = []
-    bundle: list[Group] = []
-    for group in groups:
-        (edge,) = group.edges
-        if edge.vertex.divisible:
-            part = Group(group.score, count, (Edge(edge.vertex, count, True),))
-            cut += [part] * (group.count // count)
-            continue
-        bundle.append(group)
-        if sum(g.count for g in bundle) >= count:
-            cut.append(bundled(bundle))
-            bundle = []
-    return cut
-
-
-def bundled(groups: Sequence[Group]) -> Group:
-    edges = (edge for group in groups for edge in group.edges)
-    return Group(
-        score=sum(group.score for group in groups),
-        count=1,
-        edges=tuple(Edge(edge.vertex, edge.needs, True) for edge in edges),
-    )
-
-
-def as_slot(parts: Sequence[Group]) -> Group:
-    slot = bundled(parts)
-    return Group(slot.score + 1, 1, slot.edges)
-
-
-def most_for_one_share(groups: Sequence[Group]) -> int:
-    """All together; of pools, of which a share never takes two, the most that one has."""
-    if groups and all(edge.vertex.divisible for group in groups for edge in group.edges):
-        return max(group.count for group in groups)
-    return sum(group.count for group in groups)
-
-
-def pack(shape: Sequence[Resource], inside: Findings) -> list[Group]:
-    """All slots of one shape that the candidates can fill."""
-    columns: list[list[Group]] = []
-    for part in shape:
-        groups = inside.groups.get(part.type, [])
-        count = part.count.fit(most_for_one_share(groups))
-        columns.append(shares(groups, count) if count else [])
-    return [as_slot(parts) for parts in zip(*columns, strict=False)]
-
-
-# -- slots that are alternatives (the flexible traverser) ------------------------------------------
-
-
-def union_of_slots(slots: Iterable[Resource]) -> tuple[Resource, ...]:
-    """One resource of every type in the slots, the one with the largest minimum."""
-    largest: dict[str, Resource] = {}
-    for slot in slots:
-        for part in slot.children:
-            known = largest.get(part.type)
-            if known is None or known.count.min < part.count.min:
-                largest[part.type] = part
-    return tuple(largest.values())
-
-
-def pack_alternatives(slots: Sequence[Resource], most: int, inside: Findings) -> list[Group]:
-    """Fill as many slots as possible, choosing a shape for each; none if a share falls short."""
-    types = {part.type for slot in slots for part in slot.children}
-    plan = plan_of_shapes(slots, most, {type: inside.total(type) for type in types})
-    left = {type: list(groups) for type, groups in inside.groups.items()}
-    packed: list[Group] = []
-    for shape in plan:
-        parts: list[Group] = []
-        for part in shape.children:
-            count = part.count.fit(inside.total(part.type))
-            share = next_share(left.get(part.type, []), count)
-            if share is None:
-                return []
-            parts.append(share)
-        packed.append(as_slot(parts))
-    return packed
-
-
-def next_share(left: list[Group], count: int) -> Group | None:
-    taken: list[Group] = []
-    while sum(g.count for g in taken) < count:
-        if not left:
-            return None
-        taken.append(left.pop(0))
-    return bundled(taken)
-
-
-def plan_of_shapes(
-    slots: Sequence[Resource], most: int, counts: Mapping[str, int]
-) -> list[Resource]:
-    """The longest sequence of shapes that the counts allow; the first of equals."""
-    if len(slots) == 1:
-        fitting = [fits(part.count, counts[part.type]) for part in slots[0].children]
-        return list(slots) * min([most, *fitting])
-    return longest(tuple(slots), tuple(sorted(counts.items())), {})
-
-
-def fits(count: Count, available: int) -> int:
-    each = count.fit(available)
-    return available // each if each else 0
-
-
-Counts = tuple[tuple[str, int], ...]
-
-
-def longest(
-    slots: tuple[Resource, ...], counts: Counts, known: dict[Counts, list[Resource]]
-) -> list[Resource]:
-    if counts in known:
-        return known[counts]
-    best: list[Resource] = []
-    for slot in slots:
-        left = dict(counts)
-        each = {part.type: part.count.fit(left[part.type]) for part in slot.children}
-        if not all(each.values()):
-            continue
-        for part in slot.children:
-            left[part.type] -= each[part.type]
-        rest = longest(slots, tuple(sorted(left.items())), known)
-        if len(rest) + 1 > len(best):
-            best = [slot, *rest]
-    known[counts] = best
-    return best
