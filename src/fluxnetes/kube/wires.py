@@ -11,6 +11,7 @@ Nothing is sent twice. A connection on which anything unexpected happens is clos
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import ssl
 import time
@@ -100,8 +101,7 @@ class Wires:
         except ssl.SSLCertVerificationError:
             raise
         except OSError as error:  # a TimeoutError is an OSError
-            words = error.strerror or str(error) or f"nothing for {_CONNECT_WITHIN:.0f} s"
-            raise NoConnection(f"cannot connect to {self._place}: {words}") from error
+            raise NoConnection(f"cannot connect to {self._place}: {_words(error)}") from error
         keep_alive(transport.get_extra_info("socket"))
         return wire
 
@@ -125,6 +125,13 @@ class Wires:
             head = b"".join(_header(name, value) for name, value in lines.items())
             self._head = (identity, head)
         return head
+
+
+def _words(error: OSError) -> str:
+    """Why there is no connection; asyncio's own words are for programmers."""
+    if isinstance(error, ConnectionError) and error.errno:
+        return os.strerror(error.errno).lower()
+    return error.strerror or str(error) or f"nothing was heard for {_CONNECT_WITHIN:.0f} s"
 
 
 def _header(name: str, value: str) -> bytes:

@@ -48,7 +48,8 @@ class Memory:
         config: Config,
         fence: int,
         allocations: Iterable[Allocation] = (),
+        stored: System | None = None,
     ) -> None:
-        names = ("graph", "rows", "down", "config")
+        names = ("graph", "rows", "properties", "down", "config")
         self._system = system(dict(zip(names, system_row(graph, config), strict=True)))
         self.keeper.fold(Changes(allocations={each.job: each for each in allocations}))
