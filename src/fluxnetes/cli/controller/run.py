@@ -34,6 +34,9 @@ from fluxnetes.store.store import Store
 READY = "leading"
 """What is said on standard output whenever a term begins."""
 
+_NEW_OBJECTS = 20_000
+"""So many, and the collector looks among the young ones."""
+
 _LOG_LEVELS = ("debug", "info", "warning", "error")
 _PLAIN_NUMBER = re.compile(r"\d{1,9}(\.\d{1,9})?")
 
@@ -56,6 +59,9 @@ def run(options: Options) -> int:
     # What was imported stays for good; without this the collector walks over it again and again, a
     # twentieth of a second each time. Not so what a term lists, which is garbage after it.
     gc.freeze()
+    # Pods and jobs come by the thousand and stay for a while; looking for garbage among them after
+    # every 700 would be a twentieth of the work.
+    gc.set_threshold(_NEW_OBJECTS)
     try:
         asyncio.run(_run(options, term))
     except _EXPECTED as error:
