@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 
 from fluxnetes.cluster.adapters import ADAPTERS
@@ -57,8 +58,14 @@ class Demand:
 
     @property
     def gang(self) -> Gang:
-        shapes = (each.shape(len(list(same))) for each, same in groupby(self.footprints))
-        return Gang(tuple(shapes))
+        return _gang(self.footprints)
+
+
+@lru_cache(maxsize=1024)
+def _gang(footprints: tuple[Footprint, ...]) -> Gang:
+    """Those who ask for the same ask with the same object, which is soon recognised."""
+    shapes = (each.shape(len(list(same))) for each, same in groupby(footprints))
+    return Gang(tuple(shapes))
 
 
 @dataclass(frozen=True, slots=True)

@@ -366,7 +366,10 @@ def _combined(known: Marks, more: Marks) -> Marks:
     if known is NO_MARKS:
         return more
     size = max(known.size or 0, more.size or 0) or None
-    return replace(known, size=size, hold=known.hold or more.hold)
+    hold = known.hold or more.hold
+    if (size, hold) == (known.size, known.hold):
+        return known  # nearly always: thousands of pods say the same
+    return replace(known, size=size, hold=hold)
 
 
 def _combined_all(group: Group) -> Marks:

@@ -9,6 +9,7 @@ node, or a request is no multiple of anything, only the matcher can tell.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from fluxnetes.jobspec.constraint import And, Constraint
 from fluxnetes.jobspec.model import SLOT, Jobspec, Resource
@@ -66,6 +67,14 @@ def read_ask(
         request = Gang(request.shapes, request.shared)
     else:
         request = Jobspec(request.resources, constraint=request.constraint)
+    return _read(request, constraint, size, window)
+
+
+@lru_cache(maxsize=4096)
+def _read(
+    request: Request, constraint: Constraint | None, size: Size | None, window: str | None
+) -> Ask:
+    """Equal requests are read once, and are the same ask."""
     if constraint is not None:
         request = narrowed(request, constraint)
     if isinstance(request, Gang):

@@ -24,11 +24,27 @@ _ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 _COMBINE: dict[str, type[And | Or | Not]] = {"and": And, "or": Or, "not": Not}
 
 
+_TEXTS: dict[int, tuple[Request, str]] = {}
+"""Requests that were written lately, by identity: equal ones may differ in the types of numbers."""
+_MOST_TEXTS = 1024
+
+
 def encode_request(request: Request) -> str:
-    """The request as JSON text."""
+    """The request as JSON text; one that many jobs have is written once."""
+    known = _TEXTS.get(id(request))
+    if known is not None and known[0] is request:
+        return known[1]
+    if len(_TEXTS) >= _MOST_TEXTS:
+        _TEXTS.clear()
+    text = to_json(_document(request))
+    _TEXTS[id(request)] = (request, text)
+    return text
+
+
+def _document(request: Request) -> dict[str, Any]:
     if isinstance(request, Gang):
-        return to_json({"gang": _write_gang(request)})
-    return to_json({"jobspec": _write_jobspec(request)})
+        return {"gang": _write_gang(request)}
+    return {"jobspec": _write_jobspec(request)}
 
 
 def decode_request(text: str) -> Request:
