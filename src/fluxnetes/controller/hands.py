@@ -24,10 +24,11 @@ from fluxnetes.kube.client import Client
 from fluxnetes.kube.errors import Conflict, Invalid, NotFound, PermanentError, TemporaryError
 from fluxnetes.kube.objects.pods import PODS
 from fluxnetes.kube.patches import edits, merge
+from fluxnetes.kube.transport import Lane
 
 _log = logging.getLogger("fluxnetes.controller")
 
-BIND_WORKERS = 48
+BIND_WORKERS = Lane.BINDS.value
 OTHER_WORKERS = 8
 ENOUGH = 4 * BIND_WORKERS
 """Binds in line that keep all workers busy while more are decided on."""

@@ -52,16 +52,16 @@ class Kept:
     version: int
     sizes: bytes
     """A digest of what can change while the shape stays."""
-    properties: bytes
-    """Another one."""
+    properties: str
+    """As they are written."""
     down: bytes
     config: Config
 
     @classmethod
     def of(cls, graph: ResourceGraph, config: Config) -> Kept:
-        sizes = _digest(graph.size.tobytes())
+        sizes = hashlib.blake2b(graph.size.tobytes()).digest()
         down = _down(graph).tobytes()
-        return cls(graph, graph.version, sizes, _properties_digest(graph), down, config)
+        return cls(graph, graph.version, sizes, _encode_properties(graph), down, config)
 
     @classmethod
     def stored(cls, system: System, graph: ResourceGraph) -> Kept | None:
@@ -71,7 +71,7 @@ class Kept:
             return None
         if not graph.is_like(system.graph):
             return None
-        properties = _properties_digest(system.graph)
+        properties = _encode_properties(system.graph)
         down = system.rows[~system.graph.up].tobytes()
         return replace(cls.of(graph, system.config), properties=properties, down=down)
 
@@ -84,22 +84,13 @@ class Kept:
         )
 
 
-def _digest(content: bytes) -> bytes:
-    return hashlib.blake2b(content).digest()
-
-
-def _properties_digest(graph: ResourceGraph) -> bytes:
-    return _digest(encode_properties(graph).encode())
-
-
-def system_row(graph: ResourceGraph, config: Config) -> Row:
+def system_row(kept: Kept) -> Row:
     """The row of a system."""
-    document = gzip.compress(write_graph(graph), _QUICKLY)
-    rows = living(graph).tolist()
-    return document, rows, encode_properties(graph), *state_row(graph, config)
+    document = gzip.compress(write_graph(kept.graph), _QUICKLY)
+    return document, living(kept.graph).tolist(), kept.properties, *state_row(kept)
 
 
-def encode_properties(graph: ResourceGraph) -> str:
+def _encode_properties(graph: ResourceGraph) -> str:
     """The rows that have each property, by its name and value, as JSON."""
     found: dict[str, dict[str, list[int]]] = {}
     for vertex, properties in sorted(graph.vertices_with_properties().items()):
@@ -120,9 +111,9 @@ def _properties(text: str, rows: NDArray[np.int64]) -> dict[int, dict[str, str]]
     return found
 
 
-def state_row(graph: ResourceGraph, config: Config) -> Row:
+def state_row(kept: Kept) -> Row:
     """What of it changes while the graph stays what it is."""
-    return _down(graph).tolist(), encode_config(config)
+    return _down(kept.graph).tolist(), encode_config(kept.config)
 
 
 def _down(graph: ResourceGraph) -> NDArray[np.int64]:

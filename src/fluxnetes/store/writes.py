@@ -23,7 +23,7 @@ from fluxnetes.store.records import (
     window_row,
 )
 from fluxnetes.store.statements import statements
-from fluxnetes.store.system import Kept, encode_properties, state_row, system_row
+from fluxnetes.store.system import Kept, state_row, system_row
 from fluxnetes.store.written import Written
 
 _SQL = statements("write")
@@ -67,14 +67,14 @@ def encode(changes: Changes, written: Written) -> list[Write]:
 
 def encode_system(kept: Kept, written: Written) -> list[Write]:
     """The statements, if any are needed, that make the table agree with the system."""
-    before, graph, config = written.system, kept.graph, kept.config
+    before = written.system
     if before is None or not before.has_graph_of(kept):
-        return [Write("system", rows=[system_row(graph, config)])]
+        return [Write("system", rows=[system_row(kept)])]
     writes = []
     if before.properties != kept.properties:
-        writes.append(Write("system_properties", rows=[(encode_properties(graph),)]))
+        writes.append(Write("system_properties", rows=[(kept.properties,)]))
     if (before.down, before.config) != (kept.down, kept.config):
-        writes.append(Write("system_state", rows=[state_row(graph, config)]))
+        writes.append(Write("system_state", rows=[state_row(kept)]))
     return writes
 
 

@@ -9,7 +9,7 @@ from fluxnetes.queue.changes import Allocation, Changes, Snapshot
 from fluxnetes.queue.config import Config
 from fluxnetes.queue.jobs import Job
 from fluxnetes.queue.states import ENDED
-from fluxnetes.store.system import System, system, system_row
+from fluxnetes.store.system import Kept, System, system, system_row
 from tests.unit.queue.keeper import Keeper
 
 
@@ -51,5 +51,5 @@ class Memory:
         stored: System | None = None,
     ) -> None:
         names = ("graph", "rows", "properties", "down", "config")
-        self._system = system(dict(zip(names, system_row(graph, config), strict=True)))
+        self._system = system(dict(zip(names, system_row(Kept.of(graph, config)), strict=True)))
         self.keeper.fold(Changes(allocations={each.job: each for each in allocations}))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.queue.config import Config
-from fluxnetes.store.system import System, system, system_row
+from fluxnetes.store.system import Kept, System, system, system_row
 
 
 def read_back(graph: ResourceGraph, config: Config | None = None) -> System:
     """The system of a graph, written and read."""
     columns = ("graph", "rows", "properties", "down", "config")
-    return system(dict(zip(columns, system_row(graph, config or Config()), strict=True)))
+    return system(dict(zip(columns, system_row(Kept.of(graph, config or Config())), strict=True)))

@@ -14,8 +14,6 @@ from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import fields
 
-import numpy.ma  # noqa: F401 - numpy does so by itself, but only once pods wait for us
-
 from fluxnetes.cli.controller.config import read_config
 from fluxnetes.cli.controller.options import Options
 from fluxnetes.cluster.names import SCHEDULER_NAMES
