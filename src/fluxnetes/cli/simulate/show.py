@@ -27,7 +27,8 @@ def print_outlook(forecasts: Sequence[Forecast]) -> None:
     today = forecasts[0]
     texts = {each.name: written(compare(each, today)) for each in forecasts}
     waiting = len(today.start) + len(today.never)
-    _print([f"{waiting:,} jobs wait; compared with {today.name}:"], OUTLOOK_TITLES, texts)
+    heading = "1 job waits" if waiting == 1 else f"{waiting:,} jobs wait"
+    _print([f"{heading}; compared with {today.name}:"], OUTLOOK_TITLES, texts)
 
 
 def _print(
