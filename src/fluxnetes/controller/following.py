@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from fluxnetes.cluster.adapters import ADAPTERS
@@ -35,6 +36,9 @@ _RELAXED = Patience(
     first_pause=1.0, longest_pause=30.0, say_again=float("inf"), level=logging.DEBUG
 )
 """A kind that is not served today may be tomorrow; there is no hurry, and nothing to complain."""
+
+
+_A_MOMENT = 0.02
 
 
 class Following:
@@ -71,10 +75,15 @@ class Following:
             for informer, take in self._takers:
                 tasks.create_task(self._follow(informer, take))
 
-    async def complete(self) -> None:
-        """Until everything has been seen once; kinds that are not served do not count."""
-        while not all(self._is_known(informer) for informer, _ in self._takers):
-            await asyncio.sleep(0.02)
+    async def complete(self, *kinds: Resource[Any]) -> None:
+        """Until everything of some kinds, or of all, has been seen once; kinds that are not served
+        do not count."""
+        awaited = [each for each, _ in self._takers if not kinds or each.resource in kinds]
+        while not all(map(self._is_known, awaited)):
+            with suppress(TimeoutError):  # that a kind is not served wakes nobody
+                async with asyncio.timeout(_A_MOMENT):
+                    await self.wake.wait()
+            self.wake.clear()
 
     def _is_known(self, informer: Informer[Any]) -> bool:
         if informer.is_complete:

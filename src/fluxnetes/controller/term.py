@@ -40,6 +40,7 @@ from fluxnetes.kube.client import Client
 from fluxnetes.kube.errors import AlreadyExists, Forbidden, NotFound, TemporaryError
 from fluxnetes.kube.objects.base import Metadata
 from fluxnetes.kube.objects.namespaces import NAMESPACES
+from fluxnetes.kube.objects.nodes import NODES
 from fluxnetes.kube.objects.pods import PodSpec
 from fluxnetes.queue.config import Config
 from fluxnetes.store.errors import LeaseLost
@@ -79,13 +80,14 @@ async def run(
     client: Client, store: Store, options: Options, leads: Callable[[], None] = _nothing
 ) -> None:
     """Lead whenever we can, until cancelled. `leads` hears of every term that begins."""
+    ahead = await store.system()
     await _prepare(client, options.namespace)
     while True:
         timing = Timing.lasting(options.lease)
         leader = Leader(client, options.identity, options.namespace, timing=timing)
         await leader.win()
         try:
-            await _lead(client, store, options, leader, leads)
+            await _lead(client, store, options, leader, ahead, leads)
         except* (LeadershipLost, LeaseLost) as lost:
             _log.warning("no longer leading: %s", _first(lost))
         except* TemporaryError as away:
@@ -95,6 +97,7 @@ async def run(
         finally:
             with suppress(Exception):
                 await asyncio.shield(leader.release())
+        ahead = await store.system(ahead)
 
 
 def _first(group: BaseException) -> BaseException:
@@ -162,7 +165,12 @@ class _Holding:
 
 
 async def _lead(
-    client: Client, store: Store, options: Options, leader: Leader, leads: Callable[[], None]
+    client: Client,
+    store: Store,
+    options: Options,
+    leader: Leader,
+    ahead: System | None,
+    leads: Callable[[], None],
 ) -> None:
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(leader.keep())
@@ -171,7 +179,9 @@ async def _lead(
         holding = _Holding(store, await _take_store(store, options, uid))
         tasks.create_task(holding.keep())
         try:
-            await _govern(_Office(client, store, options, leader, holding, uid), tasks, leads)
+            await _govern(
+                _Office(client, store, options, leader, holding, uid), tasks, ahead, leads
+            )
         finally:
             with suppress(asyncio.CancelledError, Exception):
                 async with asyncio.timeout(_DRAIN):  # a server that is away is waited for
@@ -196,17 +206,23 @@ class _Office:
         return min(self.leader.sure_for(), self.holding.sure_for())
 
 
-async def _govern(office: _Office, tasks: asyncio.TaskGroup, leads: Callable[[], None]) -> None:
-    """Follow the cluster, recover, and run until the term ends."""
+async def _govern(
+    office: _Office, tasks: asyncio.TaskGroup, ahead: System | None, leads: Callable[[], None]
+) -> None:
+    """Follow the cluster, recover, and run until the term ends.
+
+    `ahead` is what of the store was read while we had time; it may have changed since.
+    """
     options = office.options
     machines = Machines(control_plane=options.control_plane, uid=office.uid)
     world = World(machines, options.scheduler_names)
     following = Following(office.client, world, asyncio.Event())
     tasks.create_task(following.run())
-    before = await office.store.system()
-    await following.complete()
+    before = await office.store.system(ahead)
     machines.zones = zones_of(before)
-    machines.put(following.take_nodes()[0])
+    await following.complete(NODES)
+    machines.put(following.take_nodes()[0])  # while the pods are on their way
+    await following.complete()
     controller = await _begin(office, following, before)
     controller.hands.sure_for = office.sure_for
     tasks.create_task(controller.hands.run())

@@ -85,9 +85,12 @@ class Store:
         self._written = Written.of(snapshot)
         return snapshot
 
-    async def system(self) -> System | None:
-        """What the queue belongs to: the graph and the configuration; None: nobody kept any."""
-        return await self._database.attempt(load_system)
+    async def system(self, known: System | None = None) -> System | None:
+        """What the queue belongs to: the graph and the configuration; None: nobody kept any.
+
+        It is `known` itself if that is still what is stored, which is found out quickly.
+        """
+        return await self._database.attempt(partial(load_system, known=known))
 
     async def look(self) -> tuple[Snapshot, System | None]:
         """Both at one moment, for those who look at a queue while somebody else runs it."""

@@ -42,6 +42,8 @@ class System:
     rows: NDArray[np.int64]
     """For each vertex of the graph the row that it has in the stored allocations."""
     config: Config
+    version: str
+    """Another one whenever anything of it was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +123,14 @@ def _down(graph: ResourceGraph) -> NDArray[np.int64]:
     return np.flatnonzero(~graph.up | graph.closed)
 
 
-async def load_system(connection: Connection) -> System | None:
-    """The system as the table holds it; None if nobody has kept one yet."""
-    row = await connection.fetchrow(_SQL["system"])
-    return None if row is None else system(row)
+async def load_system(connection: Connection, known: System | None = None) -> System | None:
+    """The system as the table holds it; None if nobody has kept one yet.
+
+    To read a large one takes a while, so whoever has read it before gives what he knows, and gets
+    that if it is still so.
+    """
+    row = await connection.fetchrow(_SQL["system"], known.version if known else None)
+    return known if row is None else system(row)
 
 
 def system(row: Found) -> System:
@@ -138,4 +144,4 @@ def system(row: Found) -> System:
     if row["properties"] is not None:
         graph.replace_properties(_properties(row["properties"], rows))
     graph.up[:] = ~np.isin(rows, np.array(row["down"], np.int64))
-    return System(graph, rows, decode_config(row["config"]))
+    return System(graph, rows, decode_config(row["config"]), row["version"])

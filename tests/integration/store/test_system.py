@@ -99,10 +99,13 @@ async def test_a_change_of_any_kind_is_written(dsn: str) -> None:
             partial(graph.remove_property, b, "rack"),
             partial(graph.remove, graph.find_path("/cluster0/a")),
         ):
+            known = await store.system()
+            assert await store.system(known) is known
             change()
             await store.keep_system(graph, CONFIG_OF_LAB, lease.fence)
-            found = await store.system()
+            found = await store.system(known)
             assert found is not None
+            assert found is not known
             assert write_graph(found.graph) == write_graph(graph)
             assert found.rows.tolist() == living(graph).tolist()
             assert found.config == CONFIG_OF_LAB

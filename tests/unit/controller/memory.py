@@ -9,8 +9,9 @@ from fluxnetes.queue.changes import Allocation, Changes, Snapshot
 from fluxnetes.queue.config import Config
 from fluxnetes.queue.jobs import Job
 from fluxnetes.queue.states import ENDED
-from fluxnetes.store.system import Kept, System, system, system_row
+from fluxnetes.store.system import System
 from tests.unit.queue.keeper import Keeper
+from tests.unit.store.systems import read_back
 
 
 class Memory:
@@ -50,6 +51,5 @@ class Memory:
         allocations: Iterable[Allocation] = (),
         stored: System | None = None,
     ) -> None:
-        names = ("graph", "rows", "properties", "down", "config")
-        self._system = system(dict(zip(names, system_row(Kept.of(graph, config)), strict=True)))
+        self._system = read_back(graph, config)
         self.keeper.fold(Changes(allocations={each.job: each for each in allocations}))

@@ -10,4 +10,5 @@ from fluxnetes.store.system import Kept, System, system, system_row
 def read_back(graph: ResourceGraph, config: Config | None = None) -> System:
     """The system of a graph, written and read."""
     columns = ("graph", "rows", "properties", "down", "config")
-    return system(dict(zip(columns, system_row(Kept.of(graph, config or Config())), strict=True)))
+    row = dict(zip(columns, system_row(Kept.of(graph, config or Config())), strict=True))
+    return system({**row, "version": "1"})

@@ -67,7 +67,11 @@ SELECT * FROM spent ORDER BY budget;
 SELECT * FROM counters;
 
 -- name: system
-SELECT graph, rows, properties, down, config FROM system;
+-- Unless it is the version that we know already. Whoever writes a row leaves the number of its
+-- transaction in it.
+SELECT graph, rows, properties, down, config, xmin::text AS version
+FROM system
+WHERE xmin::text IS DISTINCT FROM $1::text;
 
 -- name: events
 -- One job's story.
