@@ -131,7 +131,7 @@ def _on_our_graph(
     """A snapshot as of this graph, and the jobs of which parts are not there any more."""
     if before is None:
         return snapshot, ()
-    _compare(before.graph, graph.properties(0).get(CLUSTER_UID, ""))
+    check_cluster(before, graph.properties(0).get(CLUSTER_UID, ""))
     translated = translate(snapshot, before, graph)
     return translated.snapshot, translated.lost
 
@@ -146,21 +146,23 @@ def zones_of(before: System | None) -> dict[str, str]:
     return dict(zip(graph.names(tree.vertex[nodes]), graph.names(subnets), strict=True))
 
 
-async def check_cluster(store: Store, uid: str) -> None:
-    """Whether the store's queue, if it has one, is that of this cluster."""
-    system = await store.system()
-    if system is not None:
-        _compare(system.graph, uid)
+def check_cluster(stored: System | None, ours: str) -> None:
+    """Raise StoreRefused unless a stored queue is that of this cluster.
 
-
-def _compare(kept: ResourceGraph, ours: str) -> None:
-    """A queue of another cluster would look like one whose workloads were all deleted."""
-    theirs = kept.properties(0).get(CLUSTER_UID)
-    if theirs and ours and theirs != ours:
+    Another's would look like one whose workloads were all deleted.
+    """
+    theirs = ours if stored is None else stored.graph.properties(0).get(CLUSTER_UID, "")
+    if not ours or theirs == ours:
+        return
+    if not theirs:
         raise StoreRefused(
-            f"the queue in this database is that of another cluster ({theirs}; this one is "
-            f"{ours}); name another database"
+            "the queue in this database is that of `fluxnetes serve`, not of a cluster; name "
+            "another database"
         )
+    raise StoreRefused(
+        f"the queue in this database is that of another cluster ({theirs}; this one is "
+        f"{ours}); name another database"
+    )
 
 
 def _next_id(snapshot: Snapshot, world: World) -> int:

@@ -81,13 +81,14 @@ async def run(
 ) -> None:
     """Lead whenever we can, until cancelled. `leads` hears of every term that begins."""
     ahead = await store.system()
-    await _prepare(client, options.namespace)
+    uid = await _prepare(client, options.namespace)
+    check_cluster(ahead, uid)
     while True:
         timing = Timing.lasting(options.lease)
         leader = Leader(client, options.identity, options.namespace, timing=timing)
         await leader.win()
         try:
-            await _lead(client, store, options, leader, ahead, leads)
+            await _lead(client, store, options, leader, uid, ahead, leads)
         except* (LeadershipLost, LeaseLost) as lost:
             _log.warning("no longer leading: %s", _first(lost))
         except* TemporaryError as away:
@@ -107,16 +108,17 @@ def _first(group: BaseException) -> BaseException:
     return group
 
 
-async def _prepare(client: Client, namespace: str) -> None:
-    """Have all that a term needs; the server may be away for a while."""
+async def _prepare(client: Client, namespace: str) -> str:
+    """Have all that a term needs, and learn which cluster this is; the server may be away for a
+    while."""
     backoff = Backoff("preparing the cluster", Patience())
     while True:
         try:
             await _make_what_is_missing(client, namespace)
-        except TemporaryError as away:
+            # Nobody can delete kube-system, so its uid stands for the cluster.
+            return (await client.get(NAMESPACES, "kube-system")).metadata.uid
+        except (TemporaryError, NotFound) as away:  # a new server makes it in a moment
             await backoff.pause(str(away))
-        else:
-            return
 
 
 async def _make_what_is_missing(client: Client, namespace: str) -> None:
@@ -141,7 +143,7 @@ async def _take_store(store: Store, options: Options, uid: str) -> Lease:
     while (lease := await store.take(options.identity, options.lease)) is None:
         if not is_waiting:
             is_waiting = True
-            await check_cluster(store, uid)  # one who leads elsewhere would keep it for ever
+            check_cluster(await store.system(), uid)  # who leads elsewhere would keep it for ever
             holder = (await store.holder()).name
             _log.info("waiting for the lease of the store, which is still that of %s", holder)
         await asyncio.sleep(0.5)
@@ -169,13 +171,12 @@ async def _lead(
     store: Store,
     options: Options,
     leader: Leader,
+    uid: str,
     ahead: System | None,
     leads: Callable[[], None],
 ) -> None:
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(leader.keep())
-        # Nobody can delete kube-system, so its uid stands for the cluster.
-        uid = (await client.get(NAMESPACES, "kube-system")).metadata.uid
         holding = _Holding(store, await _take_store(store, options, uid))
         tasks.create_task(holding.keep())
         try:

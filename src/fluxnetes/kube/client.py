@@ -117,7 +117,9 @@ class Client:
                 if not more:
                     return
         finally:
-            asking.cancel()
+            # Whoever stops before the last page does not care what became of the next.
+            if not asking.cancel() and not asking.cancelled():
+                asking.exception()
 
     # --- write ---
 

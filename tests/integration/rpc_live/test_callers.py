@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import grpc
 import pytest
 
 from fluxnetes.client import Busy, Client, Denied, State, Unsatisfiable, WrongState
+from fluxnetes.graph.pools import pool_graph
+from fluxnetes.queue.config import Config
+from fluxnetes.store.connect import Database
+from fluxnetes.store.embedded import EmbeddedServer
+from fluxnetes.store.store import Store
 from tests.integration.controller.objects import a_pod
 from tests.integration.controller.space import Space
 from tests.integration.controller.stage import Stage
@@ -168,3 +174,23 @@ def test_tokens_that_everybody_can_read_are_refused(
     tokens.chmod(0o644)
     said = Leading(stage, "other", "--serve-tokens", str(tokens)).fail()
     assert "--serve" in said and "chmod o=" in said
+
+
+def test_the_queue_of_a_service_is_left_alone(stage: Stage, leader: Leading) -> None:
+    folder = stage.folder / "of-a-service"
+    asyncio.run(_serve_once(folder))
+    said = Leading(stage, "other", "--store-folder", str(folder)).fail()
+    assert "is that of `fluxnetes serve`" in said
+
+
+async def _serve_once(folder: Path) -> None:
+    """Keep a queue in a folder, as `fluxnetes serve --queue` does."""
+    store = Store(Database(server=EmbeddedServer(folder)))
+    try:
+        await store.open()
+        lease = await store.take("service")
+        assert lease is not None
+        await store.keep_system(pool_graph({"n1": {"core": 4}}), Config(), lease.fence)
+        await store.release(lease)
+    finally:
+        await store.close()

@@ -164,14 +164,14 @@ def controller(
     ):
         raise typer.BadParameter("--serve-... is about callers over gRPC: add --serve HOST:PORT")
     if serve is not None:
-        if serve_tokens is None:
-            raise typer.BadParameter("--serve: callers of a cluster need --serve-tokens FILE")
         from fluxnetes.cli.serve.door import Door, read_address
 
         try:
             host, port = read_address(serve)
         except ValueError as error:
             raise typer.BadParameter(f"--serve: {error}") from None
+        if serve_tokens is None:
+            raise typer.BadParameter("--serve: callers of a cluster need --serve-tokens FILE")
         door = Door(
             host,
             port,
