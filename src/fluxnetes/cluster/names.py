@@ -113,9 +113,11 @@ DIALECTS = (
 JOBSPEC = "jobspec"
 """Part of a label's key; with the value `zone` it asked Fluence for one zone, and one node."""
 
+CLUSTER_UID = "uid"
+"""The property of a graph's root that tells clusters apart; a graph that is of none has none."""
+
 # --- Kubernetes' own ---------------------------------------------------------------------------
 
-COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
 HOSTNAME = "kubernetes.io/hostname"
 MIRROR = "kubernetes.io/config.mirror"
 """An annotation: the pod is the picture of one that a kubelet started from a file."""

@@ -8,7 +8,6 @@ Numbers of jobs are never given twice, not even on another graph: the tables rem
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, field
 
@@ -21,6 +20,7 @@ from fluxnetes.queue.changes import Allocation, Changes, Event
 from fluxnetes.queue.jobs import Job, Submission
 from fluxnetes.queue.states import State
 from fluxnetes.rpc.matching import Matching, Note
+from fluxnetes.rpc.whose import check_ours
 from fluxnetes.store.store import Store
 from fluxnetes.store.translate import translate
 
@@ -29,10 +29,6 @@ _WORKLOAD = "match:"
 _NOBODY = "nobody"
 _NOTHING = Jobspec(())
 """Stands for the request of what was placed elsewhere."""
-
-
-class NotOurs(ValueError):  # noqa: N818 - reads better where it is raised and caught
-    """The store has jobs of a queue, whom a matcher alone cannot serve."""
 
 
 @dataclass(slots=True)
@@ -110,7 +106,7 @@ async def reopen(store: Store, fence: int, matching: Matching) -> Book:
     snapshot, system = await store.load(), await store.system()
     if system is None:
         return Book()
-    _check_ours(snapshot.jobs)
+    check_ours(system, snapshot.jobs, _WORKLOAD)
     snapshot = translate(snapshot, system, system.graph).snapshot
     if not np.array_equal(system.rows, np.arange(len(system.rows))):
         # Rows have other numbers now, and all that we will write speaks of these.
@@ -124,15 +120,6 @@ async def reopen(store: Store, fence: int, matching: Matching) -> Book:
         book.allocations[allocation.job] = allocation
     matching.matcher.next_jobid = 1 + max(snapshot.step, snapshot.arrivals)
     return book
-
-
-def _check_ours(jobs: Iterable[Job]) -> None:
-    for job in jobs:
-        if not job.submission.workload.startswith(_WORKLOAD):
-            raise NotOurs(
-                f"this store belongs to a queue, of which job {job.id} is; use another with --dsn "
-                "or --store-folder, or serve that queue with --queue"
-            )
 
 
 def _readmit(matching: Matching, allocation: Allocation, job: Job) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from fluxnetes.controller.petitions import CALLED, Petitions
@@ -17,9 +17,8 @@ from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Changes, Snapshot
 from fluxnetes.queue.config import Config
 from fluxnetes.queue.events import Event, PartsLost, Started
-from fluxnetes.queue.jobs import Job
 from fluxnetes.queue.scheduler import Scheduler
-from fluxnetes.queue.states import ENDED
+from fluxnetes.rpc.whose import check_ours
 from fluxnetes.store.store import Store
 from fluxnetes.store.translate import translate
 
@@ -120,23 +119,10 @@ async def lone_queue(
     return LoneQueue(matcher, scheduler, petitions, store, fence, now, next_id)
 
 
-class NotOurs(ValueError):  # noqa: N818 - reads better where it is raised and caught
-    """The store has jobs of which no caller of a queue knows."""
-
-
-def _check_ours(jobs: Iterable[Job]) -> None:
-    for job in jobs:
-        if job.state not in ENDED and not job.submission.workload.startswith(CALLED):
-            raise NotOurs(
-                f"this store belongs to somebody else, whose job {job.id} is; use another with "
-                "--dsn or --store-folder, or serve it as it was served before"
-            )
-
-
 async def _reopen(matcher: Matcher, config: Config, store: Store, fence: int) -> _Kept:
     """What the store has, on a graph that may be another than it was; and who lost something."""
     snapshot, system = await store.load(), await store.system()
-    _check_ours(snapshot.jobs)
+    check_ours(system, snapshot.jobs, CALLED)
     lost: tuple[int, ...] = ()
     if system is not None:
         translated = translate(snapshot, system, matcher.graph)

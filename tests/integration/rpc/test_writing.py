@@ -11,13 +11,19 @@ import pytest
 from fluxnetes.cli.serve.door import Door
 from fluxnetes.cli.serve.options import Options
 from fluxnetes.cli.serve.run import _writing
+from fluxnetes.cluster.machines import Machines
+from fluxnetes.controller.petitions import Petitions
+from fluxnetes.graph.readers import read_graph
+from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.config import Config
 from fluxnetes.rpc import writing
 from fluxnetes.rpc.alone import Alone
 from fluxnetes.rpc.asks import read_jobspec
-from fluxnetes.rpc.keeping import NotOurs, reopen
+from fluxnetes.rpc.keeping import reopen
+from fluxnetes.rpc.lone_queue import lone_queue
 from fluxnetes.rpc.matching import Matching
 from fluxnetes.rpc.values import Adoption, Wish
+from fluxnetes.rpc.whose import NotOurs
 from fluxnetes.rpc.writing import Writer
 from fluxnetes.store.connect import Database
 from fluxnetes.store.errors import LeaseLost
@@ -201,6 +207,22 @@ async def test_what_was_adopted_is_kept_and_its_number_too(dsn: str) -> None:
     async with a_host(dsn) as (host, _):
         assert {view.id for view in await host.job_views(None)} == {50}
         assert (await host.match(a_wish(slots(1, 1)))).job == 51
+
+
+async def test_a_store_of_a_cluster_is_left_alone(dsn: str) -> None:
+    store = Store(Database(dsn))
+    await store.open()
+    lease = await store.take("controller")
+    assert lease is not None
+    await store.keep_system(Machines(uid="a-cluster").graph, Config(), lease.fence)
+    with pytest.raises(NotOurs, match="controller of a cluster"):
+        await reopen(store, lease.fence, Matching())
+    matcher = Matcher(read_graph(a_cluster(1, 1), "jgf"))
+    with pytest.raises(NotOurs, match="controller of a cluster"):
+        await lone_queue(matcher, Config(), Petitions(), store, lease.fence)
+    found = await store.system()
+    assert found is not None and found.graph.properties(0) == {"uid": "a-cluster"}
+    await store.close()
 
 
 async def test_a_store_of_a_queue_is_left_alone(dsn: str) -> None:
