@@ -1,6 +1,7 @@
 """The loop: what the cluster shows goes into the queue, and what the queue decides is carried out.
 
     term         terms of leadership: win, recover, run, lose       start here
+    preparing    what a cluster must have before anybody can lead
     recovery     how a term begins
     controller   the rounds, and all parts together
       following  informers -> world

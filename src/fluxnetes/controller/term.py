@@ -21,7 +21,6 @@ from fluxnetes.cluster.reading import Reader
 from fluxnetes.cluster.world import World
 from fluxnetes.controller.carrying import Carrying
 from fluxnetes.controller.controller import Controller
-from fluxnetes.controller.crd import HOW_TO_INSTALL, install_crd, is_served
 from fluxnetes.controller.desk import Settings
 from fluxnetes.controller.finishing import Finishing
 from fluxnetes.controller.following import Following
@@ -29,17 +28,16 @@ from fluxnetes.controller.grounds import Grounds
 from fluxnetes.controller.hands import Hands
 from fluxnetes.controller.leader import Leader, LeadershipLost, Timing
 from fluxnetes.controller.petitions import Petitions
+from fluxnetes.controller.preparing import prepare
 from fluxnetes.controller.queueing import Queueing
 from fluxnetes.controller.recovery import check_cluster, recover, zones_of
 from fluxnetes.controller.reports import report_to
 from fluxnetes.controller.seating import Seating
 from fluxnetes.controller.telling import Telling
 from fluxnetes.jobspec.constraint import Constraint, Properties
-from fluxnetes.kube.backoff import Backoff, Patience
 from fluxnetes.kube.client import Client
-from fluxnetes.kube.errors import AlreadyExists, Forbidden, NotFound, TemporaryError
+from fluxnetes.kube.errors import TemporaryError
 from fluxnetes.kube.objects.base import Metadata
-from fluxnetes.kube.objects.namespaces import NAMESPACES
 from fluxnetes.kube.objects.nodes import NODES
 from fluxnetes.kube.objects.pods import PodSpec
 from fluxnetes.queue.config import Config
@@ -81,14 +79,15 @@ async def run(
 ) -> None:
     """Lead whenever we can, until cancelled. `leads` hears of every term that begins."""
     ahead = await store.system()
-    uid = await _prepare(client, options.namespace)
+    uid = await prepare(client, options.namespace)
     check_cluster(ahead, uid)
+    candidate = _Candidate(client, store, options, uid, leads, ahead)
     while True:
         timing = Timing.lasting(options.lease)
         leader = Leader(client, options.identity, options.namespace, timing=timing)
         await leader.win()
         try:
-            await _lead(client, store, options, leader, uid, ahead, leads)
+            await _lead(candidate, leader)
         except* (LeadershipLost, LeaseLost) as lost:
             _log.warning("no longer leading: %s", _first(lost))
         except* TemporaryError as away:
@@ -98,7 +97,21 @@ async def run(
         finally:
             with suppress(Exception):
                 await asyncio.shield(leader.release())
-        ahead = await store.system(ahead)
+        candidate.ahead = await store.system(candidate.ahead)
+
+
+@dataclass(slots=True, eq=False)
+class _Candidate:
+    """Whoever would lead, if he could."""
+
+    client: Client
+    store: Store
+    options: Options
+    uid: str
+    """Which cluster this is."""
+    leads: Callable[[], None]
+    ahead: System | None
+    """The stored system as it was when there was time to read it; it may have changed since."""
 
 
 def _first(group: BaseException) -> BaseException:
@@ -108,42 +121,14 @@ def _first(group: BaseException) -> BaseException:
     return group
 
 
-async def _prepare(client: Client, namespace: str) -> str:
-    """Have all that a term needs, and learn which cluster this is; the server may be away for a
-    while."""
-    backoff = Backoff("preparing the cluster", Patience())
-    while True:
-        try:
-            await _make_what_is_missing(client, namespace)
-            # Nobody can delete kube-system, so its uid stands for the cluster.
-            return (await client.get(NAMESPACES, "kube-system")).metadata.uid
-        except (TemporaryError, NotFound) as away:  # a new server makes it in a moment
-            await backoff.pause(str(away))
-
-
-async def _make_what_is_missing(client: Client, namespace: str) -> None:
-    """Our namespace and our kind of object; an administrator may have made them already."""
-    try:
-        await client.get(NAMESPACES, namespace)
-    except (NotFound, Forbidden):
-        with suppress(AlreadyExists, Forbidden):
-            await client.create(NAMESPACES, {"metadata": {"name": namespace}})
-    try:
-        await install_crd(client)
-    except Forbidden as error:
-        if await is_served(client, namespace):
-            _log.info("the definition of FluxJobs is left as it is: %s", error)
-        else:
-            _log.warning("jobs will run, but without FluxJobs: %s; %s", error, HOW_TO_INSTALL)
-
-
-async def _take_store(store: Store, options: Options, uid: str) -> Lease:
+async def _take_store(candidate: _Candidate) -> Lease:
     """The store's lease; whoever had it before may need a moment to lose it."""
-    is_waiting = False
+    store, options, is_waiting = candidate.store, candidate.options, False
     while (lease := await store.take(options.identity, options.lease)) is None:
         if not is_waiting:
             is_waiting = True
-            check_cluster(await store.system(), uid)  # who leads elsewhere would keep it for ever
+            # Somebody who leads in another cluster would keep it for ever.
+            check_cluster(await store.system(), candidate.uid)
             holder = (await store.holder()).name
             _log.info("waiting for the lease of the store, which is still that of %s", holder)
         await asyncio.sleep(0.5)
@@ -166,23 +151,14 @@ class _Holding:
             self.lease = await self.store.renew(self.lease)
 
 
-async def _lead(
-    client: Client,
-    store: Store,
-    options: Options,
-    leader: Leader,
-    uid: str,
-    ahead: System | None,
-    leads: Callable[[], None],
-) -> None:
+async def _lead(candidate: _Candidate, leader: Leader) -> None:
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(leader.keep())
-        holding = _Holding(store, await _take_store(store, options, uid))
+        store = candidate.store
+        holding = _Holding(store, await _take_store(candidate))
         tasks.create_task(holding.keep())
         try:
-            await _govern(
-                _Office(client, store, options, leader, holding, uid), tasks, ahead, leads
-            )
+            await _govern(_Office(candidate, leader, holding), tasks)
         finally:
             with suppress(asyncio.CancelledError, Exception):
                 async with asyncio.timeout(_DRAIN):  # a server that is away is waited for
@@ -193,12 +169,9 @@ async def _lead(
 class _Office:
     """What whoever leads has."""
 
-    client: Client
-    store: Store
-    options: Options
+    candidate: _Candidate
     leader: Leader
     holding: _Holding
-    uid: str
 
     def may_write(self) -> bool:
         return self.sure_for() > 0
@@ -207,19 +180,14 @@ class _Office:
         return min(self.leader.sure_for(), self.holding.sure_for())
 
 
-async def _govern(
-    office: _Office, tasks: asyncio.TaskGroup, ahead: System | None, leads: Callable[[], None]
-) -> None:
-    """Follow the cluster, recover, and run until the term ends.
-
-    `ahead` is what of the store was read while we had time; it may have changed since.
-    """
-    options = office.options
-    machines = Machines(control_plane=options.control_plane, uid=office.uid)
+async def _govern(office: _Office, tasks: asyncio.TaskGroup) -> None:
+    """Follow the cluster, recover, and run until the term ends."""
+    candidate, options = office.candidate, office.candidate.options
+    machines = Machines(control_plane=options.control_plane, uid=candidate.uid)
     world = World(machines, options.scheduler_names)
-    following = Following(office.client, world, asyncio.Event())
+    following = Following(candidate.client, world, asyncio.Event())
     tasks.create_task(following.run())
-    before = await office.store.system(ahead)
+    before = await candidate.store.system(candidate.ahead)
     machines.zones = zones_of(before)
     await following.complete(NODES)
     machines.put(following.take_nodes()[0])  # while the pods are on their way
@@ -228,7 +196,7 @@ async def _govern(
     controller.hands.sure_for = office.sure_for
     tasks.create_task(controller.hands.run())
     tasks.create_task(controller.telling.reports.run())
-    leads()
+    candidate.leads()
     petitions = controller.petitions
     petitions.open(controller.desk, following.wake.set)
     try:
@@ -247,8 +215,9 @@ def _anywhere(reader: Reader) -> Constraint:
 
 async def _begin(office: _Office, following: Following, before: System | None) -> Controller:
     """Recover, and put the parts together. `before` is the system as it is stored."""
-    client, store, options = office.client, office.store, office.options
-    world, config, fence = following.world, options.config, office.holding.lease.fence
+    candidate, world = office.candidate, following.world
+    client, store, options = candidate.client, candidate.store, candidate.options
+    config, fence = options.config, office.holding.lease.fence
     reader = Reader(world, following.storage)
     recovered = await recover(
         store,

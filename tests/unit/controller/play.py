@@ -123,8 +123,9 @@ class Play:
     async def _begin(self) -> Controller:
         store = cast(Store, self.store)
         leads: Any = SimpleNamespace(sure_for=lambda: inf, lease=SimpleNamespace(fence=1))
-        office = term._Office(cast(Client, None), store, self.options, leads, leads, "")
-        return await term._begin(office, self.following, await store.system())
+        client, before = cast(Client, None), await store.system()
+        candidate = term._Candidate(client, store, self.options, "", term._nothing, before)
+        return await term._begin(term._Office(candidate, leads, leads), self.following, before)
 
     def restart(self, *, empty: bool = False) -> None:
         """The controller is killed, and another one starts; perhaps the database is gone, too.
