@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from fluxnetes.cluster.names import AVAILABILITY, CLUSTER_UID
+from fluxnetes.cluster.names import AVAILABILITY
 from fluxnetes.cluster.quantities import amounts
 from fluxnetes.cluster.requests import TENANCY
 from fluxnetes.cluster.rules import Rule
@@ -28,6 +28,8 @@ from fluxnetes.kube.objects.nodes import Node
 
 CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
 ZONE = "topology.kubernetes.io/zone"
+CLUSTER_UID = "uid"
+"""The property of the root that tells clusters apart; a graph that is of none has none."""
 NO_ZONE = "default"
 """The subnet of nodes that name no zone."""
 

@@ -113,9 +113,6 @@ DIALECTS = (
 JOBSPEC = "jobspec"
 """Part of a label's key; with the value `zone` it asked Fluence for one zone, and one node."""
 
-CLUSTER_UID = "uid"
-"""The property of a graph's root that tells clusters apart; a graph that is of none has none."""
-
 # --- Kubernetes' own ---------------------------------------------------------------------------
 
 HOSTNAME = "kubernetes.io/hostname"

@@ -21,7 +21,8 @@ from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.demand import NotYet, Unfit, footprint_of
 from fluxnetes.cluster.footprints import Footprint
 from fluxnetes.cluster.groups import LABELLED, Group, GroupKey, Kept, Part
-from fluxnetes.cluster.names import CLUSTER_UID, JOB
+from fluxnetes.cluster.machines import CLUSTER_UID
+from fluxnetes.cluster.names import JOB
 from fluxnetes.cluster.reading import Reader
 from fluxnetes.cluster.world import World
 from fluxnetes.controller.adoption import Adoption, ended_before, line_up

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fluxnetes.cluster.names import CLUSTER_UID
+from fluxnetes.cluster.machines import CLUSTER_UID
 from fluxnetes.queue.jobs import Job
 from fluxnetes.queue.states import ENDED
 from fluxnetes.store.system import System
