@@ -64,6 +64,7 @@ class Recovered:
 
 async def recover(
     store: Store,
+    stored: Snapshot,
     before: System | None,
     fence: int,
     config: Config,
@@ -74,11 +75,14 @@ async def recover(
     clock: float,
     settings: Settings,
 ) -> Recovered:
-    """Make a desk from what the store and the cluster say; `before` is the system as stored."""
+    """Make a desk from what the store and the cluster say.
+
+    `stored` is the queue as the store has it, and `before` the system that it belongs to.
+    """
     _read_everything(world, reader)
     _mark_ground(world)
     graph = world.machines.graph
-    snapshot, lost = _on_our_graph(await store.load(), before, graph)
+    snapshot, lost = _on_our_graph(stored, before, graph)
     await store.keep_system(graph, config, fence, snapshot.allocations, before)
     matcher = Matcher(graph, policy=config.match_policy)
     scheduler = Scheduler.resume(matcher, config, snapshot, now=now)

@@ -40,6 +40,7 @@ from fluxnetes.kube.errors import TemporaryError
 from fluxnetes.kube.objects.base import Metadata
 from fluxnetes.kube.objects.nodes import NODES
 from fluxnetes.kube.objects.pods import PodSpec
+from fluxnetes.queue.changes import Snapshot
 from fluxnetes.queue.config import Config
 from fluxnetes.store.errors import LeaseLost
 from fluxnetes.store.lease import SECONDS, Lease
@@ -188,11 +189,12 @@ async def _govern(office: _Office, tasks: asyncio.TaskGroup) -> None:
     following = Following(candidate.client, world, asyncio.Event())
     tasks.create_task(following.run())
     before = await candidate.store.system(candidate.ahead)
+    stored = await candidate.store.load()
     machines.zones = zones_of(before)
     await following.complete(NODES)
     machines.put(following.take_nodes()[0])  # while the pods are on their way
     await following.complete()
-    controller = await _begin(office, following, before)
+    controller = await _begin(office, following, stored, before)
     controller.hands.sure_for = office.sure_for
     tasks.create_task(controller.hands.run())
     tasks.create_task(controller.telling.reports.run())
@@ -213,7 +215,9 @@ def _anywhere(reader: Reader) -> Constraint:
     return Properties((plain.rule,))
 
 
-async def _begin(office: _Office, following: Following, before: System | None) -> Controller:
+async def _begin(
+    office: _Office, following: Following, stored: Snapshot, before: System | None
+) -> Controller:
     """Recover, and put the parts together. `before` is the system as it is stored."""
     candidate, world = office.candidate, following.world
     client, store, options = candidate.client, candidate.store, candidate.options
@@ -221,6 +225,7 @@ async def _begin(office: _Office, following: Following, before: System | None) -
     reader = Reader(world, following.storage)
     recovered = await recover(
         store,
+        stored,
         before,
         fence,
         config,

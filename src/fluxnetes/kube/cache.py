@@ -6,6 +6,7 @@ it comes out as deleted and added. An object that comes again unchanged comes ou
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 from typing import Generic, TypeVar
 
@@ -52,6 +53,10 @@ class Cache(Generic[T]):
             changes += self._put(key, item)
         self.version = listing.version
         return changes
+
+    def extend(self, items: Iterable[T]) -> list[Change[T]]:
+        """Take a part of what is being listed; what is gone is known once all of it is here."""
+        return [change for item in items for change in self._put(item.key, item)]
 
     def take(self, event: WatchEvent[T]) -> list[Change[T]]:
         """Take an event of a watch."""

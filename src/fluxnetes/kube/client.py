@@ -12,7 +12,7 @@ Answers are structs of `objects`; failures are those drawn in `errors`. To follo
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -94,12 +94,15 @@ class Client:
         try:
             return await self._gather(resource, scope, PAGE)
         except Expired:
-            # The moment that the first page showed is too long ago; so all in one piece.
-            return await self._gather(resource, scope, 0)
+            return await self.whole(resource, scope)
+
+    async def whole(self, resource: Resource[T], scope: Scope = EVERYTHING) -> Listing[T]:
+        """The same in one piece: for when the moment that the first page showed is too long ago."""
+        return await self._gather(resource, scope, 0)
 
     async def pages(
         self, resource: Resource[T], scope: Scope = EVERYTHING, size: int = PAGE
-    ) -> AsyncIterator[Listing[T]]:
+    ) -> AsyncGenerator[Listing[T], None]:
         """The same piece by piece; the last piece's version is that of the whole."""
         read, what = decoding(resource), _what("list", resource, scope.namespace)
         path, params = resource.path(scope.namespace), {**scope.params(), "limit": str(size)}

@@ -28,8 +28,8 @@ from typing import Generic, TypeVar
 
 from fluxnetes.kube.backoff import Backoff, Patience
 from fluxnetes.kube.cache import Cache, Change
-from fluxnetes.kube.client import EVERYTHING, Client, Scope
-from fluxnetes.kube.errors import KubeError, Overloaded, Unreachable
+from fluxnetes.kube.client import EVERYTHING, Client, Listing, Scope
+from fluxnetes.kube.errors import Expired, KubeError, Overloaded, Unreachable
 from fluxnetes.kube.objects.base import Key, Object, Resource
 from fluxnetes.kube.watch import watch
 
@@ -69,7 +69,8 @@ class Informer(Generic[T]):
     async def changes(self) -> AsyncGenerator[list[Change[T]], None]:
         """Batches of changes, for ever. When a batch comes out, `objects` already shows it.
 
-        The first batch is all there is, even if that is nothing; later ones are never empty.
+        The first ones, up to that with which it `is_complete`, are all there is; that one may be
+        empty, later ones never are.
         """
         while True:
             at_least, why, refused = 0.0, "the server ends the watch at once", False
@@ -86,13 +87,35 @@ class Informer(Generic[T]):
         """List if we must, then watch until the connection ends."""
         self._watching_since, self._had_news = None, False
         if not self._cache.version:
-            changes = self._cache.replace(await self._client.list(self.resource, self._scope))
-            if changes or not self.is_complete:
-                self.is_complete = True
-                yield changes
+            async with aclosing(self._list()) as batches:
+                async for changes in batches:
+                    yield changes
         async with aclosing(self._watch()) as batches:
             async for changes in batches:
                 yield changes
+
+    async def _list(self) -> AsyncGenerator[list[Change[T]], None]:
+        """All there is. Of many objects the first come out while the server is busy with the rest.
+
+        What is gone comes out last: a list may break off, and is then begun anew.
+        """
+        items: list[T] = []
+        page: Listing[T] = Listing([], "")
+        try:
+            async with aclosing(self._client.pages(self.resource, self._scope)) as pages:
+                async for following in pages:
+                    changes = self._cache.extend(page.items)
+                    if changes:
+                        yield changes
+                    page = following
+                    items += page.items
+            listing = Listing(items, page.version)
+        except Expired:
+            listing = await self._client.whole(self.resource, self._scope)
+        changes = self._cache.replace(listing)
+        if changes or not self.is_complete:
+            self.is_complete = True
+            yield changes
 
     async def _watch(self) -> AsyncGenerator[list[Change[T]], None]:
         events = watch(

@@ -227,12 +227,27 @@ async def test_a_problem_is_told_while_it_lasts_and_no_longer() -> None:
         assert story.informer.problem is None
 
 
-async def test_pages_are_put_together_and_show_one_moment() -> None:
+async def test_pages_come_out_one_by_one_and_are_complete_with_the_last() -> None:
     async with following(
         listed(a_pod("a", 1), version=3, more="next"), listed(a_pod("b", 2), version=3)
     ) as story:
-        assert await story.batch() == ["added a 1", "added b 2"]
+        assert await story.batch() == ["added a 1"]
+        assert not story.informer.is_complete
+        assert await story.batch() == ["added b 2"]
+        assert story.informer.is_complete
         assert [asked.query.get("continue") for asked in story.server.asked] == [None, "next"]
+
+
+async def test_what_went_while_a_list_broke_off_comes_out_as_gone() -> None:
+    async with following(
+        listed(a_pod("a", 1), version=3, more="next"),
+        listed(a_pod("b", 2), version=3, more="last"),
+        break_off,
+        listed(a_pod("b", 2), version=4),
+    ) as story:
+        assert await story.batch() == ["added a 1"]
+        assert await story.batch() == ["deleted a 1", "added b 2"]
+        assert story.informer.is_complete
 
 
 async def test_a_list_that_takes_too_long_is_asked_for_in_one_piece() -> None:

@@ -125,7 +125,8 @@ class Play:
         leads: Any = SimpleNamespace(sure_for=lambda: inf, lease=SimpleNamespace(fence=1))
         client, before = cast(Client, None), await store.system()
         candidate = term._Candidate(client, store, self.options, "", term._nothing, before)
-        return await term._begin(term._Office(candidate, leads, leads), self.following, before)
+        office, stored = term._Office(candidate, leads, leads), await store.load()
+        return await term._begin(office, self.following, stored, before)
 
     def restart(self, *, empty: bool = False) -> None:
         """The controller is killed, and another one starts; perhaps the database is gone, too.
