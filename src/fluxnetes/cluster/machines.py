@@ -28,10 +28,15 @@ from fluxnetes.kube.objects.nodes import Node
 
 CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
 ZONE = "topology.kubernetes.io/zone"
-CLUSTER_UID = "uid"
-"""The property of the root that tells clusters apart; a graph that is of none has none."""
+_CLUSTER_UID = "uid"
+"""The property of the root that tells clusters apart."""
 NO_ZONE = "default"
 """The subnet of nodes that name no zone."""
+
+
+def cluster_of(graph: ResourceGraph) -> str:
+    """The uid of the cluster that a graph is of; empty: of none."""
+    return graph.properties(0).get(_CLUSTER_UID, "")
 
 
 @dataclass(slots=True)
@@ -102,7 +107,7 @@ class Machines:
         self._count = 0
         self._subnets: dict[str, int] = {}
         patch = Patch(self.graph)
-        self._root = patch.vertex("cluster", id=0, properties={CLUSTER_UID: uid} if uid else None)
+        self._root = patch.vertex("cluster", id=0, properties={_CLUSTER_UID: uid} if uid else None)
         self.graph.apply(patch)
 
     # -- nodes ---------------------------------------------------------------------------------

@@ -21,10 +21,17 @@ async def prepare(client: Client, namespace: str) -> str:
     while True:
         try:
             await _make_what_is_missing(client, namespace)
-            # Nobody can delete kube-system, so its uid stands for the cluster.
-            return (await client.get(NAMESPACES, "kube-system")).metadata.uid
-        except (TemporaryError, NotFound) as away:  # a new server makes it in a moment
+            return await _which(client)
+        except TemporaryError as away:
             await backoff.pause(str(away))
+
+
+async def _which(client: Client) -> str:
+    """Nobody can delete kube-system, so its uid stands for the cluster."""
+    try:
+        return (await client.get(NAMESPACES, "kube-system")).metadata.uid
+    except NotFound as error:  # a new server makes it in a moment
+        raise TemporaryError(str(error)) from error
 
 
 async def _make_what_is_missing(client: Client, namespace: str) -> None:

@@ -21,7 +21,7 @@ from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.demand import NotYet, Unfit, footprint_of
 from fluxnetes.cluster.footprints import Footprint
 from fluxnetes.cluster.groups import LABELLED, Group, GroupKey, Kept, Part
-from fluxnetes.cluster.machines import CLUSTER_UID
+from fluxnetes.cluster.machines import cluster_of
 from fluxnetes.cluster.names import JOB
 from fluxnetes.cluster.reading import Reader
 from fluxnetes.cluster.world import World
@@ -135,7 +135,6 @@ def _on_our_graph(
     """A snapshot as of this graph, and the jobs of which parts are not there any more."""
     if before is None:
         return snapshot, ()
-    check_cluster(before, graph.properties(0).get(CLUSTER_UID, ""))
     translated = translate(snapshot, before, graph)
     return translated.snapshot, translated.lost
 
@@ -155,8 +154,7 @@ def check_cluster(stored: System | None, ours: str) -> None:
 
     Another's would look like one whose workloads were all deleted.
     """
-    theirs = ours if stored is None else stored.graph.properties(0).get(CLUSTER_UID, "")
-    if not ours or theirs == ours:
+    if stored is None or (theirs := cluster_of(stored.graph)) == ours:
         return
     if not theirs:
         raise StoreRefused(

@@ -189,6 +189,7 @@ async def _govern(office: _Office, tasks: asyncio.TaskGroup) -> None:
     following = Following(candidate.client, world, asyncio.Event())
     tasks.create_task(following.run())
     before = await candidate.store.system(candidate.ahead)
+    check_cluster(before, candidate.uid)
     stored = await candidate.store.load()
     machines.zones = zones_of(before)
     await following.complete(NODES)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fluxnetes.cluster.machines import CLUSTER_UID
+from fluxnetes.cluster.machines import cluster_of
 from fluxnetes.queue.jobs import Job
 from fluxnetes.queue.states import ENDED
 from fluxnetes.store.system import System
@@ -21,7 +21,7 @@ class NotOurs(ValueError):  # noqa: N818 - reads better where it is raised and c
 
 def check_ours(stored: System | None, jobs: Iterable[Job], workloads: str) -> None:
     """Raise NotOurs unless a store is that of somebody whose workloads all begin so."""
-    if stored is not None and stored.graph.properties(0).get(CLUSTER_UID):
+    if stored is not None and cluster_of(stored.graph):
         raise NotOurs(f"this store belongs to the controller of a cluster; {_ANOTHER}")
     for job in jobs:
         if job.state not in ENDED and not job.submission.workload.startswith(workloads):
