@@ -5,6 +5,8 @@
     engine            does one thing at a time, in a thread, while the event loop goes on
     matching          a matcher on one graph, as a service needs it
     keeping, writing  what was granted, in the store
+    lone_queue        a queue for callers, without a cluster
+    whose             which stores are somebody else's
     server            sockets, limits, health and reflection; credentials and guard say who may call
 
 The old dialects' messages are in `wire/`, under packages of our own naming: several of them share
