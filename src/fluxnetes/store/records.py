@@ -8,7 +8,7 @@ read. What comes back equals what was written.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -187,18 +187,35 @@ def event(row: Found) -> Event:
     )
 
 
-def allocation_row(allocation: Allocation) -> Row:
+def allocation_columns(held: Sequence[Allocation]) -> list[Sequence[object]]:
+    """The values of many rows by column; then those of all vertices, and of all seats."""
+    vertices = _ranges(len(each.placement.vertex) for each in held)
+    seats = _ranges(sum(len(s.node) for s in each.seats) for each in held)
+    rows = (
+        (*_allocation_row(each), *its_vertices, *its_seats)
+        for each, its_vertices, its_seats in zip(held, vertices, seats, strict=True)
+    )
+    return [*zip(*rows, strict=True), *_vertex_columns(held), *_seat_columns(held)]
+
+
+def _ranges(lengths: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """The first and the last of each, counted from 1, when they come one behind the other.
+
+    >>> list(_ranges([2, 0, 3]))
+    [(1, 2), (3, 2), (3, 5)]
+    """
+    last = 0
+    for length in lengths:
+        yield last + 1, last + length
+        last += length
+
+
+def _allocation_row(allocation: Allocation) -> Row:
     placed = allocation.placement
-    shapes = [number for number, s in enumerate(allocation.seats) for _ in range(len(s.node))]
     return (
         allocation.job,
         allocation.start,
         allocation.end,
-        placed.vertex.tolist(),
-        placed.parent.tolist(),
-        placed.depth.tolist(),
-        placed.needs.tolist(),
-        placed.exclusive.tolist(),
         placed.start,
         placed.end,
         placed.queue,
@@ -206,11 +223,19 @@ def allocation_row(allocation: Allocation) -> Row:
         to_json(placed.labels) if placed.labels else "{}",
         "null" if placed.usage is None else to_json(placed.usage),
         len(allocation.seats),
-        shapes,
-        [node for s in allocation.seats for node in s.node.tolist()],
-        [pods for s in allocation.seats for pods in s.pods.tolist()],
         None if allocation.tasks is None else len(allocation.tasks),
     )
+
+
+def _vertex_columns(held: Sequence[Allocation]) -> Iterator[list[Any]]:
+    for column in ("vertex", "parent", "depth", "needs", "exclusive"):
+        yield [value for each in held for value in getattr(each.placement, column).tolist()]
+
+
+def _seat_columns(held: Sequence[Allocation]) -> Iterator[list[int]]:
+    yield [shape for each in held for shape, s in enumerate(each.seats) for _ in range(len(s.node))]
+    yield [node for each in held for s in each.seats for node in s.node.tolist()]
+    yield [pods for each in held for s in each.seats for pods in s.pods.tolist()]
 
 
 def task_rows(allocation: Allocation) -> Iterator[Row]:

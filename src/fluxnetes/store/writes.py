@@ -14,7 +14,7 @@ from fluxnetes.queue.jobs import Job, Submission
 from fluxnetes.store.connect import Connection
 from fluxnetes.store.records import (
     Row,
-    allocation_row,
+    allocation_columns,
     dependency_rows,
     event_row,
     job_row,
@@ -120,7 +120,8 @@ def _allocations(changes: Changes, written: Written) -> Iterator[Write]:
     moved = [each for each in held if written.has_moved(each)]
     stayed = ((each.job, each.start, each.end) for each in held if not written.has_moved(each))
     yield from _forget("forget_allocations", gone)
-    yield from _each("allocation", map(allocation_row, moved))
+    if moved:
+        yield Write("allocations", allocation_columns(moved))
     yield from _table("allocation_times", stayed)
     yield from _tasks(held, written)
 

@@ -83,12 +83,12 @@ def test_a_placement_is_sent_once() -> None:
     tasks = (7, 7, 8)
     held = replace(an_allocation(1, placement), tasks=tasks)
     first = changes(job, allocations={1: held})
-    assert {"allocation", "tasks"} <= {write.statement for write in encode(first, written)}
+    assert {"allocations", "tasks"} <= {write.statement for write in encode(first, written)}
     written.note(first)
     longer = replace(held, end=120, ended_tasks=frozenset({1}))
     again = encode(changes(job, allocations={1: longer}), written)
     sent = {write.statement: write for write in again}
-    assert "allocation" not in sent and "tasks" not in sent
+    assert "allocations" not in sent and "tasks" not in sent
     assert sent["allocation_times"].columns == [(1,), (0,), (120,)]
     assert sent["ended_tasks"].columns == [(1,), (1,)]
 

@@ -108,14 +108,32 @@ SELECT * FROM unnest($1::bigint[], $2::text[], $3::double precision[]);
 -- Its tasks go with it.
 DELETE FROM allocations WHERE job = ANY($1::bigint[]);
 
--- name: allocation
--- Arrays of arrays would have to be of one length, so these rows come one by one, in one batch.
+-- name: allocations
+-- Arrays of arrays would have to be of one length. So the vertices of all jobs come one behind the
+-- other, as do their seats, and each job says where its own begin and end.
 INSERT INTO allocations (
-    job, start, "end", vertex, parent, depth, needs, exclusive, placement_start, placement_end,
-    placement_queue, subsystem, labels, usage, shapes, seat_shape, seat_node, seat_pods,
-    tasks
+    job, start, "end", placement_start, placement_end, placement_queue, subsystem, labels, usage,
+    shapes, tasks, vertex, parent, depth, needs, exclusive, seat_shape, seat_node, seat_pods
 )
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+SELECT
+    job, start, "end", placement_start, placement_end, placement_queue, subsystem, labels, usage,
+    shapes, tasks,
+    ($16::bigint[])[first_vertex:last_vertex],
+    ($17::bigint[])[first_vertex:last_vertex],
+    ($18::bigint[])[first_vertex:last_vertex],
+    ($19::bigint[])[first_vertex:last_vertex],
+    ($20::boolean[])[first_vertex:last_vertex],
+    ($21::bigint[])[first_seat:last_seat],
+    ($22::bigint[])[first_seat:last_seat],
+    ($23::bigint[])[first_seat:last_seat]
+FROM unnest(
+    $1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[],
+    $8::json[], $9::json[], $10::integer[], $11::bigint[], $12::integer[], $13::integer[],
+    $14::integer[], $15::integer[]
+) AS given (
+    job, start, "end", placement_start, placement_end, placement_queue, subsystem, labels, usage,
+    shapes, tasks, first_vertex, last_vertex, first_seat, last_seat
+)
 ON CONFLICT (job) DO UPDATE SET
     start = excluded.start,
     "end" = excluded."end",
