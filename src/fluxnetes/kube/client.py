@@ -33,7 +33,7 @@ PAGE = 500
 """Objects in a page: enough to be quick, few enough that nobody else waits long for us."""
 
 
-_UNCHECKED = {"fieldValidation": "Ignore"}
+_UNCHECKED = "?fieldValidation=Ignore"
 """The server need not look for misspelt fields in what is always the same."""
 
 
@@ -199,9 +199,8 @@ class Client:
         request = Request(
             f"bind pod {namespace}/{name} to {node}",
             "POST",
-            PODS.path(namespace, name, "binding"),
-            _UNCHECKED,
-            msgspec.json.encode(binding),
+            PODS.path(namespace, name, "binding") + _UNCHECKED,
+            body=msgspec.json.encode(binding),
         )
         await self.transport.ask(request, Lane.BINDS)
 

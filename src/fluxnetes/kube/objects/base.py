@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -77,6 +78,13 @@ class Condition(Part, frozen=True):
 
 T = TypeVar("T", bound=Object)
 
+_PLAIN = re.compile(r"[a-z0-9.-]+")
+
+
+def _step(name: str) -> str:
+    """A name as a step of a path. Nearly all are plain already, and quoting takes its time."""
+    return name if _PLAIN.fullmatch(name) else quote(name, safe="")
+
 
 @dataclass(frozen=True, slots=True)
 class Resource(Generic[T]):
@@ -105,8 +113,12 @@ class Resource(Generic[T]):
         root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
         steps = [root]
         if namespace and self.namespaced:
-            steps += ["namespaces", quote(namespace, safe="")]
-        steps += [self.plural, *(quote(part, safe="") for part in (name, subresource) if part)]
+            steps += ["namespaces", _step(namespace)]
+        steps.append(self.plural)
+        if name:
+            steps.append(_step(name))
+        if subresource:
+            steps.append(_step(subresource))
         return "/".join(steps)
 
     def body(self, content: Mapping[str, Any], name: str = "") -> dict[str, Any]:
