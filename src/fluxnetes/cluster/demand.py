@@ -250,14 +250,18 @@ def demand_of(group: Group, footprints: tuple[Footprint, ...], size: Size | None
         footprints=footprints,
         size=size,
         walltime=_walltime(group),
-        queue=marks.queue or "default",
-        job_class=_pod_priority(group),
+        queue=queue_of(group),
+        job_class=pod_priority(group),
         priority=marks.priority or 0,
         hold=marks.hold,
         begin=marks.begin,
         after=marks.after,
         requeue=bool(group.workloads) and owned,
     )
+
+
+def queue_of(group: Group) -> str:
+    return group.marks.queue or "default"
 
 
 def _walltime(group: Group) -> int | None:
@@ -272,7 +276,8 @@ def _walltime(group: Group) -> int | None:
     return max(seconds) if seconds and len(seconds) == len(known) else None
 
 
-def _pod_priority(group: Group) -> int:
+def pod_priority(group: Group) -> int:
+    """The class of the job that a group becomes."""
     for member in group.pods.values():
         return member.pod.spec.priority or 0
     return 0

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from fluxnetes.cluster.adapters import ADAPTERS
@@ -344,10 +345,12 @@ class World:
         """Nothing of a group is left."""
         self.groups.pop(group.key, None)
 
-    def take_dirty(self) -> list[Group]:
-        """Groups that something happened to since the last time."""
-        dirty, self.dirty = self.dirty, {}
-        return [self.groups[key] for key in dirty if key in self.groups]
+    def take_dirty(self, most: int | None = None) -> list[Group]:
+        """Groups that something happened to since the last time, or the first so many of them."""
+        taken = list(islice(self.dirty, most))
+        for key in taken:
+            del self.dirty[key]
+        return [self.groups[key] for key in taken if key in self.groups]
 
 
 def _is_native(group: Group) -> bool:

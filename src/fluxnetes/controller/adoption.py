@@ -13,13 +13,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fluxnetes.cluster.adapters import ADAPTERS
-from fluxnetes.cluster.demand import NotYet, Unfit, demand_of, footprint_of
-from fluxnetes.cluster.groups import Group, Part
+from fluxnetes.cluster.demand import (
+    NotYet,
+    Unfit,
+    demand_of,
+    footprint_of,
+    pod_priority,
+    queue_of,
+)
+from fluxnetes.cluster.groups import Group, GroupKey, Part
 from fluxnetes.cluster.names import JOB, TASK
 from fluxnetes.cluster.reading import Reader
 from fluxnetes.cluster.world import World
 from fluxnetes.controller.desk import Desk
 from fluxnetes.controller.seating import written_number
+from fluxnetes.queue.config import Config
 from fluxnetes.queue.events import Adopt
 from fluxnetes.queue.jobs import OnLoss, Submission
 
@@ -120,11 +128,15 @@ def _outcome(group: Group) -> bool | None:
 # --- who came first ----------------------------------------------------------------------------
 
 
-def line_up(world: World) -> None:
-    """Have those looked at first who came first; they get in line in this order."""
-    known = [key for key in world.dirty if key in world.groups]
-    ordered = sorted(known, key=lambda key: _came(world.groups[key]))
-    world.dirty = dict.fromkeys(ordered)
+def line_up(world: World, config: Config) -> None:
+    """Have those looked at first who go first; they get in line in this order."""
+    queues = {queue.name: queue.priority for queue in config.queues}
+
+    def rank(key: GroupKey) -> tuple[int, int, float]:
+        group = world.groups[key]
+        return -queues.get(queue_of(group), 0), -pod_priority(group), _came(group)
+
+    world.dirty = dict.fromkeys(sorted(filter(world.groups.__contains__, world.dirty), key=rank))
 
 
 def _came(group: Group) -> float:

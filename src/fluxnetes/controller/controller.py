@@ -45,6 +45,9 @@ _NOTE_WITHIN = 0.25
 """That jobs began to run changes no decision, so it is written down many at a time."""
 _AT_ONCE = 100
 """So many jobs start in a round, so that the first are bound while we decide on the rest."""
+_LOOK_AT_ONCE = 2 * _AT_ONCE
+"""So many groups are looked at in a round, while everybody starts, for the same reason. Of more
+than start, so that the cycle is cut short and events go on giving way to binds."""
 _LEAVE_FOR = 5.0
 """Who came while so many start is written down after so long at the latest."""
 _LONGEST_PAUSE = 10
@@ -101,6 +104,8 @@ class Controller:
         except TimeoutError:
             pass
         self.wake.clear()
+        if self.desk.world.dirty:  # then nothing was waited for, and others have a turn
+            await asyncio.sleep(0)
 
     # -- a round -------------------------------------------------------------------------------
 
@@ -163,7 +168,7 @@ class Controller:
             self._ticked = self.desk.clock
             self._be_patient()
         self.petitions.nodes_changed(self.grounds.count_others())
-        for group in self.desk.world.take_dirty():
+        for group in self.desk.world.take_dirty(self._how_many()):
             self._settle(group)
         # Reading pods may have made pools of which others hold something already.
         self.petitions.nodes_changed(self.grounds.count_others())
@@ -172,10 +177,20 @@ class Controller:
         # What callers gave back may have been in use by pods, which are others' from now on.
         self.petitions.nodes_changed(self.grounds.count_others())
 
+    def _how_many(self) -> int | None:
+        """How many groups to look at in this round; None: all.
+
+        They come in order of class and arrival. Where that alone says who goes first, those who
+        are looked at later are decided on as they would be now, as long as everybody starts.
+        """
+        all_start = self._cut_since is not None or not self.desk.scheduler.in_line
+        return _LOOK_AT_ONCE if all_start and self.config.weights.by_arrival else None
+
     def _settle(self, group: Group) -> None:
         self.seating.settle(group)
         self.queueing.settle(group)
-        self.desk.carry(group)
+        if any(part.holds for part in group.parts):
+            self.desk.carry(group)
         self.telling.look_at(group)
         if group.is_gone:
             self.desk.world.forget(group)
@@ -272,9 +287,8 @@ class Controller:
             group, part = known
             self.desk.clock = time.monotonic()
             self.seating.bound(part, bind.task)
-            if part.is_filled:
+            if part.is_filled:  # that it runs is noted in the round that the watch brings
                 self.desk.carry(group)
-                self.wake.set()
         self.telling.bound(bind)
 
     def failed(self, action: Action, why: str) -> None:

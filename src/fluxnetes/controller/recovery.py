@@ -94,7 +94,7 @@ async def recover(
     desk.next_id = _next_id(snapshot, world)
     adopted = Adoption(desk, reader).run()
     desk.ended_before = ended_before(desk)
-    line_up(world)
+    line_up(world, config)
     if adopted and not snapshot.jobs:
         _log.warning(
             "the store knew nothing of %d jobs that run here; they were taken over from the "

@@ -79,6 +79,10 @@ class Weights:
     size: float = 0.0
 
     @property
+    def by_arrival(self) -> bool:
+        return not (self.changing or self.priority or self.size)
+
+    @property
     def changing(self) -> bool:
         """Whether the order can change while nothing happens to the jobs in it."""
         return bool(self.fair_share or self.age)

@@ -44,7 +44,7 @@ class Order:
         weights = config.weights
         self.changing = weights.changing
         """Whether ranks change with time, or with what others do."""
-        self._by_arrival = not (self.changing or weights.priority or weights.size)
+        self._by_arrival = weights.by_arrival
 
     @property
     def usage_version(self) -> int:

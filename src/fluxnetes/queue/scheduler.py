@@ -171,6 +171,11 @@ class Scheduler:
         return sum(self._core.limits.waiting(name) for name in self._core.queues)
 
     @property
+    def in_line(self) -> int:
+        """How many of those wait for room only: nobody holds them, or has to end before."""
+        return sum(map(len, self._core.lines.values()))
+
+    @property
     def plans_by_counting(self) -> bool:
         """Whether jobs are now planned by counting units, rather than by looking at nodes."""
         return not self._core.room.by_rows

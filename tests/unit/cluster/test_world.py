@@ -255,6 +255,16 @@ def test_groups_to_which_something_happened_are_told_once_in_order(world: World)
     assert world.take_dirty() == []
 
 
+def test_groups_can_be_taken_some_at_a_time(world: World) -> None:
+    for name in ("a", "b", "c"):
+        world.put_pod(one_pod(name))
+    assert [group.key.name for group in world.take_dirty(2)] == ["a", "b"]
+    world.put_pod(one_pod("c"))
+    world.put_pod(one_pod("a"))
+    assert [group.key.name for group in world.take_dirty(2)] == ["c", "a"]
+    assert world.take_dirty(2) == []
+
+
 def test_a_pod_that_is_gone_is_told_to_its_group(world: World) -> None:
     pod = one_pod("a")
     world.put_pod(pod)

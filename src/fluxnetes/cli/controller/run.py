@@ -32,7 +32,7 @@ from fluxnetes.store.store import Store
 READY = "leading"
 """What is said on standard output whenever a term begins."""
 
-_NEW_OBJECTS = 20_000
+_NEW_OBJECTS = 100_000
 """So many, and the collector looks among the young ones."""
 
 _LOG_LEVELS = ("debug", "info", "warning", "error")
