@@ -192,6 +192,7 @@ async def _govern(office: _Office, tasks: asyncio.TaskGroup) -> None:
     check_cluster(before, candidate.uid)
     stored = await candidate.store.load()
     machines.zones = zones_of(before)
+    tasks.create_task(candidate.client.prepare_binds())
     await following.complete(NODES)
     machines.put(following.take_nodes()[0])  # while the pods are on their way
     await following.complete()

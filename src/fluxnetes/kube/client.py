@@ -79,6 +79,10 @@ class Client:
     async def __aexit__(self, *details: object) -> None:
         await self.transport.__aexit__(*details)
 
+    async def prepare_binds(self) -> None:
+        """Open the connections for binds, so that the first one need not wait for that."""
+        await self.transport.open_all(Lane.BINDS)
+
     # --- read ---
 
     async def get(

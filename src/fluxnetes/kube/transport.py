@@ -20,7 +20,7 @@ import random
 import re
 import ssl
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from enum import Enum
 
 import aiohttp
@@ -86,6 +86,13 @@ class Transport:
         if access.proxy is not None:
             return Session(access, lane.value, self._timeout)
         return Wires(access.server, access.server_name, lane.value, self._timeout)
+
+    async def open_all(self, lane: Lane) -> None:
+        """Have all connections of a lane open, if that can be done; requests need not wait then."""
+        carrier = self._carriers[lane]
+        if isinstance(carrier, Wires):
+            with suppress(KubeError, OSError):  # whoever asks for something will hear of it
+                await carrier.open_all(await self.access.credentials.current())
 
     async def ask(self, request: Request, lane: Lane = Lane.REQUESTS) -> bytes:
         """The content of the answer."""

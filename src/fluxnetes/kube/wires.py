@@ -42,7 +42,7 @@ class NoAnswer(OSError):  # noqa: N818
 
 
 class Wires:
-    """Some connections to one server, opened when they are needed."""
+    """Some connections to one server, opened when they are needed or somebody says so."""
 
     def __init__(self, server: str, server_name: str | None, limit: int, timeout: float) -> None:
         address = urlsplit(server)
@@ -51,7 +51,7 @@ class Wires:
         self._place, self._prefix = address.netloc.rpartition("@")[2], address.path
         self._server_name = server_name or self._host
         self._timeout = timeout
-        self._turns = asyncio.Semaphore(limit)
+        self._limit, self._turns = limit, asyncio.Semaphore(limit)
         self._resting: list[_Wire] = []
         self._head: tuple[Identity | None, bytes] = (None, b"")
 
@@ -65,10 +65,12 @@ class Wires:
             except BaseException:
                 wire.close()
                 raise
-        if wire.is_open:
-            wire.resting_since = time.monotonic()
-            self._resting.append(wire)
+        self._rest(wire)
         return answer
+
+    async def open_all(self, identity: Identity) -> None:
+        """Have all connections open before there is anything to ask."""
+        await asyncio.gather(*(self._open_one(identity.tls) for _ in range(self._limit)))
 
     async def close(self) -> None:
         for wire in self._resting:
@@ -77,6 +79,18 @@ class Wires:
         await asyncio.sleep(0)  # sockets are closed in the next turn of the loop
 
     # -- connections ---------------------------------------------------------------------------
+
+    async def _open_one(self, tls: ssl.SSLContext | None) -> None:
+        async with self._turns:
+            if len(self._resting) < self._limit:  # else others were quicker
+                self._rest(await self._open(tls))
+
+    def _rest(self, wire: _Wire) -> None:
+        if wire.is_open and len(self._resting) < self._limit:
+            wire.resting_since = time.monotonic()
+            self._resting.append(wire)
+        else:
+            wire.close()
 
     def _rested(self, tls: ssl.SSLContext | None) -> _Wire | None:
         """The connection that was used last, so that those which are too many grow old."""

@@ -46,6 +46,16 @@ async def test_nothing_was_done_if_there_was_no_connection() -> None:
     assert not failed.value.may_be_done
 
 
+async def test_connections_that_cannot_be_opened_ahead_are_no_error() -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        nobody = Faulty([], address=f"http://127.0.0.1:{unused.getsockname()[1]}")
+        async with Client(access_to(nobody)) as client:
+            await client.prepare_binds()
+            with pytest.raises(Unreachable):
+                await client.bind("a", "default", uid="u", node="n")
+
+
 async def test_nobody_knows_what_was_done_if_the_connection_broke() -> None:
     async with connect(break_off) as (client, server):
         with pytest.raises(Unreachable) as failed:

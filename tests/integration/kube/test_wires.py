@@ -130,6 +130,30 @@ async def test_a_connection_is_used_again() -> None:
         assert len(server.connections) == 1
 
 
+async def test_connections_that_were_opened_before_are_used() -> None:
+    async with talking(*[HELLO] * 4, limit=4) as (ask, server):
+        await ask.open_all(NOBODY)
+        assert not server.heard
+        server.waits = asyncio.Event()
+        asking = asyncio.gather(*(ask.ask(GET, NOBODY) for _ in range(4)))
+        while server.most_at_once < 4:
+            await asyncio.sleep(0.01)
+        server.waits.set()
+        assert await asking == [Answer(200, b"hello")] * 4
+        assert len(server.connections) == 4
+
+
+@pytest.mark.parametrize("ahead", [True, False])
+async def test_whoever_asks_while_all_are_being_opened_makes_no_more(ahead: bool) -> None:
+    async with talking(HELLO, HELLO) as (ask, server):
+        asking = [asyncio.create_task(ask.ask(GET, NOBODY)) for _ in range(2)]
+        await asyncio.sleep(0.01 if ahead else 0)
+        await ask.open_all(NOBODY)
+        await asyncio.gather(*asking)
+        await ask.open_all(NOBODY)
+        assert len(server.connections) == 2
+
+
 async def test_a_connection_that_the_server_ends_is_not_used_again() -> None:
     async with talking(CLOSING, HELLO) as (ask, server):
         for _ in range(2):
