@@ -333,10 +333,10 @@ class World:
         if uid:
             group.changed.add(uid)
 
-    def touch_waiting(self) -> None:
-        """Something changed that pods may wait for."""
+    def touch_claimants(self) -> None:
+        """Something changed about volumes: look again at those who wait and claim some."""
         for group in self.groups.values():
-            if not any(part.holds for part in group.parts):
+            if _has_claims(group) and not any(part.holds for part in group.parts):
                 self.dirty[group.key] = None
                 for member in group.pods.values():
                     member.footprint = None
@@ -351,6 +351,12 @@ class World:
         for key in taken:
             del self.dirty[key]
         return [self.groups[key] for key in taken if key in self.groups]
+
+
+def _has_claims(group: Group) -> bool:
+    templates = (ADAPTERS[group.kinds[uid]].template(each) for uid, each in group.workloads.items())
+    specs = (*(member.pod.spec for member in group.pods.values()), *(t.spec for t in templates))
+    return any(volume.persistent_volume_claim for spec in specs for volume in spec.volumes)
 
 
 def _is_native(group: Group) -> bool:

@@ -30,7 +30,7 @@ _log = logging.getLogger("fluxnetes.controller")
 
 OPTIONAL = (POD_GROUPS, NATIVE_POD_GROUPS)
 """Kinds that a cluster may do without."""
-
+_STORAGE = (CLAIMS, VOLUMES, STORAGE_CLASSES)
 
 _RELAXED = Patience(
     first_pause=1.0, longest_pause=30.0, say_again=float("inf"), level=logging.DEBUG
@@ -63,9 +63,9 @@ class Following:
         for resource in OPTIONAL:
             follow(resource, self._take_pod_group)
         self.storage = Storage(
-            claims=follow(CLAIMS, self._take_storage).objects,
-            volumes=follow(VOLUMES, self._take_storage).objects,
-            classes=follow(STORAGE_CLASSES, self._take_storage).objects,
+            claims=follow(CLAIMS, _take_nothing).objects,
+            volumes=follow(VOLUMES, _take_nothing).objects,
+            classes=follow(STORAGE_CLASSES, _take_nothing).objects,
         )
         self.pods = follow(PODS, self._take_pod)
 
@@ -75,15 +75,18 @@ class Following:
             for informer, take in self._takers:
                 tasks.create_task(self._follow(informer, take))
 
-    async def complete(self, *kinds: Resource[Any]) -> None:
+    async def complete(
+        self, *kinds: Resource[Any], meanwhile: Callable[[], None] = lambda: None
+    ) -> None:
         """Until everything of some kinds, or of all, has been seen once; kinds that are not served
-        do not count."""
+        do not count. `meanwhile` is called whenever more has come."""
         awaited = [each for each, _ in self._takers if not kinds or each.resource in kinds]
         while not all(map(self._is_known, awaited)):
             with suppress(TimeoutError):  # that a kind is not served wakes nobody
                 async with asyncio.timeout(_A_MOMENT):
                     await self.wake.wait()
             self.wake.clear()
+            meanwhile()
 
     def _is_known(self, informer: Informer[Any]) -> bool:
         if informer.is_complete:
@@ -94,6 +97,8 @@ class Following:
         async for changes in informer.changes():
             for change in changes:
                 take(change)
+            if informer.resource in _STORAGE:  # a claim is bound, perhaps, for which pods wait
+                self.world.touch_claimants()
             self.wake.set()
 
     # -- one for each kind ---------------------------------------------------------------------
@@ -123,12 +128,12 @@ class Following:
         else:
             self.world.put_pod_group(change.object)
 
-    def _take_storage(self, change: Change[Any]) -> None:
-        """A claim was bound, perhaps, for which somebody waits."""
-        self.world.touch_waiting()
-
     def take_nodes(self) -> tuple[list[Node], list[str]]:
         """Nodes that came or changed, and names of those that are gone."""
         nodes, self.nodes = self.nodes, {}
         there = [node for node in nodes.values() if node is not None]
         return there, [name for name, node in nodes.items() if node is None]
+
+
+def _take_nothing(change: Change[Any]) -> None:
+    """For kinds of which it is enough that their objects are known."""

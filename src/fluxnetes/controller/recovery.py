@@ -14,6 +14,7 @@ from __future__ import annotations
 import logging
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 import numpy as np
 
@@ -107,19 +108,39 @@ async def recover(
 # --- the ground --------------------------------------------------------------------------------
 
 
+class ReadingAhead:
+    """Reads the pods that have come so far, while the others are on their way."""
+
+    def __init__(self, world: World, reader: Reader) -> None:
+        self._world = world
+        self.reader = reader
+        self._read = 0
+
+    def read_more(self) -> None:
+        """Those that nobody has seen yet; what changes or comes later is read again in the end."""
+        groups = self._world.groups
+        for group in islice(list(groups.values()), self._read, None):
+            _read_pods(group, self.reader)
+        self._read = len(groups)
+
+
 def _read_everything(world: World, reader: Reader) -> None:
     """Have all rules and pools on the graph before the queue looks at it."""
     for group in list(world.groups.values()):
-        for member in group.pods.values():
-            # What is wrong with a pod is told when its group is settled.
-            with suppress(Unfit, NotYet):
-                if not member.pod.is_over:
-                    footprint_of(group, member, reader)
+        _read_pods(group, reader)
         for uid, workload in group.workloads.items():
             template = ADAPTERS[group.kinds[uid]].template(workload)
             with suppress(Unfit, NotYet):
                 reader(template.spec, template.metadata, group.said[uid], group.key.namespace)
     reader.take_turn()
+
+
+def _read_pods(group: Group, reader: Reader) -> None:
+    for member in group.pods.values():
+        # What is wrong with a pod is told when its group is settled.
+        with suppress(Unfit, NotYet):
+            if not member.pod.is_over:
+                footprint_of(group, member, reader)
 
 
 def _mark_ground(world: World) -> None:

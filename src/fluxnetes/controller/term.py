@@ -30,7 +30,7 @@ from fluxnetes.controller.leader import Leader, LeadershipLost, Timing
 from fluxnetes.controller.petitions import Petitions
 from fluxnetes.controller.preparing import prepare
 from fluxnetes.controller.queueing import Queueing
-from fluxnetes.controller.recovery import check_cluster, recover, zones_of
+from fluxnetes.controller.recovery import ReadingAhead, check_cluster, recover, zones_of
 from fluxnetes.controller.reports import report_to
 from fluxnetes.controller.seating import Seating
 from fluxnetes.controller.telling import Telling
@@ -195,8 +195,9 @@ async def _govern(office: _Office, tasks: asyncio.TaskGroup) -> None:
     tasks.create_task(candidate.client.prepare_binds())
     await following.complete(NODES)
     machines.put(following.take_nodes()[0])  # while the pods are on their way
-    await following.complete()
-    controller = await _begin(office, following, stored, before)
+    reader = Reader(world, following.storage)
+    await following.complete(meanwhile=ReadingAhead(world, reader).read_more)
+    controller = await _begin(office, following, reader, stored, before)
     controller.hands.sure_for = office.sure_for
     tasks.create_task(controller.hands.run())
     tasks.create_task(controller.telling.reports.run())
@@ -218,13 +219,16 @@ def _anywhere(reader: Reader) -> Constraint:
 
 
 async def _begin(
-    office: _Office, following: Following, stored: Snapshot, before: System | None
+    office: _Office,
+    following: Following,
+    reader: Reader,
+    stored: Snapshot,
+    before: System | None,
 ) -> Controller:
     """Recover, and put the parts together. `before` is the system as it is stored."""
     candidate, world = office.candidate, following.world
     client, store, options = candidate.client, candidate.store, candidate.options
     config, fence = options.config, office.holding.lease.fence
-    reader = Reader(world, following.storage)
     recovered = await recover(
         store,
         stored,

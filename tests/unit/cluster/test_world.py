@@ -478,11 +478,25 @@ def test_who_is_kept_away_from_by_somebody_new_is_read_again(world: World) -> No
 
 
 def test_who_waits_is_read_again_when_storage_changes_and_who_holds_is_not(world: World) -> None:
-    world.put_pod(one_pod("a"))
-    world.put_pod(one_pod("b"))
+    claims = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    world.put_pod(one_pod("a", volumes=claims))
+    world.put_pod(one_pod("b", volumes=claims))
+    world.put_pod(one_pod("c", volumes=[{"name": "cache"}]))
     mark_as_read(world)
     seated(world, "uid-default-b", "n1")
-    world.touch_waiting()
+    world.touch_claimants()
     assert read(world, "a") is None
     assert read(world, "b") is SMALL
+    assert read(world, "c") is SMALL
     assert [group.key.name for group in world.take_dirty()] == ["a"]
+
+
+def test_a_workload_is_looked_at_when_storage_changes_that_its_pods_will_claim(
+    world: World,
+) -> None:
+    claim = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
+    world.put_workload("Job", a_job("reads", pod={"volumes": [claim]}))
+    world.put_workload("Job", a_job("computes"))
+    world.take_dirty()
+    world.touch_claimants()
+    assert [group.key.name for group in world.take_dirty()] == ["reads"]

@@ -25,6 +25,7 @@ from unittest.mock import patch
 
 from fluxnetes.cluster.machines import Machines
 from fluxnetes.cluster.names import GROUP
+from fluxnetes.cluster.reading import Reader
 from fluxnetes.cluster.world import World
 from fluxnetes.controller import controller as controller_module
 from fluxnetes.controller import term
@@ -128,7 +129,8 @@ class Play:
         client, before = cast(Client, None), await store.system()
         candidate = term._Candidate(client, store, self.options, "", term._nothing, before)
         office, stored = term._Office(candidate, leads, leads), await store.load()
-        return await term._begin(office, self.following, stored, before)
+        reader = Reader(self.following.world, self.following.storage)
+        return await term._begin(office, self.following, reader, stored, before)
 
     def restart(self, *, empty: bool = False) -> None:
         """The controller is killed, and another one starts; perhaps the database is gone, too.

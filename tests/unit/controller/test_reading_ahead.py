@@ -1,0 +1,77 @@
+"""Pods are read while others are still on their way."""
+
+from __future__ import annotations
+
+import pytest
+
+from fluxnetes.cluster.footprints import Footprint
+from fluxnetes.cluster.machines import Machines
+from fluxnetes.cluster.reading import Reader
+from fluxnetes.cluster.volumes import Storage
+from fluxnetes.cluster.world import World
+from fluxnetes.controller.recovery import ReadingAhead
+from fluxnetes.kube.objects.base import Key, Metadata
+from fluxnetes.kube.objects.volumes import Claim, ClaimSpec, ClaimStatus, PersistentVolume
+from tests.unit.cluster.builders import HERE, machine, one_pod
+
+BOUND = Claim(Metadata("data", HERE), ClaimSpec(volume_name="v"), ClaimStatus("Bound"))
+
+
+@pytest.fixture
+def claims() -> dict[Key, Claim]:
+    return {}
+
+
+@pytest.fixture
+def ahead(claims: dict[Key, Claim]) -> ReadingAhead:
+    world = World(Machines())
+    world.machines.put([machine("n1")])
+    volumes = {("", "v"): PersistentVolume(Metadata("v"))}
+    return ReadingAhead(world, Reader(world, Storage(claims, volumes, {})))
+
+
+def read(ahead: ReadingAhead) -> dict[str, Footprint | None]:
+    groups = ahead.reader.world.groups.values()
+    return {group.key.name: m.footprint for group in groups for m in group.pods.values()}
+
+
+def test_each_is_read_once(ahead: ReadingAhead) -> None:
+    world = ahead.reader.world
+    world.put_pod(one_pod("a", cpu="2"))
+    ahead.read_more()
+    first = read(ahead)["a"]
+    assert first is not None and dict(first.amounts)["cpu"] == 2000
+    world.put_pod(one_pod("b"))
+    assert read(ahead) == {"a": first, "b": None}
+    ahead.read_more()
+    assert read(ahead)["a"] is first
+    assert read(ahead)["b"] is not None
+
+
+def test_what_cannot_be_read_yet_is_left_for_later(
+    ahead: ReadingAhead, claims: dict[Key, Claim]
+) -> None:
+    world = ahead.reader.world
+    volume = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
+    world.put_pod(one_pod("a", volumes=[volume]))
+    world.put_pod(one_pod("b", cpu="many"))
+    ahead.read_more()
+    assert read(ahead) == {"a": None, "b": None}
+    claims[HERE, "data"] = BOUND
+    world.put_pod(one_pod("c"))
+    ahead.read_more()
+    assert read(ahead)["a"] is None, "who starts the term reads all that was not read"
+
+
+def test_pods_that_went_meanwhile_do_no_harm(ahead: ReadingAhead) -> None:
+    world, gone = ahead.reader.world, one_pod("gone")
+    world.put_pod(gone)
+    world.put_pod(one_pod("a"))
+    ahead.read_more()
+    world.drop_pod(gone)
+    for group in world.take_dirty():
+        if group.is_gone:
+            world.forget(group)
+    world.put_pod(one_pod("b"))
+    ahead.read_more()
+    assert set(read(ahead)) == {"a", "b"}
