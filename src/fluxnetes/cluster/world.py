@@ -78,9 +78,11 @@ class World:
                 self.account(pod)
                 return
         member = group.pods[uid]
-        if member.pod is not pod:
+        known = member.pod
+        if known is not pod:
             self._refresh(group, member, pod)
-        self._touch(group, uid)
+        if not _only_sat_down(group, known, pod):
+            self._touch(group, uid)
         self.account(pod)
 
     def _refresh(self, group: Group, member: Member, pod: Pod) -> None:
@@ -351,6 +353,20 @@ class World:
         for key in taken:
             del self.dirty[key]
         return [self.groups[key] for key in taken if key in self.groups]
+
+
+def _only_sat_down(group: Group, known: Pod, pod: Pod) -> bool:
+    """Whether all news of a pod is that it is bound as we said, and we know that already."""
+    if known.spec.node_name or pod.metadata.deletion_timestamp is not None:
+        return False
+    part, task = group.seats.get(pod.metadata.uid, (None, 0))
+    return (
+        part is not None
+        and task in part.bound
+        and pod.spec.node_name == part.nodes[task]
+        and pod.status.phase == known.status.phase
+        and pod.metadata.labels == known.metadata.labels
+    )
 
 
 def _has_claims(group: Group) -> bool:

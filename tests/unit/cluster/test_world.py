@@ -13,6 +13,7 @@ from fluxnetes.cluster.machines import Machines
 from fluxnetes.cluster.names import EXCLUSIVE, GROUP, GROUP_SIZE, HOLD
 from fluxnetes.cluster.requests import TENANCY
 from fluxnetes.cluster.world import World
+from fluxnetes.kube.objects.pods import Pod
 from tests.unit.cluster.builders import (
     OTHERS,
     a_job,
@@ -500,3 +501,57 @@ def test_a_workload_is_looked_at_when_storage_changes_that_its_pods_will_claim(
     world.take_dirty()
     world.touch_claimants()
     assert [group.key.name for group in world.take_dirty()] == ["reads"]
+
+
+# -- pods that we bound ----------------------------------------------------------------------------
+
+
+def a_bound_seat(world: World) -> None:
+    """The pod "a" sits on n1, and the server has said so to whoever bound it."""
+    world.put_pod(one_pod("a"))
+    seated(world, "uid-default-a", "n1")
+    (group,) = world.take_dirty()
+    group.changed.clear()
+    for part in group.parts:
+        part.bound.add(0)
+
+
+def test_that_a_pod_is_where_we_bound_it_is_no_news(world: World) -> None:
+    a_bound_seat(world)
+    world.put_pod(one_pod("a", node="n1"))
+    assert world.take_dirty() == []
+    assert not world.others.pods
+
+
+@pytest.mark.parametrize(
+    "pod",
+    [
+        one_pod("a", node="n2"),
+        one_pod("a", node="n1", phase="Running"),
+        one_pod("a", node="n1", phase="Failed"),
+        one_pod("a", node="n1", going=True),
+        one_pod("a", node="n1", labels={"app": "db"}),
+        one_pod("a"),
+    ],
+)
+def test_anything_else_about_it_is(world: World, pod: Pod) -> None:
+    a_bound_seat(world)
+    world.put_pod(pod)
+    (group,) = world.take_dirty()
+    assert group.changed == {"uid-default-a"}
+
+
+def test_what_happens_to_it_later_is(world: World) -> None:
+    a_bound_seat(world)
+    world.put_pod(one_pod("a", node="n1"))
+    world.put_pod(one_pod("a", node="n1"))
+    assert len(world.take_dirty()) == 1
+
+
+def test_that_a_pod_is_where_it_should_be_is_news_as_long_as_nobody_told_us(world: World) -> None:
+    a_bound_seat(world)
+    for group in world.groups.values():
+        for part in group.parts:
+            part.bound.clear()
+    world.put_pod(one_pod("a", node="n1"))
+    assert len(world.take_dirty()) == 1
