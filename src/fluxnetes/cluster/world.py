@@ -43,6 +43,9 @@ class World:
         self._guests = Guests()
         self.dirty: dict[GroupKey, None] = {}
         """A set that remembers who came first."""
+        self.sat_down: dict[str, None] = {}
+        """Uids of pods that were seen where they were to go, and of which there is no other news.
+        Their groups are not dirty for that."""
         self._not_ours: set[str] = set()
         """Uids of workloads that are there and have nothing to do with us."""
         self.homeless: dict[str, Pod] = {}
@@ -81,7 +84,9 @@ class World:
         known = member.pod
         if known is not pod:
             self._refresh(group, member, pod)
-        if not _only_sat_down(group, known, pod):
+        if _only_sat_down(group, known, pod):
+            self.sat_down[uid] = None
+        else:
             self._touch(group, uid)
         self.account(pod)
 
@@ -347,6 +352,12 @@ class World:
         """Nothing of a group is left."""
         self.groups.pop(group.key, None)
 
+    def take_sat_down(self) -> list[tuple[Group, Member]]:
+        """Pods that sat down since the last time and are still of their group."""
+        uids, self.sat_down = self.sat_down, {}
+        groups = ((uid, self.group_of(uid)) for uid in uids)
+        return [(group, group.pods[uid]) for uid, group in groups if group is not None]
+
     def take_dirty(self, most: int | None = None) -> list[Group]:
         """Groups that something happened to since the last time, or the first so many of them."""
         taken = list(islice(self.dirty, most))
@@ -356,13 +367,12 @@ class World:
 
 
 def _only_sat_down(group: Group, known: Pod, pod: Pod) -> bool:
-    """Whether all news of a pod is that it is bound as we said, and we know that already."""
+    """Whether all news of a pod is that it is bound as we said."""
     if known.spec.node_name or pod.metadata.deletion_timestamp is not None:
         return False
     part, task = group.seats.get(pod.metadata.uid, (None, 0))
     return (
         part is not None
-        and task in part.bound
         and pod.spec.node_name == part.nodes[task]
         and pod.status.phase == known.status.phase
         and pod.metadata.labels == known.metadata.labels

@@ -168,6 +168,8 @@ class Controller:
             self._ticked = self.desk.clock
             self._be_patient()
         self.petitions.nodes_changed(self.grounds.count_others())
+        for group, member in self.desk.world.take_sat_down():
+            self.seating.see(group, member.pod)
         for group in self.desk.world.take_dirty(self._how_many()):
             self._settle(group)
         # Reading pods may have made pools of which others hold something already.

@@ -105,6 +105,13 @@ class Seating:
 
     # -- how pods do ---------------------------------------------------------------------------
 
+    def see(self, group: Group, pod: Pod) -> None:
+        """A pod was seen where it was to go; there may be other news of it since."""
+        part, task = group.seats.get(pod.metadata.uid, (None, 0))
+        if part is not None and pod.spec.node_name == part.nodes[task] and not pod.is_over:
+            self.bound(part, task)
+            self.desk.carry(group)
+
     def _look_at(self, group: Group, uid: str) -> None:
         part, task = group.seats[uid]
         member = group.pods.get(uid)

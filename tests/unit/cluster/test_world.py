@@ -506,21 +506,31 @@ def test_a_workload_is_looked_at_when_storage_changes_that_its_pods_will_claim(
 # -- pods that we bound ----------------------------------------------------------------------------
 
 
-def a_bound_seat(world: World) -> None:
-    """The pod "a" sits on n1, and the server has said so to whoever bound it."""
+def a_seat(world: World) -> None:
+    """The pod "a" is to go to n1."""
     world.put_pod(one_pod("a"))
     seated(world, "uid-default-a", "n1")
     (group,) = world.take_dirty()
     group.changed.clear()
-    for part in group.parts:
-        part.bound.add(0)
 
 
-def test_that_a_pod_is_where_we_bound_it_is_no_news(world: World) -> None:
-    a_bound_seat(world)
+def test_for_a_pod_that_is_where_we_bound_it_nobody_looks_at_its_group(world: World) -> None:
+    a_seat(world)
     world.put_pod(one_pod("a", node="n1"))
     assert world.take_dirty() == []
     assert not world.others.pods
+    ((group, member),) = world.take_sat_down()
+    assert (group.key.name, member.pod.spec.node_name) == ("a", "n1")
+    assert world.take_sat_down() == []
+
+
+def test_a_pod_that_sat_down_and_went_is_not_told_of(world: World) -> None:
+    a_seat(world)
+    pod = one_pod("a", node="n1")
+    world.put_pod(pod)
+    world.drop_pod(pod)
+    assert world.take_sat_down() == []
+    assert len(world.take_dirty()) == 1
 
 
 @pytest.mark.parametrize(
@@ -534,24 +544,16 @@ def test_that_a_pod_is_where_we_bound_it_is_no_news(world: World) -> None:
         one_pod("a"),
     ],
 )
-def test_anything_else_about_it_is(world: World, pod: Pod) -> None:
-    a_bound_seat(world)
+def test_for_anything_else_about_it_somebody_does(world: World, pod: Pod) -> None:
+    a_seat(world)
     world.put_pod(pod)
+    assert world.take_sat_down() == []
     (group,) = world.take_dirty()
     assert group.changed == {"uid-default-a"}
 
 
-def test_what_happens_to_it_later_is(world: World) -> None:
-    a_bound_seat(world)
+def test_for_what_happens_to_it_later_somebody_does(world: World) -> None:
+    a_seat(world)
     world.put_pod(one_pod("a", node="n1"))
-    world.put_pod(one_pod("a", node="n1"))
-    assert len(world.take_dirty()) == 1
-
-
-def test_that_a_pod_is_where_it_should_be_is_news_as_long_as_nobody_told_us(world: World) -> None:
-    a_bound_seat(world)
-    for group in world.groups.values():
-        for part in group.parts:
-            part.bound.clear()
     world.put_pod(one_pod("a", node="n1"))
     assert len(world.take_dirty()) == 1
