@@ -367,7 +367,10 @@ class World:
 
 
 def _only_sat_down(group: Group, known: Pod, pod: Pod) -> bool:
-    """Whether all news of a pod is that it is bound as we said."""
+    """Whether all news of a pod is that it is bound as we said.
+
+    Its labels may be others than before: the server adds some about its node's place.
+    """
     if known.spec.node_name or pod.metadata.deletion_timestamp is not None:
         return False
     part, task = group.seats.get(pod.metadata.uid, (None, 0))
@@ -375,7 +378,6 @@ def _only_sat_down(group: Group, known: Pod, pod: Pod) -> bool:
         part is not None
         and pod.spec.node_name == part.nodes[task]
         and pod.status.phase == known.status.phase
-        and pod.metadata.labels == known.metadata.labels
     )
 
 
