@@ -84,6 +84,8 @@ def ask(group: Group, read: ReadFootprint) -> Demand | None:
         raise NotYet(f"there is no PodGroup {group.key.name} yet")
     if started and not group.workloads and len(group.seats) >= len(group.pods):
         return None  # everybody sits; most of what happens to a group that started is like this
+    if not group.pods:
+        _check_class(group)
     least = 1 if started else least_size(group)
     if not started and _most_members(group) < least:
         return None
@@ -102,6 +104,14 @@ def ask(group: Group, read: ReadFootprint) -> Demand | None:
         else:
             footprints = _side_by_side(seatless[:least])
     return demand_of(group, footprints, size)
+
+
+def _check_class(group: Group) -> None:
+    """The server makes no pods of a class that is not there."""
+    for uid, priority in group.priorities.items():
+        if priority is None:
+            spec = ADAPTERS[group.kinds[uid]].template(group.workloads[uid]).spec
+            raise NotYet(f"there is no PriorityClass {spec.priority_class_name}")
 
 
 def _check_gates(group: Group) -> None:
@@ -280,4 +290,4 @@ def pod_priority(group: Group) -> int:
     """The class of the job that a group becomes."""
     for member in group.pods.values():
         return member.pod.spec.priority or 0
-    return 0
+    return max((each or 0 for each in group.priorities.values()), default=0)

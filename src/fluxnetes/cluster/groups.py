@@ -185,6 +185,8 @@ class Group:
     """The kind of each workload."""
     said: dict[str, Marks] = field(default_factory=dict)
     """What each workload says, on itself or on its template."""
+    priorities: dict[str, int | None] = field(default_factory=dict)
+    """What pods of each workload's template count; None: it names a class that is not there."""
     pod_group: PodGroup | NativePodGroup | None = None
     wants_pod_group: bool = False
     """Whether its size is only in a PodGroup that it names; see `waits_for_pod_group`."""

@@ -25,6 +25,7 @@ from fluxnetes.cluster.machines import Machines, Turn
 from fluxnetes.cluster.marks import BadMark, Marks, read_marks
 from fluxnetes.cluster.names import SCHEDULER_NAMES
 from fluxnetes.cluster.others import Amounts, Others
+from fluxnetes.cluster.priorities import PriorityClasses, priority_of
 from fluxnetes.cluster.requests import held_amounts
 from fluxnetes.cluster.separations import Separations
 from fluxnetes.kube.objects.base import Key, Metadata, Object, Owner
@@ -46,6 +47,8 @@ class World:
         self.sat_down: dict[str, None] = {}
         """Uids of pods that were seen where they were to go, and of which there is no other news.
         Their groups are not dirty for that."""
+        self.priority_classes: PriorityClasses = {}
+        """Somebody else fills it, and says so (`touch_classified`)."""
         self._not_ours: set[str] = set()
         """Uids of workloads that are there and have nothing to do with us."""
         self.homeless: dict[str, Pod] = {}
@@ -271,6 +274,7 @@ class World:
         group = self._group(self._group_of[uid])
         group.workloads[uid] = workload
         group.kinds[uid] = kind
+        group.priorities[uid] = priority_of(template.spec, self.priority_classes)
         self._hear_workload(group, uid, merged)
         self._touch(group)
         if is_new:
@@ -292,6 +296,7 @@ class World:
         if group is not None:
             del self._group_of[uid]
             group.workloads.pop(uid, None)
+            group.priorities.pop(uid, None)
             group.refusals.pop(uid, None)
             self._touch(group)
 
@@ -347,6 +352,16 @@ class World:
                 self.dirty[group.key] = None
                 for member in group.pods.values():
                     member.footprint = None
+
+    def touch_classified(self) -> None:
+        """Priority classes came, went or changed."""
+        for uid, (kind, workload) in self._workloads.items():
+            group = self.groups[self._group_of[uid]]
+            spec = ADAPTERS[kind].template(workload).spec
+            before = group.priorities[uid]
+            group.priorities[uid] = priority_of(spec, self.priority_classes)
+            if group.priorities[uid] != before:
+                self._touch(group)
 
     def forget(self, group: Group) -> None:
         """Nothing of a group is left."""

@@ -24,6 +24,7 @@ from fluxnetes.kube.objects.base import Resource
 from fluxnetes.kube.objects.nodes import NODES, Node
 from fluxnetes.kube.objects.podgroups import NATIVE_POD_GROUPS, POD_GROUPS
 from fluxnetes.kube.objects.pods import PODS, Pod
+from fluxnetes.kube.objects.priorities import PRIORITY_CLASSES
 from fluxnetes.kube.objects.volumes import CLAIMS, STORAGE_CLASSES, VOLUMES
 
 _log = logging.getLogger("fluxnetes.controller")
@@ -67,6 +68,7 @@ class Following:
             volumes=follow(VOLUMES, _take_nothing).objects,
             classes=follow(STORAGE_CLASSES, _take_nothing).objects,
         )
+        world.priority_classes = follow(PRIORITY_CLASSES, _take_nothing).objects
         self.pods = follow(PODS, self._take_pod)
 
     async def run(self) -> None:
@@ -99,6 +101,8 @@ class Following:
                 take(change)
             if informer.resource in _STORAGE:  # a claim is bound, perhaps, for which pods wait
                 self.world.touch_claimants()
+            elif informer.resource is PRIORITY_CLASSES:
+                self.world.touch_classified()
             self.wake.set()
 
     # -- one for each kind ---------------------------------------------------------------------

@@ -138,11 +138,17 @@ def test_a_job_does_not_start_before_its_time(space: Space) -> None:
     assert space.until_state("g-group", "running")["start"] >= text
 
 
+def make_class(stage: Stage, space: Space, value: int = 1000) -> str:
+    """A priority class of this test; its name."""
+    name = f"urgent-{space.namespace}"
+    urgent = {"metadata": {"name": name}, "value": value}
+    stage.api.create("/apis/scheduling.k8s.io/v1/priorityclasses", urgent)
+    return name
+
+
 def test_a_pod_of_a_higher_priority_class_goes_first(stage: Stage, space: Space) -> None:
     stage.leave_open("node-0")
-    name = f"urgent-{space.namespace}"
-    urgent = {"metadata": {"name": name}, "value": 1000}
-    stage.api.create("/apis/scheduling.k8s.io/v1/priorityclasses", urgent)
+    name = make_class(stage, space)
     space.create(a_pod("first").with_cpu(10))
     space.until_bound("first")
     space.create(a_pod("plain").with_cpu(10))
@@ -152,6 +158,30 @@ def test_a_pod_of_a_higher_priority_class_goes_first(stage: Stage, space: Space)
     space.delete("Pod", "first")
     space.until_bound("urgent")
     assert space.node_of("plain") == ""
+
+
+def test_a_job_goes_first_by_the_priority_class_of_its_template(stage: Stage, space: Space) -> None:
+    """It has no pods yet whose priority the server would have looked up."""
+    stage.leave_open("node-0")
+    name = make_class(stage, space)
+    space.create(a_pod("first").with_cpu(10))
+    space.until_bound("first")
+    space.create(a_job("plain").with_cpu(10).queued())
+    space.until_state("plain-job", "pending")
+    space.create(a_job("urgent").with_cpu(10).with_spec(priorityClassName=name).queued())
+    space.until_state("urgent-job", "pending")
+    space.delete("Pod", "first")
+    space.until_job_bound("urgent", 1)
+    assert space.get("Job", "plain")["spec"]["suspend"]
+
+
+def test_a_job_waits_for_its_priority_class(stage: Stage, space: Space) -> None:
+    name = f"urgent-{space.namespace}"
+    space.create(a_job("early").with_spec(priorityClassName=name).queued())
+    space.let_the_scheduler_act()
+    assert space.get("Job", "early")["spec"]["suspend"]
+    make_class(stage, space)
+    space.until_job_bound("early", 1)
 
 
 # --- queues ------------------------------------------------------------------------------------

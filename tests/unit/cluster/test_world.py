@@ -13,7 +13,9 @@ from fluxnetes.cluster.machines import Machines
 from fluxnetes.cluster.names import EXCLUSIVE, GROUP, GROUP_SIZE, HOLD
 from fluxnetes.cluster.requests import TENANCY
 from fluxnetes.cluster.world import World
+from fluxnetes.kube.objects.base import Metadata
 from fluxnetes.kube.objects.pods import Pod
+from fluxnetes.kube.objects.priorities import PriorityClass
 from tests.unit.cluster.builders import (
     OTHERS,
     a_job,
@@ -501,6 +503,24 @@ def test_a_workload_is_looked_at_when_storage_changes_that_its_pods_will_claim(
     world.take_dirty()
     world.touch_claimants()
     assert [group.key.name for group in world.take_dirty()] == ["reads"]
+
+
+# -- priority classes ------------------------------------------------------------------------------
+
+
+def test_workloads_are_looked_at_whose_priority_class_changed(world: World) -> None:
+    world.put_workload("Job", a_job("urgent", pod={"priorityClassName": "high"}))
+    world.put_workload("Job", a_job("plain"))
+    world.take_dirty()
+    world.priority_classes = {("", "high"): PriorityClass(Metadata("high"), 7)}
+    world.touch_classified()
+    (group,) = world.take_dirty()
+    assert list(group.priorities.values()) == [7]
+    world.touch_classified()
+    assert world.take_dirty() == []
+    world.drop_workload(next(iter(group.workloads.values())))
+    assert not group.priorities
+    world.touch_classified()
 
 
 # -- pods that we bound ----------------------------------------------------------------------------
