@@ -182,8 +182,9 @@ class Controller:
     def _how_many(self) -> int | None:
         """How many groups to look at in this round; None: all.
 
-        They come in order of class and arrival. Where that alone says who goes first, those who
-        are looked at later are decided on as they would be now, as long as everybody starts.
+        Where class and arrival alone say who goes first, they come in the order in which they go:
+        a term begins so (`line_up`), and later whoever came first is seen first. So as long as
+        everybody starts, nobody is passed by one who is looked at sooner.
         """
         all_start = self._cut_since is not None or not self.desk.scheduler.in_line
         return _LOOK_AT_ONCE if all_start and self.config.weights.by_arrival else None
