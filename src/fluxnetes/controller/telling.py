@@ -84,6 +84,8 @@ class Telling:
             self._condition(group, "Unschedulable", group.told)
         elif group.told:
             self._condition(group, "Unschedulable", f"waits: {group.told}")
+            if not group.pods:  # whose condition would say it
+                self._warn(group, "FailedScheduling", f"waits: {group.told}")
 
     def note(self, group: Group) -> None:
         """A group is queued; say what of it is left out."""

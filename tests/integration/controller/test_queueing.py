@@ -178,7 +178,7 @@ def test_a_job_goes_first_by_the_priority_class_of_its_template(stage: Stage, sp
 def test_a_job_waits_for_its_priority_class(stage: Stage, space: Space) -> None:
     name = f"urgent-{space.namespace}"
     space.create(a_job("early").with_spec(priorityClassName=name).queued())
-    space.let_the_scheduler_act()
+    space.until_event("early", "FailedScheduling", f"there is no PriorityClass {name}")
     assert space.get("Job", "early")["spec"]["suspend"]
     make_class(stage, space)
     space.until_job_bound("early", 1)
