@@ -110,8 +110,8 @@ def _check_class(group: Group) -> None:
     """The server makes no pods of a class that is not there."""
     for uid, priority in group.priorities.items():
         if priority is None:
-            spec = ADAPTERS[group.kinds[uid]].template(group.workloads[uid]).spec
-            raise NotYet(f"there is no PriorityClass {spec.priority_class_name}")
+            name = group.template(uid).spec.priority_class_name
+            raise NotYet(f"there is no PriorityClass {name}")
 
 
 def _check_gates(group: Group) -> None:
@@ -232,7 +232,7 @@ def _footprint_to_come(group: Group, uid: str, read: ReadFootprint) -> Footprint
     for member in group.pods.values():
         if member.owner == uid and is_live(member.pod):
             return footprint_of(group, member, read)
-    template = ADAPTERS[group.kinds[uid]].template(group.workloads[uid])
+    template = group.template(uid)
     return read(template.spec, template.metadata, group.said[uid], group.key.namespace)
 
 

@@ -18,12 +18,13 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import NamedTuple
 
+from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.footprints import Footprint
 from fluxnetes.cluster.marks import Marks, read_marks
 from fluxnetes.cluster.names import GATES
 from fluxnetes.kube.objects.base import Metadata, Object
 from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup
-from fluxnetes.kube.objects.pods import Pod
+from fluxnetes.kube.objects.pods import Pod, PodTemplate
 
 NO_MARKS = read_marks(Metadata())
 
@@ -212,6 +213,11 @@ class Group:
     def waits_for_pod_group(self) -> bool:
         """Whether nobody can say how large it is before its PodGroup is seen."""
         return self.wants_pod_group and self.pod_group is None and self.marks.size is None
+
+    def template(self, uid: str) -> PodTemplate:
+        """What the pods of one of its workloads will look like."""
+        template: PodTemplate = ADAPTERS[self.kinds[uid]].template(self.workloads[uid])
+        return template
 
     def is_closed_to(self, uid: str) -> bool:
         """Whether a pod (without a uid: one that is yet to come) is not to be queued again."""

@@ -355,12 +355,11 @@ class World:
 
     def touch_classified(self) -> None:
         """Priority classes came, went or changed."""
-        for uid, (kind, workload) in self._workloads.items():
+        for uid in self._workloads:
             group = self.groups[self._group_of[uid]]
-            spec = ADAPTERS[kind].template(workload).spec
-            before = group.priorities[uid]
-            group.priorities[uid] = priority_of(spec, self.priority_classes)
-            if group.priorities[uid] != before:
+            priority = priority_of(group.template(uid).spec, self.priority_classes)
+            if group.priorities[uid] != priority:
+                group.priorities[uid] = priority
                 self._touch(group)
 
     def forget(self, group: Group) -> None:
@@ -397,8 +396,8 @@ def _only_sat_down(group: Group, known: Pod, pod: Pod) -> bool:
 
 
 def _has_claims(group: Group) -> bool:
-    templates = (ADAPTERS[group.kinds[uid]].template(each) for uid, each in group.workloads.items())
-    specs = (*(member.pod.spec for member in group.pods.values()), *(t.spec for t in templates))
+    specs = [member.pod.spec for member in group.pods.values()]
+    specs += [group.template(uid).spec for uid in group.workloads]
     return any(volume.persistent_volume_claim for spec in specs for volume in spec.volumes)
 
 

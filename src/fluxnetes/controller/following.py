@@ -31,7 +31,9 @@ _log = logging.getLogger("fluxnetes.controller")
 
 OPTIONAL = (POD_GROUPS, NATIVE_POD_GROUPS)
 """Kinds that a cluster may do without."""
-_STORAGE = (CLAIMS, VOLUMES, STORAGE_CLASSES)
+
+_Take = Callable[[list[Change[Any]]], None]
+"""Takes what came out of an informer in one go."""
 
 _RELAXED = Patience(
     first_pause=1.0, longest_pause=30.0, say_again=float("inf"), level=logging.DEBUG
@@ -50,26 +52,27 @@ class Following:
         self.nodes: dict[str, Node | None] = {}
         """Nodes that changed since the last round; None: gone."""
         self.wake = wake
-        self._takers: list[tuple[Informer[Any], Callable[[Change[Any]], None]]] = []
+        self._takers: list[tuple[Informer[Any], _Take]] = []
 
-        def follow(resource: Resource[Any], take: Callable[[Change[Any]], None]) -> Informer[Any]:
+        def follow(resource: Resource[Any], take: _Take) -> Informer[Any]:
             patience = _RELAXED if resource in OPTIONAL else None
             informer = Informer(client, resource, patience=patience)
             self._takers.append((informer, take))
             return informer
 
-        follow(NODES, self._take_node)
+        follow(NODES, self._take_nodes)
         for kind, adapter in ADAPTERS.items():
             follow(adapter.resource, self._taker_of_workloads(kind))
         for resource in OPTIONAL:
-            follow(resource, self._take_pod_group)
+            follow(resource, self._take_pod_groups)
         self.storage = Storage(
-            claims=follow(CLAIMS, _take_nothing).objects,
-            volumes=follow(VOLUMES, _take_nothing).objects,
-            classes=follow(STORAGE_CLASSES, _take_nothing).objects,
+            claims=follow(CLAIMS, self._take_storage).objects,
+            volumes=follow(VOLUMES, self._take_storage).objects,
+            classes=follow(STORAGE_CLASSES, self._take_storage).objects,
         )
-        world.priority_classes = follow(PRIORITY_CLASSES, _take_nothing).objects
-        self.pods = follow(PODS, self._take_pod)
+        classes = follow(PRIORITY_CLASSES, lambda _: world.touch_classified())
+        world.priority_classes = classes.objects
+        self.pods = follow(PODS, self._take_pods)
 
     async def run(self) -> None:
         """Follow everything until cancelled."""
@@ -95,49 +98,48 @@ class Following:
             return True
         return informer.resource in OPTIONAL and informer.problem is not None
 
-    async def _follow(self, informer: Informer[Any], take: Callable[[Change[Any]], None]) -> None:
+    async def _follow(self, informer: Informer[Any], take: _Take) -> None:
         async for changes in informer.changes():
-            for change in changes:
-                take(change)
-            if informer.resource in _STORAGE:  # a claim is bound, perhaps, for which pods wait
-                self.world.touch_claimants()
-            elif informer.resource is PRIORITY_CLASSES:
-                self.world.touch_classified()
+            take(changes)
             self.wake.set()
 
     # -- one for each kind ---------------------------------------------------------------------
 
-    def _take_pod(self, change: Change[Pod]) -> None:
-        if change.kind is ChangeKind.DELETED:
-            self.world.drop_pod(change.object)
-        else:
-            self.world.put_pod(change.object)
-
-    def _take_node(self, change: Change[Node]) -> None:
-        node = change.object
-        self.nodes[node.metadata.name] = None if change.kind is ChangeKind.DELETED else node
-
-    def _taker_of_workloads(self, kind: str) -> Callable[[Change[Any]], None]:
-        def take(change: Change[Any]) -> None:
+    def _take_pods(self, changes: list[Change[Pod]]) -> None:
+        for change in changes:
             if change.kind is ChangeKind.DELETED:
-                self.world.drop_workload(change.object)
+                self.world.drop_pod(change.object)
             else:
-                self.world.put_workload(kind, change.object)
+                self.world.put_pod(change.object)
+
+    def _take_nodes(self, changes: list[Change[Node]]) -> None:
+        for change in changes:
+            node = change.object
+            self.nodes[node.metadata.name] = None if change.kind is ChangeKind.DELETED else node
+
+    def _taker_of_workloads(self, kind: str) -> _Take:
+        def take(changes: list[Change[Any]]) -> None:
+            for change in changes:
+                if change.kind is ChangeKind.DELETED:
+                    self.world.drop_workload(change.object)
+                else:
+                    self.world.put_workload(kind, change.object)
 
         return take
 
-    def _take_pod_group(self, change: Change[Any]) -> None:
-        if change.kind is ChangeKind.DELETED:
-            self.world.drop_pod_group(change.object)
-        else:
-            self.world.put_pod_group(change.object)
+    def _take_pod_groups(self, changes: list[Change[Any]]) -> None:
+        for change in changes:
+            if change.kind is ChangeKind.DELETED:
+                self.world.drop_pod_group(change.object)
+            else:
+                self.world.put_pod_group(change.object)
+
+    def _take_storage(self, changes: list[Change[Any]]) -> None:
+        """A claim is bound, perhaps, for which somebody waits."""
+        self.world.touch_claimants()
 
     def take_nodes(self) -> tuple[list[Node], list[str]]:
         """Nodes that came or changed, and names of those that are gone."""
         nodes, self.nodes = self.nodes, {}
         there = [node for node in nodes.values() if node is not None]
         return there, [name for name, node in nodes.items() if node is None]
-
-
-def _take_nothing(change: Change[Any]) -> None:
-    """For kinds of which it is enough that their objects are known."""

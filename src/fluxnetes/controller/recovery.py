@@ -14,11 +14,9 @@ from __future__ import annotations
 import logging
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice
 
 import numpy as np
 
-from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.demand import NotYet, Unfit, footprint_of
 from fluxnetes.cluster.footprints import Footprint
 from fluxnetes.cluster.groups import LABELLED, Group, GroupKey, Kept, Part
@@ -80,7 +78,7 @@ async def recover(
 
     `stored` is the queue as the store has it, and `before` the system that it belongs to.
     """
-    _read_everything(world, reader)
+    _read_everything(reader)
     _mark_ground(world)
     graph = world.machines.graph
     snapshot, lost = _on_our_graph(stored, before, graph)
@@ -108,28 +106,27 @@ async def recover(
 # --- the ground --------------------------------------------------------------------------------
 
 
+@dataclass(slots=True)
 class ReadingAhead:
     """Reads the pods that have come so far, while the others are on their way."""
 
-    def __init__(self, world: World, reader: Reader) -> None:
-        self._world = world
-        self.reader = reader
-        self._read = 0
+    reader: Reader
+    _read: int = 0
 
     def read_more(self) -> None:
-        """Those that nobody has seen yet; what changes or comes later is read again in the end."""
-        groups = self._world.groups
-        for group in islice(list(groups.values()), self._read, None):
+        """Those of groups that are new; what comes or changes later is read in the end."""
+        groups = list(self.reader.world.groups.values())
+        for group in groups[self._read :]:
             _read_pods(group, self.reader)
         self._read = len(groups)
 
 
-def _read_everything(world: World, reader: Reader) -> None:
+def _read_everything(reader: Reader) -> None:
     """Have all rules and pools on the graph before the queue looks at it."""
-    for group in list(world.groups.values()):
+    for group in list(reader.world.groups.values()):
         _read_pods(group, reader)
-        for uid, workload in group.workloads.items():
-            template = ADAPTERS[group.kinds[uid]].template(workload)
+        for uid in group.workloads:
+            template = group.template(uid)
             with suppress(Unfit, NotYet):
                 reader(template.spec, template.metadata, group.said[uid], group.key.namespace)
     reader.take_turn()

@@ -84,7 +84,7 @@ class Telling:
             self._condition(group, "Unschedulable", group.told)
         elif group.told:
             self._condition(group, "Unschedulable", f"waits: {group.told}")
-            if not group.pods:  # whose condition would say it
+            if not group.pods and _is_kept_waiting(group):
                 self._warn(group, "FailedScheduling", f"waits: {group.told}")
 
     def note(self, group: Group) -> None:
@@ -95,7 +95,7 @@ class Telling:
                 self.reports.events.tell(about(PODS, member.pod), "NotHonoured", note)
         for uid, workload in group.workloads.items():
             adapter = ADAPTERS[group.kinds[uid]]
-            for note in notes(adapter.template(workload).spec, group.marks):
+            for note in notes(group.template(uid).spec, group.marks):
                 self.reports.events.tell(about(adapter.resource, workload), "NotHonoured", note)
 
     def take(self, changes: Changes) -> None:
@@ -281,3 +281,11 @@ def _size(job: Job) -> int:
     """How many pods a job asked for."""
     request = job.submission.request
     return sum(shape.count for shape in request.shapes) if isinstance(request, Gang) else 1
+
+
+def _is_kept_waiting(group: Group) -> bool:
+    """Whether it is us who keep a workload from making its pods."""
+    return any(
+        ADAPTERS[group.kinds[uid]].is_waiting_for_us(workload)
+        for uid, workload in group.workloads.items()
+    )

@@ -196,7 +196,7 @@ async def _govern(office: _Office, tasks: asyncio.TaskGroup) -> None:
     await following.complete(NODES)
     machines.put(following.take_nodes()[0])  # while the pods are on their way
     reader = Reader(world, following.storage)
-    await following.complete(meanwhile=ReadingAhead(world, reader).read_more)
+    await following.complete(meanwhile=ReadingAhead(reader).read_more)
     controller = await _begin(office, following, reader, stored, before)
     controller.hands.sure_for = office.sure_for
     tasks.create_task(controller.hands.run())

@@ -80,6 +80,7 @@ class Weights:
 
     @property
     def by_arrival(self) -> bool:
+        """Whether within a class whoever came first goes first."""
         return not (self.changing or self.priority or self.size)
 
     @property

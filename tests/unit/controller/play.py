@@ -258,7 +258,7 @@ class Play:
         return [each for each in self.cluster.news if each.kind not in self.lags]
 
     def _take(self, news: News) -> None:
-        self._takers[news.kind](Change(news.change, news.object))
+        self._takers[news.kind]([Change(news.change, news.object)])
 
 
 def _uid_of(cluster: Cluster, job: str) -> str:

@@ -27,7 +27,7 @@ def ahead(claims: dict[Key, Claim]) -> ReadingAhead:
     world = World(Machines())
     world.machines.put([machine("n1")])
     volumes = {("", "v"): PersistentVolume(Metadata("v"))}
-    return ReadingAhead(world, Reader(world, Storage(claims, volumes, {})))
+    return ReadingAhead(Reader(world, Storage(claims, volumes, {})))
 
 
 def read(ahead: ReadingAhead) -> dict[str, Footprint | None]:

@@ -114,11 +114,7 @@ class Resource(Generic[T]):
         steps = [root]
         if namespace and self.namespaced:
             steps += ["namespaces", _step(namespace)]
-        steps.append(self.plural)
-        if name:
-            steps.append(_step(name))
-        if subresource:
-            steps.append(_step(subresource))
+        steps += [self.plural, *(_step(part) for part in (name, subresource) if part)]
         return "/".join(steps)
 
     def body(self, content: Mapping[str, Any], name: str = "") -> dict[str, Any]:

@@ -1,0 +1,16 @@
+"""A world of two machines."""
+
+from __future__ import annotations
+
+import pytest
+
+from fluxnetes.cluster.machines import Machines
+from fluxnetes.cluster.world import World
+from tests.unit.cluster.builders import machine
+
+
+@pytest.fixture
+def world() -> World:
+    machines = Machines()
+    machines.put([machine("n1"), machine("n2")])
+    return World(machines)
