@@ -1,5 +1,18 @@
 """What Kubernetes objects mean to the scheduler. Pure: objects in, values out.
 
+What there is:
+
+    world        every object, sorted into groups                    start here
+      groups     what belongs together, its parts and their seats
+      adapters   one for each kind of workload
+      others     what pods hold that are not ours   (over `guests`: those that use a caller's share)
+      separations  who keeps away from whom
+    machines     nodes as a graph
+    demand       what a group asks of the queue
+      reading    a pod's spec -> its footprint      (over `footprints`)
+
+What one object says:
+
     names        every label, annotation, gate and scheduler name, in one table
     quantities   "250m" and "1Gi" as whole numbers
     requests     what one pod takes from a node
@@ -9,6 +22,7 @@
     volumes      what a pod's claims add to its rule
     verdicts     which hard rules we cannot honour, and which soft ones are left out
     walltimes    "1h30m" as seconds
+    priorities   what the pods of a template will count
     marks        what labels and annotations ask for, in every dialect
 
 A pod so becomes *amounts* (numbers by resource) and a *rule* (a predicate on nodes with a name of

@@ -6,7 +6,8 @@
       backoff    patience
     client       Client: get, list, create, patch, delete, bind          start here to write
       patches    four ways to change an object
-      transport  HTTP, in three lanes; what failures mean
+      transport  HTTP, in three lanes; what failures mean   (over `wires`: short requests,
+                 `sessions`: watches and proxies, `exchange`: what both carry)
       decoding   bytes -> objects
     config       Access: the way to a server    (over `kubeconfig`, `exec_plugin`, `credentials`,
                  `tls`: the file, programs that hand out tokens, who we are, whom we trust)

@@ -7,6 +7,7 @@
     podgroups   PodGroup, of scheduler-plugins and of Kubernetes itself
     fluxjobs    FluxJob: our own record, for users to read
     volumes     claims, volumes and storage classes, as far as they tie a pod to nodes
+    priorities  priority classes, which templates name
     registrations   of webhooks
     namespaces, leases, events, secrets
 
