@@ -11,6 +11,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from fluxnetes.cluster.adapters import ADAPTERS
@@ -23,7 +24,7 @@ from fluxnetes.kube.informer import Informer
 from fluxnetes.kube.objects.base import Resource
 from fluxnetes.kube.objects.nodes import NODES, Node
 from fluxnetes.kube.objects.podgroups import NATIVE_POD_GROUPS, POD_GROUPS
-from fluxnetes.kube.objects.pods import PODS, Pod
+from fluxnetes.kube.objects.pods import PODS
 from fluxnetes.kube.objects.priorities import PRIORITY_CLASSES
 from fluxnetes.kube.objects.volumes import CLAIMS, STORAGE_CLASSES, VOLUMES
 
@@ -62,9 +63,9 @@ class Following:
 
         follow(NODES, self._take_nodes)
         for kind, adapter in ADAPTERS.items():
-            follow(adapter.resource, self._taker_of_workloads(kind))
+            follow(adapter.resource, _taker(partial(world.put_workload, kind), world.drop_workload))
         for resource in OPTIONAL:
-            follow(resource, self._take_pod_groups)
+            follow(resource, _taker(world.put_pod_group, world.drop_pod_group))
         self.storage = Storage(
             claims=follow(CLAIMS, self._take_storage).objects,
             volumes=follow(VOLUMES, self._take_storage).objects,
@@ -72,7 +73,7 @@ class Following:
         )
         classes = follow(PRIORITY_CLASSES, lambda _: world.touch_classified())
         world.priority_classes = classes.objects
-        self.pods = follow(PODS, self._take_pods)
+        self.pods = follow(PODS, _taker(world.put_pod, world.drop_pod))
 
     async def run(self) -> None:
         """Follow everything until cancelled."""
@@ -103,36 +104,12 @@ class Following:
             take(changes)
             self.wake.set()
 
-    # -- one for each kind ---------------------------------------------------------------------
-
-    def _take_pods(self, changes: list[Change[Pod]]) -> None:
-        for change in changes:
-            if change.kind is ChangeKind.DELETED:
-                self.world.drop_pod(change.object)
-            else:
-                self.world.put_pod(change.object)
+    # -- what does not go into the world at once -----------------------------------------------
 
     def _take_nodes(self, changes: list[Change[Node]]) -> None:
         for change in changes:
             node = change.object
             self.nodes[node.metadata.name] = None if change.kind is ChangeKind.DELETED else node
-
-    def _taker_of_workloads(self, kind: str) -> _Take:
-        def take(changes: list[Change[Any]]) -> None:
-            for change in changes:
-                if change.kind is ChangeKind.DELETED:
-                    self.world.drop_workload(change.object)
-                else:
-                    self.world.put_workload(kind, change.object)
-
-        return take
-
-    def _take_pod_groups(self, changes: list[Change[Any]]) -> None:
-        for change in changes:
-            if change.kind is ChangeKind.DELETED:
-                self.world.drop_pod_group(change.object)
-            else:
-                self.world.put_pod_group(change.object)
 
     def _take_storage(self, changes: list[Change[Any]]) -> None:
         """A claim is bound, perhaps, for which somebody waits."""
@@ -143,3 +120,16 @@ class Following:
         nodes, self.nodes = self.nodes, {}
         there = [node for node in nodes.values() if node is not None]
         return there, [name for name, node in nodes.items() if node is None]
+
+
+def _taker(put: Callable[[Any], None], drop: Callable[[Any], None]) -> _Take:
+    """Puts into the world what is there, and drops what is gone."""
+
+    def take(changes: list[Change[Any]]) -> None:
+        for change in changes:
+            if change.kind is ChangeKind.DELETED:
+                drop(change.object)
+            else:
+                put(change.object)
+
+    return take
