@@ -14,7 +14,7 @@ from fluxnetes.graph.readers import read_graph
 from fluxnetes.jobspec.build import core, jobspec, memory, node, slot
 from fluxnetes.jobspec.model import Jobspec
 from fluxnetes.match.answers import Operation
-from fluxnetes.match.gang import Gang, Shape
+from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.match.policy import NAMED
 

@@ -18,12 +18,12 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import TypeVar
 
+from fluxnetes.kube.auth.access import find_access
 from fluxnetes.kube.cache import Change
 from fluxnetes.kube.client import Client
-from fluxnetes.kube.config import find_access
 from fluxnetes.kube.informer import Informer
 from fluxnetes.kube.objects.pods import PODS, Pod
-from fluxnetes.plane.parts import API_SERVER, ETCD
+from fluxnetes.plane.components import API_SERVER, ETCD
 from fluxnetes.plane.plane import ControlPlane
 
 ROUNDS = 3

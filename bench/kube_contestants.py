@@ -18,7 +18,7 @@ from fluxnetes.plane.certificates import Authority
 from fluxnetes.plane.kubeconfig import write_kubeconfig
 from fluxnetes.plane.plane import ControlPlane
 from fluxnetes.plane.processes import Process, Program
-from fluxnetes.store.embedded import EmbeddedServer
+from fluxnetes.store.embedded.server import EmbeddedServer
 
 OURS, KUBE, NATIVE = "fluxnetes", "kube-scheduler", "native-gangs"
 COSCHEDULING = "coscheduling"

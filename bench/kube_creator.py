@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.kube_work import NAMESPACE
+from fluxnetes.kube.auth.access import find_access
 from fluxnetes.kube.client import Client
-from fluxnetes.kube.config import find_access
-from fluxnetes.kube.exchange import Request
+from fluxnetes.kube.http.transport import Lane
+from fluxnetes.kube.http.types import Request
 from fluxnetes.kube.objects.pods import PODS
-from fluxnetes.kube.transport import Lane
 
 
 async def create_all(kubeconfig: Path, bodies: list[bytes]) -> None:

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from bench.kube_costs import costs
 from fluxnetes.plane.api import Api
-from fluxnetes.plane.parts import API_SERVER
+from fluxnetes.plane.components import API_SERVER
 from fluxnetes.plane.plane import ControlPlane
 
 _QUIET = 0.5

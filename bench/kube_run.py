@@ -33,7 +33,7 @@ from bench.kube_door import Door, is_quiet, pod_watchers
 from bench.kube_result import Pods, Result, Wrong, result
 from bench.kube_work import NAMESPACE, Mark, Workload, a_pod
 from fluxnetes.plane.api import Api
-from fluxnetes.plane.parts import API_SERVER, ETCD
+from fluxnetes.plane.components import API_SERVER, ETCD
 from fluxnetes.plane.plane import ControlPlane
 
 STREAM, BACKLOG = "stream", "backlog"

@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 
 from fluxnetes.plane.api import Api
-from fluxnetes.plane.parts import API_SERVER, ETCD
+from fluxnetes.plane.components import API_SERVER, ETCD
 from fluxnetes.plane.plane import ControlPlane
 from fluxnetes.webhook.process import WebhookOptions, WebhookProcess
 

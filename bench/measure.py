@@ -21,7 +21,7 @@ from fluxnetes.cli.resource_query.session import Session
 from fluxnetes.cli.resource_query.shell import run_line
 from fluxnetes.jobspec.model import Jobspec, Resource
 from fluxnetes.match.answers import Operation
-from fluxnetes.match.gang import Gang
+from fluxnetes.match.gang.model import Gang
 from fluxnetes.match.matcher import Matcher
 
 

@@ -20,7 +20,7 @@ from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.events import Ended, Started, Submit
 from fluxnetes.queue.jobs import Submission
 from fluxnetes.queue.scheduler import Scheduler
-from fluxnetes.store.embedded import EmbeddedServer
+from fluxnetes.store.embedded.server import EmbeddedServer
 from fluxnetes.store.lease import Lease
 from fluxnetes.store.store import Store, open_store
 

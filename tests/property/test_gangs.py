@@ -18,7 +18,7 @@ from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.pools import pool_graph
 from fluxnetes.jobspec.constraint import Constraint, Hostlist, Not, Properties
 from fluxnetes.match.answers import Answer, Operation, Outcome
-from fluxnetes.match.gang import Gang, Shape
+from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.match.jobs import Job
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.match.planning import Planning

@@ -16,13 +16,13 @@ from functools import lru_cache
 from itertools import groupby
 
 from fluxnetes.cluster.adapters import ADAPTERS
-from fluxnetes.cluster.footprints import Footprint
 from fluxnetes.cluster.groups import Group, Member, Part, gate_of_others, is_live
-from fluxnetes.cluster.marks import Marks
+from fluxnetes.cluster.labels.parse import Marks
+from fluxnetes.cluster.pods.footprint import Footprint
 from fluxnetes.kube.objects.base import Metadata
 from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup
 from fluxnetes.kube.objects.pods import PodSpec
-from fluxnetes.match.gang import Gang
+from fluxnetes.match.gang.model import Gang
 from fluxnetes.queue.jobs import Size
 
 ReadFootprint = Callable[[PodSpec, Metadata, Marks, str], Footprint]

@@ -19,9 +19,9 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 from fluxnetes.cluster.adapters import ADAPTERS
-from fluxnetes.cluster.footprints import Footprint
-from fluxnetes.cluster.marks import Marks, read_marks
-from fluxnetes.cluster.names import GATES
+from fluxnetes.cluster.labels.names import GATES
+from fluxnetes.cluster.labels.parse import Marks, read_marks
+from fluxnetes.cluster.pods.footprint import Footprint
 from fluxnetes.kube.objects.base import Metadata, Object
 from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup
 from fluxnetes.kube.objects.pods import Pod, PodTemplate

@@ -18,14 +18,14 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from fluxnetes.kube.config import Access
+from fluxnetes.kube.auth.access import Access
 from fluxnetes.kube.decoding import decoding
 from fluxnetes.kube.errors import Expired
-from fluxnetes.kube.exchange import Request
+from fluxnetes.kube.http.transport import Lane, Transport
+from fluxnetes.kube.http.types import Request
 from fluxnetes.kube.objects.base import Object, Resource
 from fluxnetes.kube.objects.pods import PODS
 from fluxnetes.kube.patches import Patch
-from fluxnetes.kube.transport import Lane, Transport
 
 T = TypeVar("T", bound=Object)
 

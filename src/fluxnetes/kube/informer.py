@@ -26,7 +26,7 @@ from contextlib import aclosing
 from types import MappingProxyType
 from typing import Generic, TypeVar
 
-from fluxnetes.kube.backoff import Backoff, Patience
+from fluxnetes.common.backoff import Backoff, Patience
 from fluxnetes.kube.cache import Cache, Change
 from fluxnetes.kube.client import EVERYTHING, Client, Listing, Scope
 from fluxnetes.kube.errors import Expired, KubeError, Overloaded, Unreachable

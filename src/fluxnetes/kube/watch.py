@@ -18,10 +18,10 @@ from typing import TypeVar
 
 import aiohttp
 
-from fluxnetes.kube.backoff import Patience
+from fluxnetes.common.backoff import Patience
 from fluxnetes.kube.client import Client, Scope
 from fluxnetes.kube.decoding import WatchEvent, decoding
-from fluxnetes.kube.exchange import Request
+from fluxnetes.kube.http.types import Request
 from fluxnetes.kube.objects.base import Object, Resource
 
 T = TypeVar("T", bound=Object)

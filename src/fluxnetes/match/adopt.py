@@ -7,9 +7,9 @@ import numpy as np
 from fluxnetes.graph.readers.jgf_selection import read_jgf_vertices
 from fluxnetes.graph.readers.rv1 import read_rv1_vertices
 from fluxnetes.graph.topology import ragged
-from fluxnetes.match.engine import Engine
+from fluxnetes.match.engine.closure import Selection
+from fluxnetes.match.engine.engine import Engine
 from fluxnetes.match.errors import MatchError
-from fluxnetes.match.place import Selection
 
 
 def read_adopted(engine: Engine, text: str | bytes, format: str) -> Selection:

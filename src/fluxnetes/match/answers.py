@@ -10,7 +10,7 @@ import enum
 from dataclasses import dataclass
 
 from fluxnetes.graph.placement import Placement
-from fluxnetes.match.gang import Seats
+from fluxnetes.match.gang.model import Seats
 
 
 class Operation(enum.Enum):

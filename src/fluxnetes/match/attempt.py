@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from fluxnetes.match.answers import Answer, Operation, Outcome
-from fluxnetes.match.engine import Engine, NothingHeld
-from fluxnetes.match.place import NOTHING, Held
+from fluxnetes.match.engine.closure import NOTHING, Held
+from fluxnetes.match.engine.engine import Engine, NothingHeld
 from fluxnetes.match.requests import Request
 
 RECORDED = frozenset(

@@ -27,15 +27,15 @@ from fluxnetes.jobspec.model import Jobspec
 from fluxnetes.match.adopt import find_conflict, read_adopted
 from fluxnetes.match.answers import Answer, Operation, Outcome
 from fluxnetes.match.attempt import RECORDED, Attempt
-from fluxnetes.match.engine import Engine
+from fluxnetes.match.engine.closure import Held
+from fluxnetes.match.engine.engine import Engine
 from fluxnetes.match.errors import MatchError, UnknownJob, UnknownPath
-from fluxnetes.match.facts import TreeFacts
-from fluxnetes.match.filters import DEFAULT_FILTERS, FilterError
-from fluxnetes.match.gang import Gang
+from fluxnetes.match.find.facts import TreeFacts
+from fluxnetes.match.find.query import emitted, parse_query
+from fluxnetes.match.gang.model import Gang
 from fluxnetes.match.jobs import Job
-from fluxnetes.match.place import Held
+from fluxnetes.match.ledger.prune_filters import DEFAULT_FILTERS, FilterError
 from fluxnetes.match.policy import PolicyError, parse_policy
-from fluxnetes.match.query import emitted, parse_query
 from fluxnetes.match.requests import GangRequest, InvalidRequest, JobspecRequest, Request
 
 __all__ = ["CancelCounts", "MatchError", "Matcher", "UnknownJob", "UnknownPath"]

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from fluxnetes.graph.placement import Placement
 from fluxnetes.graph.pools import MAX_AMOUNT
 from fluxnetes.jobspec.constraint import Constraint
-from fluxnetes.match.engine import Engine
-from fluxnetes.match.found import Found
+from fluxnetes.match.candidate import Found
+from fluxnetes.match.engine.closure import Selection, hold
+from fluxnetes.match.engine.engine import Engine
 from fluxnetes.match.matcher import Matcher
-from fluxnetes.match.place import Selection, hold
 
 Ints = NDArray[np.int64]
 

@@ -20,18 +20,18 @@ from numpy.typing import NDArray
 
 from fluxnetes.graph.placement import Placement
 from fluxnetes.jobspec.model import Count, Jobspec
-from fluxnetes.match.aggregates import add_up
-from fluxnetes.match.engine import Engine, NothingHeld
-from fluxnetes.match.found import Found
-from fluxnetes.match.gang import Gang
-from fluxnetes.match.given import gang_at
+from fluxnetes.match.candidate import Found
+from fluxnetes.match.engine.closure import Held
+from fluxnetes.match.engine.engine import Engine, NothingHeld
+from fluxnetes.match.gang.fixed_placement import gang_at
+from fluxnetes.match.gang.model import Gang
 from fluxnetes.match.jobs import Job
-from fluxnetes.match.ledger import Holding
+from fluxnetes.match.ledger.aggregates import add_up
+from fluxnetes.match.ledger.ledger import Holding
+from fluxnetes.match.ledger.views import View
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.match.nodes import Nodes
-from fluxnetes.match.place import Held
 from fluxnetes.match.requests import InvalidRequest
-from fluxnetes.match.views import View
 
 Ints = NDArray[np.int64]
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fluxnetes.jobspec.model import SLOT, Resource
-from fluxnetes.match.stages import Kind, Stage
-from fluxnetes.match.states import States, quantity_below
+from fluxnetes.match.engine.stages import Kind, Stage
+from fluxnetes.match.engine.states import States, quantity_below
 
 
 @dataclass(frozen=True, slots=True)

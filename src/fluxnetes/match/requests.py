@@ -9,12 +9,12 @@ import numpy as np
 
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.jobspec.model import SLOT, XOR_SLOT, Jobspec, Resource
-from fluxnetes.match.engine import Engine
-from fluxnetes.match.flexible import TooManyVariants
-from fluxnetes.match.gang import Gang, Seats
-from fluxnetes.match.place import Held
+from fluxnetes.match.engine.closure import Held
+from fluxnetes.match.engine.engine import Engine
+from fluxnetes.match.engine.flexible import TooManyVariants
+from fluxnetes.match.gang.model import Gang, Seats
+from fluxnetes.match.ledger.views import View
 from fluxnetes.match.reasons import EVER, NOW, explain
-from fluxnetes.match.views import View
 
 
 class InvalidRequest(ValueError):  # noqa: N818 - reads better where it is raised and caught

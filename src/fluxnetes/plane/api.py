@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from fluxnetes.plane.certificates import Certificate
 from fluxnetes.plane.errors import PlaneFailed, RequestRefused
-from fluxnetes.plane.places import LOOPBACK
+from fluxnetes.plane.paths import LOOPBACK
 
 Object = dict[str, Any]
 """An object of the API, as JSON has it."""

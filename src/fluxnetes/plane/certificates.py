@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from fluxnetes.certificates import (
+from fluxnetes.common.certificates import (
     Signed,
     issue_client,
     issue_server,
     make_authority,
     make_key_pair,
 )
-from fluxnetes.plane.places import write_whole
+from fluxnetes.plane.paths import write_whole
 
 _LEAF = timedelta(days=365)
 _AUTHORITY = timedelta(days=3650)

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from fluxnetes.plane.certificates import Certificate
-from fluxnetes.plane.places import write_whole
+from fluxnetes.plane.paths import write_whole
 
 NAME = "fluxnetes"
 """Of the cluster, the user and the context: `kubectl --context fluxnetes`."""

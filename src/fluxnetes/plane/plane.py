@@ -22,10 +22,10 @@ from typing import Self
 
 from fluxnetes.plane.api import Api
 from fluxnetes.plane.binaries import Binaries, find_binaries
+from fluxnetes.plane.components import ALL, CONTROLLERS, WITH_PORT, Setting, program, write_settings
 from fluxnetes.plane.errors import PlaneFailed
 from fluxnetes.plane.nodes import NodeShape, make_nodes, wait_until_ready
-from fluxnetes.plane.parts import ALL, CONTROLLERS, WITH_PORT, Setting, program, write_settings
-from fluxnetes.plane.places import choose_ports, make_places
+from fluxnetes.plane.paths import choose_ports, make_places
 from fluxnetes.plane.processes import FolderLock, Process
 
 Say = Callable[[str], None]

@@ -8,7 +8,7 @@ import socket
 import ssl
 from pathlib import Path
 
-from fluxnetes.plane.places import LOOPBACK
+from fluxnetes.plane.paths import LOOPBACK
 
 _SLOWEST_ANSWER = 5.0
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.placement import Placement
 from fluxnetes.jobspec.constraint import Constraint
-from fluxnetes.match.gang import Seats
+from fluxnetes.match.gang.model import Seats
 from fluxnetes.queue.jobs import Job
 from fluxnetes.queue.states import WAITING, State
 

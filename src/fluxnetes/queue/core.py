@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from fluxnetes.match.planning import Planning
-from fluxnetes.queue.accounts import Budgets, Limits
-from fluxnetes.queue.asks import Ask
 from fluxnetes.queue.changes import Allocation, QueueState, Window
 from fluxnetes.queue.config import Config, QueueConfig
 from fluxnetes.queue.jobs import Job, Plan
-from fluxnetes.queue.order import Line, Order, Rank
-from fluxnetes.queue.records import Records
-from fluxnetes.queue.room import Room
-from fluxnetes.queue.timeline import FOREVER
-from fluxnetes.queue.usage import Ledger
+from fluxnetes.queue.order.limits import Budgets, Limits
+from fluxnetes.queue.order.order import Line, Order, Rank
+from fluxnetes.queue.order.usage import Ledger
+from fluxnetes.queue.persist.records import Records
+from fluxnetes.queue.plan.base import Room
+from fluxnetes.queue.plan.requests import Ask
+from fluxnetes.queue.plan.timeline import FOREVER
 
 Place = tuple[int, str, Rank, int]
 """Minus the queue's priority, its name, the rank within it, and the job."""

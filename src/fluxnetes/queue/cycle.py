@@ -15,15 +15,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fluxnetes.match.planning import Found
-from fluxnetes.queue.asks import Ask
 from fluxnetes.queue.config import Policy, QueueConfig
 from fluxnetes.queue.core import Core
-from fluxnetes.queue.gate import Gate
-from fluxnetes.queue.ground import Ground
 from fluxnetes.queue.jobs import Job
-from fluxnetes.queue.life import Life
-from fluxnetes.queue.preemption import Preemption
-from fluxnetes.queue.promises import Promises
+from fluxnetes.queue.lifecycle.transitions import Life
+from fluxnetes.queue.order.gate import Gate
+from fluxnetes.queue.plan.builder import Ground
+from fluxnetes.queue.plan.preemption import Preemption
+from fluxnetes.queue.plan.promises import Promises
+from fluxnetes.queue.plan.requests import Ask
 from fluxnetes.queue.states import Cause, State
 
 _ROUNDS = 100

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fluxnetes.match.gang import Gang
+from fluxnetes.match.gang.model import Gang
 from fluxnetes.queue.changes import Event, Window
 from fluxnetes.queue.core import Core
-from fluxnetes.queue.gate import Gate
 from fluxnetes.queue.jobs import Job, Request
-from fluxnetes.queue.order import Factors
+from fluxnetes.queue.order.gate import Gate
+from fluxnetes.queue.order.order import Factors
 from fluxnetes.queue.states import HOLDING, State
 
 

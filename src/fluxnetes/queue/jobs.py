@@ -14,7 +14,7 @@ import enum
 from dataclasses import dataclass, field
 
 from fluxnetes.jobspec.model import Jobspec
-from fluxnetes.match.gang import Gang
+from fluxnetes.match.gang.model import Gang
 from fluxnetes.queue.states import Cause, State
 
 Request = Jobspec | Gang

@@ -14,10 +14,7 @@ from __future__ import annotations
 
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.match.planning import Planning
-from fluxnetes.queue.accounts import Budgets, Limits
-from fluxnetes.queue.bounds import check_bounds
 from fluxnetes.queue.changes import Changes, Snapshot
-from fluxnetes.queue.columns import Columns
 from fluxnetes.queue.config import Config
 from fluxnetes.queue.core import Core
 from fluxnetes.queue.cycle import Cycle
@@ -32,19 +29,22 @@ from fluxnetes.queue.events import (
     Reserve,
 )
 from fluxnetes.queue.explain import Explainer, Explanation
-from fluxnetes.queue.gate import Gate
-from fluxnetes.queue.ground import Ground, make_room
-from fluxnetes.queue.handlers import Handlers
+from fluxnetes.queue.input_limits import check_bounds
 from fluxnetes.queue.jobs import Job
-from fluxnetes.queue.life import Life
-from fluxnetes.queue.order import Line, Order
-from fluxnetes.queue.promises import Promises
-from fluxnetes.queue.records import Records
-from fluxnetes.queue.restore import restore, with_forgotten_queues
-from fluxnetes.queue.snapshot import take_snapshot
-from fluxnetes.queue.usage import Ledger
-from fluxnetes.queue.validate import Validator
-from fluxnetes.queue.windows import Windows
+from fluxnetes.queue.lifecycle.handlers import Handlers
+from fluxnetes.queue.lifecycle.transitions import Life
+from fluxnetes.queue.order.gate import Gate
+from fluxnetes.queue.order.limits import Budgets, Limits
+from fluxnetes.queue.order.order import Line, Order
+from fluxnetes.queue.order.usage import Ledger
+from fluxnetes.queue.persist.records import Records
+from fluxnetes.queue.persist.restore import restore, with_forgotten_queues
+from fluxnetes.queue.persist.snapshot import take_snapshot
+from fluxnetes.queue.persist.validate import Validator
+from fluxnetes.queue.plan.builder import Ground, make_room
+from fluxnetes.queue.plan.columns import Columns
+from fluxnetes.queue.plan.promises import Promises
+from fluxnetes.queue.plan.windows import Windows
 
 _CHARGED = ("core", "cpu", "node")
 """What counts as usage unless configured: the first of these that the graph has."""

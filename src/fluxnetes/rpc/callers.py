@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 
-from fluxnetes.rpc.refusals import Denied
+from fluxnetes.service.errors import Denied
 
 _caller: ContextVar[str] = ContextVar("caller", default="")
 """Every call has a context of its own."""

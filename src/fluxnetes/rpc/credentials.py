@@ -19,7 +19,7 @@ import grpc
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from fluxnetes.certificates import Signed, issue_server, make_authority
+from fluxnetes.common.certificates import Signed, issue_server, make_authority
 
 _log = logging.getLogger("fluxnetes.rpc")
 

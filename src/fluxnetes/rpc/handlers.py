@@ -19,9 +19,9 @@ from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 from grpc.aio import ServicerContext
 
-from fluxnetes.rpc.calls import Call
-from fluxnetes.rpc.refusals import Invalid, Refusal
-from fluxnetes.rpc.statuses import code_of, details_of, text_of
+from fluxnetes.rpc.call import Call
+from fluxnetes.rpc.grpc_status import code_of, details_of, text_of
+from fluxnetes.service.errors import Invalid, Refusal
 
 _log = logging.getLogger("fluxnetes.rpc")
 

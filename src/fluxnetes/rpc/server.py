@@ -21,7 +21,7 @@ from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
 from fluxnetes.rpc.credentials import Files
 from fluxnetes.rpc.guard import Guard
 from fluxnetes.rpc.handlers import Service, handler_of
-from fluxnetes.rpc.reflecting import add_reflection
+from fluxnetes.rpc.reflection import add_reflection
 
 PORT = 4242
 LARGEST = 1 << 30

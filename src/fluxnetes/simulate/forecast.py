@@ -20,9 +20,9 @@ from fluxnetes.match.nodes import Nodes
 from fluxnetes.queue.changes import Allocation, Snapshot
 from fluxnetes.queue.config import Config, QueueConfig
 from fluxnetes.queue.jobs import Submission
-from fluxnetes.simulate.ahead import Ahead
 from fluxnetes.simulate.cluster import Cluster, with_more_nodes
 from fluxnetes.simulate.errors import SimulationError
+from fluxnetes.simulate.run_ahead import Ahead
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from uuid import UUID
 
-from fluxnetes.store.connect import Connection
+from fluxnetes.store.database import Connection
 from fluxnetes.store.errors import LeaseLost
 from fluxnetes.store.statements import statements
 

@@ -9,10 +9,10 @@ from asyncpg import Record
 
 from fluxnetes.queue.changes import Allocation, Event, QueueState, Snapshot, Spent, Usage
 from fluxnetes.queue.jobs import Dependency, Job
-from fluxnetes.queue.records import OUTCOMES_KEPT
+from fluxnetes.queue.persist.records import OUTCOMES_KEPT
 from fluxnetes.queue.states import State
-from fluxnetes.store import records
-from fluxnetes.store.connect import Connection
+from fluxnetes.store.codec import rows
+from fluxnetes.store.database import Connection
 from fluxnetes.store.statements import statements
 
 _SQL = statements("read")
@@ -29,7 +29,7 @@ async def load(connection: Connection) -> Snapshot:
             jobs=await _jobs(connection, [r["id"] for r in await connection.fetch(_SQL["needed"])]),
             outcomes=await _outcomes(connection),
             allocations=await _allocations(connection),
-            windows=tuple(map(records.window, await connection.fetch(_SQL["windows"]))),
+            windows=tuple(map(rows.window, await connection.fetch(_SQL["windows"]))),
             usage=tuple(Usage(r["namespace"], r["user"], r["amount"], r["at"]) for r in usage),
             queues=tuple(QueueState(r["queue"], r["stopped"], r["drained"]) for r in queues),
             spent=tuple(Spent(r["budget"], r["period"], r["amount"]) for r in spent),
@@ -54,24 +54,24 @@ async def load_ended(connection: Connection, workloads: Iterable[str]) -> dict[s
 
 async def load_events(connection: Connection, job: int) -> list[Event]:
     """One job's story."""
-    return [records.event(row) for row in await connection.fetch(_SQL["events"], job)]
+    return [rows.event(row) for row in await connection.fetch(_SQL["events"], job)]
 
 
 async def _jobs(connection: Connection, needed: list[int]) -> tuple[Job, ...]:
     dependencies: defaultdict[int, list[Dependency]] = defaultdict(list)
     for row in await connection.fetch(_SQL["dependencies"], needed):
-        dependencies[row["job"]].append(records.dependency(row))
+        dependencies[row["job"]].append(rows.dependency(row))
     submissions = {
-        row["id"]: records.submission(row, dependencies[row["id"]])
+        row["id"]: rows.submission(row, dependencies[row["id"]])
         for row in await connection.fetch(_SQL["submissions"], needed)
     }
     found = await connection.fetch(_SQL["plans"], needed)
-    plans = {row["job"]: records.plan(row) for row in found}
+    plans = {row["job"]: rows.plan(row) for row in found}
     commitments: defaultdict[int, dict[str, float]] = defaultdict(dict)
     for row in await connection.fetch(_SQL["commitments"], needed):
         commitments[row["job"]][row["budget"]] = row["amount"]
     return tuple(
-        records.job(row, submissions[row["id"]], plans.get(row["id"]), commitments[row["id"]])
+        rows.job(row, submissions[row["id"]], plans.get(row["id"]), commitments[row["id"]])
         for row in await connection.fetch(_SQL["jobs"], needed)
     )
 
@@ -86,4 +86,4 @@ async def _allocations(connection: Connection) -> tuple[Allocation, ...]:
     for row in await connection.fetch(_SQL["tasks"]):
         tasks[row["job"]].append(row)
     found = await connection.fetch(_SQL["allocations"])
-    return tuple(records.allocation(row, tasks[row["job"]]) for row in found)
+    return tuple(rows.allocation(row, tasks[row["job"]]) for row in found)

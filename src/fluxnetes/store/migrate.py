@@ -13,7 +13,7 @@ from importlib.resources import files
 
 import asyncpg
 
-from fluxnetes.store.connect import Connection
+from fluxnetes.store.database import Connection
 from fluxnetes.store.errors import NewerDatabase, StoreRefused
 from fluxnetes.store.statements import statements
 

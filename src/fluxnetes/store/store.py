@@ -27,13 +27,13 @@ from fluxnetes.queue.changes import Allocation, Changes, Event, Snapshot
 from fluxnetes.queue.config import Config
 from fluxnetes.queue.jobs import Job
 from fluxnetes.store import lease as leases
-from fluxnetes.store.connect import Connection, Database
+from fluxnetes.store.database import Connection, Database
 from fluxnetes.store.lease import Holder, Lease
 from fluxnetes.store.load import load, load_ended, load_events, load_jobs
 from fluxnetes.store.migrate import migrate, migrations
 from fluxnetes.store.system import Kept, System, load_system
+from fluxnetes.store.write_cache import Written
 from fluxnetes.store.writes import Write, encode, encode_system, send
-from fluxnetes.store.written import Written
 
 
 @asynccontextmanager

@@ -23,11 +23,11 @@ from fluxnetes.graph.columns import GraphError, ResourceGraph
 from fluxnetes.graph.readers import read_graph
 from fluxnetes.graph.writers.whole import living, write_graph
 from fluxnetes.queue.config import Config
-from fluxnetes.store.configs import decode_config, encode_config
-from fluxnetes.store.connect import Connection
+from fluxnetes.store.codec.config import decode_config, encode_config
+from fluxnetes.store.codec.requests import to_json
+from fluxnetes.store.codec.rows import Found, Row
+from fluxnetes.store.database import Connection
 from fluxnetes.store.errors import Unreadable
-from fluxnetes.store.records import Found, Row
-from fluxnetes.store.requests import to_json
 from fluxnetes.store.statements import statements
 
 _SQL = statements("read")

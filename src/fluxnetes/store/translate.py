@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.placement import Placement
-from fluxnetes.match.gang import Seats
+from fluxnetes.match.gang.model import Seats
 from fluxnetes.queue.changes import Allocation, Snapshot
 from fluxnetes.store.system import System
 

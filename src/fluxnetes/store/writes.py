@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from fluxnetes.queue.changes import Allocation, Changes
 from fluxnetes.queue.jobs import Job, Submission
-from fluxnetes.store.connect import Connection
-from fluxnetes.store.records import (
+from fluxnetes.store.codec.rows import (
     Row,
     allocation_columns,
     dependency_rows,
@@ -22,9 +21,10 @@ from fluxnetes.store.records import (
     task_rows,
     window_row,
 )
+from fluxnetes.store.database import Connection
 from fluxnetes.store.statements import statements
 from fluxnetes.store.system import Kept, state_row, system_row
-from fluxnetes.store.written import Written
+from fluxnetes.store.write_cache import Written
 
 _SQL = statements("write")
 

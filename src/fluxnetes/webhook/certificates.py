@@ -24,7 +24,13 @@ from cryptography import x509
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from fluxnetes.certificates import CLOCKS_DIFFER_BY, Signed, issue_server, make_authority, read_key
+from fluxnetes.common.certificates import (
+    CLOCKS_DIFFER_BY,
+    Signed,
+    issue_server,
+    make_authority,
+    read_key,
+)
 
 NAME = "fluxnetes webhook"
 

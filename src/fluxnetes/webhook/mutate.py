@@ -24,12 +24,12 @@ from typing import TypeVar
 import msgspec
 
 from fluxnetes.cluster.adapters import ADAPTERS
-from fluxnetes.cluster.marks import BadMark, read_marks
-from fluxnetes.cluster.names import GATE, GATES, HOLD, HOSTNAME, QUEUED, SCHEDULER_NAMES
+from fluxnetes.cluster.labels.names import GATE, GATES, HOLD, HOSTNAME, QUEUED, SCHEDULER_NAMES
+from fluxnetes.cluster.labels.parse import BadMark, read_marks
 from fluxnetes.kube.objects.base import Metadata
 from fluxnetes.kube.objects.jobs import JOBS, Job
 from fluxnetes.kube.objects.pods import PODS, Pod, PodSpec
-from fluxnetes.webhook.makers import believed_owner, is_mirror
+from fluxnetes.webhook.requester import believed_owner, is_mirror
 from fluxnetes.webhook.review import (
     BadReview,
     Decision,

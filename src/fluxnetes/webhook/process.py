@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from fluxnetes.kube.backoff import Backoff, Patience
+from fluxnetes.common.backoff import Backoff, Patience
 from fluxnetes.webhook.mutate import Policy
-from fluxnetes.webhook.serving import listen
+from fluxnetes.webhook.run import listen
 
 READY = b"ready"
 """What the process says when the API server has been told of it."""

@@ -20,14 +20,14 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from fluxnetes.cluster.names import MANAGED, MIRROR
+from fluxnetes.cluster.labels.names import MANAGED, MIRROR
 from fluxnetes.kube.client import Client
 from fluxnetes.kube.errors import NotFound
 from fluxnetes.kube.objects.registrations import REGISTRATIONS
 from fluxnetes.kube.patches import apply
 from fluxnetes.webhook.certificates import ServedAs
-from fluxnetes.webhook.makers import CONTROLLER_ACCOUNTS, CONTROLLERS, NODES
 from fluxnetes.webhook.mutate import BUILT_IN, Policy
+from fluxnetes.webhook.requester import CONTROLLER_ACCOUNTS, CONTROLLERS, NODES
 
 NAME = "fluxnetes"
 PATH = "/mutate"

@@ -20,14 +20,14 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from fluxnetes.certificates import Signed
-from fluxnetes.kube.backoff import Backoff, Patience
+from fluxnetes.common.backoff import Backoff, Patience
+from fluxnetes.common.certificates import Signed
 from fluxnetes.kube.client import Client
 from fluxnetes.kube.errors import KubeError
+from fluxnetes.webhook.cert_store import Keeper
 from fluxnetes.webhook.certificates import Certificates, read_certificates, renew
-from fluxnetes.webhook.keeping import Keeper
 from fluxnetes.webhook.registration import register, registration
-from fluxnetes.webhook.setting import Setting
+from fluxnetes.webhook.settings import Setting
 
 _log = logging.getLogger("fluxnetes.webhook")
 

@@ -21,7 +21,7 @@ from fluxnetes.cli.resource_query.shell import carry_out, run_line
 from fluxnetes.cli.resource_query.start import build_matcher
 from fluxnetes.graph.columns import GraphError
 from fluxnetes.match.errors import MatchError
-from fluxnetes.match.query import QueryError
+from fluxnetes.match.find.query import QueryError
 from fluxnetes.notation.hostlist import HostlistError
 from fluxnetes.notation.idset import IdsetError
 

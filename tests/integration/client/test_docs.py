@@ -15,10 +15,12 @@ from fluxnetes import client
 from fluxnetes.cli.serve.options import app
 from fluxnetes.cli.serve.run import USUAL_POLICY
 from fluxnetes.client.retrying import SAFE
-from fluxnetes.rpc import alone, asks, credentials, journal, server
+from fluxnetes.rpc import credentials, server
 from fluxnetes.rpc.api import reading, streams
-from fluxnetes.rpc.podspecs import MOST
-from fluxnetes.rpc.statuses import code_of
+from fluxnetes.rpc.grpc_status import code_of
+from fluxnetes.service import changelog, matcher_backend
+from fluxnetes.service.requests import jobspec_cache
+from fluxnetes.service.requests.pods import MOST
 from fluxnetes.v1 import jobs_pb2, resources_pb2
 from tests.integration.client.pages import DOCS, PAGES, play
 from tests.integration.client.test_errors import REFUSALS
@@ -80,12 +82,12 @@ def test_the_page_has_the_limits_that_there_are() -> None:
     told = {cells[0]: cells[1] for cells in rows(SERVE, "what")}
     assert server.LARGEST == 1 << 30
     assert told["calls at one time, streams included"].startswith(f"{server.MOST_CALLS:,};")
-    assert told["a jobspec"] == f"{asks.LONGEST >> 20} MiB"
+    assert told["a jobspec"] == f"{jobspec_cache.LONGEST >> 20} MiB"
     most = f"{reading._MOST_SHAPES:,}; {MOST:,}"
     assert told["shapes of a gang, pods of the old dialects"] == most
     kept = told["jobs that ended and can still be asked about"]
-    assert kept.startswith(f"{alone._ENDED_KEPT:,} ")
-    assert told["changed jobs or nodes that a stream can resume over"] == f"{journal.KEPT:,}"
+    assert kept.startswith(f"{matcher_backend._ENDED_KEPT:,} ")
+    assert told["changed jobs or nodes that a stream can resume over"] == f"{changelog.KEPT:,}"
 
 
 def test_the_page_has_the_certificates_that_are_made() -> None:

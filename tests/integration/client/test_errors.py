@@ -29,30 +29,30 @@ from fluxnetes.client import (
 from fluxnetes.client.errors import error_of
 from fluxnetes.client.retrying import Patience
 from fluxnetes.match.answers import Outcome
-from fluxnetes.rpc import refusals
-from fluxnetes.rpc.statuses import code_of, details_of
+from fluxnetes.rpc.grpc_status import code_of, details_of
+from fluxnetes.service import errors as service_errors
 from tests.integration.client.conftest import Connect
 from tests.integration.client.jobs import cores, nodes
 
 PROTO = Path(__file__).parents[3] / "src" / "fluxnetes" / "v1" / "jobs.proto"
 
-REFUSALS: list[tuple[refusals.Refusal, type[CallError]]] = [
-    (refusals.Invalid("none", "ask.gang"), Invalid),
-    (refusals.NoFit(Outcome.BUSY, "later"), Busy),
-    (refusals.NoFit(Outcome.UNSATISFIABLE, "never"), Unsatisfiable),
-    (refusals.NoFit(Outcome.INVALID, "odd"), Invalid),
-    (refusals.UnknownJob("who"), UnknownJob),
-    (refusals.WrongState("over"), WrongState),
-    (refusals.NoGraph(), NoGraph),
-    (refusals.NoQueue(), NoQueue),
-    (refusals.Denied("no"), Denied),
-    (refusals.Away("elsewhere"), Unavailable),
+REFUSALS: list[tuple[service_errors.Refusal, type[CallError]]] = [
+    (service_errors.Invalid("none", "ask.gang"), Invalid),
+    (service_errors.NoFit(Outcome.BUSY, "later"), Busy),
+    (service_errors.NoFit(Outcome.UNSATISFIABLE, "never"), Unsatisfiable),
+    (service_errors.NoFit(Outcome.INVALID, "odd"), Invalid),
+    (service_errors.UnknownJob("who"), UnknownJob),
+    (service_errors.WrongState("over"), WrongState),
+    (service_errors.NoGraph(), NoGraph),
+    (service_errors.NoQueue(), NoQueue),
+    (service_errors.Denied("no"), Denied),
+    (service_errors.Away("elsewhere"), Unavailable),
 ]
 
 
 @pytest.mark.parametrize(("refusal", "kind"), REFUSALS, ids=lambda each: type(each).__name__)
 def test_every_refusal_is_an_error_of_its_own(
-    refusal: refusals.Refusal, kind: type[CallError]
+    refusal: service_errors.Refusal, kind: type[CallError]
 ) -> None:
     _, code = code_of(refusal)
     told = error_of(
@@ -63,7 +63,7 @@ def test_every_refusal_is_an_error_of_its_own(
 
 
 def test_no_refusal_is_left_out() -> None:
-    known = set(refusals.Refusal.__subclasses__())
+    known = set(service_errors.Refusal.__subclasses__())
     assert {type(refusal) for refusal, _ in REFUSALS} == known
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fluxnetes.certificates import Signed, issue_client, issue_server, make_authority
 from fluxnetes.client import Client, Denied, Patience, Unavailable
+from fluxnetes.common.certificates import Signed, issue_client, issue_server, make_authority
 from tests.integration.client.conftest import Connect
 from tests.integration.rpc.process import Serve
 

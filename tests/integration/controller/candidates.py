@@ -21,7 +21,7 @@ from typing import Self
 import asyncpg
 
 from fluxnetes.plane.errors import RequestRefused
-from fluxnetes.store.embedded import EmbeddedServer
+from fluxnetes.store.embedded.server import EmbeddedServer
 from tests.integration.controller.space import Space
 from tests.integration.controller.stage import PATIENCE, Stage
 from tests.integration.store.servers import create_database, fetch

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from fluxnetes.controller.crd import install_crd
+from fluxnetes.controller.leadership.crd import install_crd
+from fluxnetes.kube.auth.access import Access, find_access
 from fluxnetes.kube.client import Client
-from fluxnetes.kube.config import Access, find_access
 from fluxnetes.plane.binaries import Binaries
 from fluxnetes.plane.plane import ControlPlane
 from tests.integration.controller.candidates import Play, Theatre, a_theatre

@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
+from fluxnetes.kube.auth.access import Access
 from fluxnetes.kube.client import Client
-from fluxnetes.kube.config import Access
-from fluxnetes.kube.exchange import Request
-from fluxnetes.kube.transport import Lane, Transport
+from fluxnetes.kube.http.transport import Lane, Transport
+from fluxnetes.kube.http.types import Request
 
 
 class CountingTransport(Transport):

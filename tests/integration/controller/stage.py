@@ -20,8 +20,8 @@ import yaml
 
 from fluxnetes.plane.api import Object
 from fluxnetes.plane.binaries import Binaries
+from fluxnetes.plane.components import API_SERVER
 from fluxnetes.plane.nodes import NODES, NodeShape, a_node, is_usable
-from fluxnetes.plane.parts import API_SERVER
 from fluxnetes.plane.plane import ControlPlane
 from tests.integration.controller.pod_groups import install_definition
 from tests.integration.controller.proxy import Proxy

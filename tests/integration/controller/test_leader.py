@@ -11,12 +11,12 @@ from contextlib import contextmanager
 
 import pytest
 
-from fluxnetes.controller.leader import NAME, Leader, LeadershipLost, Timing
+from fluxnetes.controller.leadership.election import NAME, Leader, LeadershipLost, Timing
+from fluxnetes.kube.auth.access import Access
 from fluxnetes.kube.client import Client
-from fluxnetes.kube.config import Access
 from fluxnetes.kube.objects.leases import LEASES
 from fluxnetes.kube.patches import merge
-from fluxnetes.plane.parts import API_SERVER
+from fluxnetes.plane.components import API_SERVER
 from fluxnetes.plane.plane import ControlPlane
 from tests.integration.controller.counting import beside, until
 from tests.integration.kube.conftest import Restart

@@ -9,13 +9,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fluxnetes.controller.courtesy import Courtesy
-from fluxnetes.controller.crd import install_crd, manifest
-from fluxnetes.controller.fluxjobs import FluxJobView
-from fluxnetes.controller.records import Pace, Records
-from fluxnetes.kube.backoff import Patience
+from fluxnetes.common.backoff import Patience
+from fluxnetes.controller.leadership.crd import install_crd, manifest
+from fluxnetes.controller.reporting.fluxjob_sync import Pace, Records
+from fluxnetes.controller.reporting.fluxjob_view import FluxJobView
+from fluxnetes.controller.reporting.throttle import Courtesy
+from fluxnetes.kube.auth.access import Access
 from fluxnetes.kube.client import Client, Scope
-from fluxnetes.kube.config import Access
 from fluxnetes.kube.objects.base import Owner
 from fluxnetes.kube.objects.definitions import DEFINITIONS
 from fluxnetes.kube.objects.fluxjobs import FLUX_JOBS, FluxJob, Wrapped

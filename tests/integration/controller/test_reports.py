@@ -6,13 +6,13 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
-from fluxnetes.controller.conditions import Conditions, Measure
-from fluxnetes.controller.courtesy import Courtesy
-from fluxnetes.controller.events import Limits, Recorder, about
-from fluxnetes.controller.reports import Reports, report_to
-from fluxnetes.kube.backoff import Patience
+from fluxnetes.common.backoff import Patience
+from fluxnetes.controller.reporting.conditions import Conditions, Measure
+from fluxnetes.controller.reporting.events import Limits, Recorder, about
+from fluxnetes.controller.reporting.reports import Reports, report_to
+from fluxnetes.controller.reporting.throttle import Courtesy
+from fluxnetes.kube.auth.access import Access
 from fluxnetes.kube.client import Client, Scope
-from fluxnetes.kube.config import Access
 from fluxnetes.kube.objects.base import Condition, Key
 from fluxnetes.kube.objects.events import EVENTS, Event, Reference
 from fluxnetes.kube.objects.fluxjobs import FLUX_JOBS, Wrapped

@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 import yaml
 
-from fluxnetes.controller.crd import manifest
+from fluxnetes.controller.leadership.crd import manifest
 from fluxnetes.plane.api import Api, Object
 from fluxnetes.plane.binaries import Binaries
 from fluxnetes.plane.certificates import Certificate
+from fluxnetes.plane.components import API_SERVER, CONTROLLERS, ETCD, KWOK
 from fluxnetes.plane.errors import RequestRefused
 from fluxnetes.plane.nodes import NODES
-from fluxnetes.plane.parts import API_SERVER, CONTROLLERS, ETCD, KWOK
 from fluxnetes.plane.plane import ControlPlane
 from tests.integration.controller.audit import Asked, Right, arguments, asked, granted
 from tests.integration.controller.candidates import Candidate

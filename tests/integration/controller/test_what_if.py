@@ -8,7 +8,7 @@ import time
 import pytest
 
 from fluxnetes.cli.entry import main
-from fluxnetes.store.embedded import EmbeddedServer
+from fluxnetes.store.embedded.server import EmbeddedServer
 from tests.integration.controller.objects import a_pod
 from tests.integration.controller.space import Space
 from tests.integration.controller.stage import Stage

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fluxnetes.controller.fluxjobs import FluxJobView
+from fluxnetes.controller.reporting.fluxjob_view import FluxJobView
 from fluxnetes.kube.objects.fluxjobs import Wrapped
 from fluxnetes.queue.states import State
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fluxnetes.cluster import names
+from fluxnetes.cluster.labels import names
 from fluxnetes.plane.api import Object
 from tests.integration.crash.works import Fate, Kind, Work
 

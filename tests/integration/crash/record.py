@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from fluxnetes.cluster.names import COMPLETION_INDEX, JOB
+from fluxnetes.cluster.labels.names import COMPLETION_INDEX, JOB
 from fluxnetes.plane.api import Object
 from tests.integration.crash.manifests import WORK
 

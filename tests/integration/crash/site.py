@@ -18,11 +18,11 @@ from typing import Self
 import tests.integration.store.quick  # noqa: F401 - for its effect
 from fluxnetes.plane.api import Api, Object
 from fluxnetes.plane.binaries import Binaries
+from fluxnetes.plane.components import API_SERVER
 from fluxnetes.plane.errors import RequestRefused
-from fluxnetes.plane.parts import API_SERVER
 from fluxnetes.plane.plane import ControlPlane
 from fluxnetes.plane.processes import Process, Program
-from fluxnetes.store.embedded import EmbeddedServer
+from fluxnetes.store.embedded.server import EmbeddedServer
 from tests.integration.crash.manifests import NAMESPACE
 from tests.integration.crash.recorder import RECORDING
 from tests.integration.store.servers import kill_server

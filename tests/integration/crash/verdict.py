@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from fluxnetes.controller.filing import WORKLOAD
+from fluxnetes.controller.reporting.fluxjob_writer import WORKLOAD
 from fluxnetes.plane.api import Object
 from fluxnetes.plane.binaries import Binaries
 from tests.integration.crash import record

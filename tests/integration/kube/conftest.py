@@ -10,11 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from fluxnetes.kube.auth.access import Access, find_access
 from fluxnetes.kube.client import Client
-from fluxnetes.kube.config import Access, find_access
 from fluxnetes.kube.objects.namespaces import NAMESPACES
 from fluxnetes.plane.binaries import Binaries, find_binaries, find_existing
-from fluxnetes.plane.parts import API_SERVER, ETCD
+from fluxnetes.plane.components import API_SERVER, ETCD
 from fluxnetes.plane.plane import ControlPlane
 
 API_SERVER_ARGUMENTS = (

@@ -16,10 +16,10 @@ from typing import Any, TypeAlias
 import msgspec
 from aiohttp import web
 
-from fluxnetes.kube.backoff import Patience
+from fluxnetes.common.backoff import Patience
+from fluxnetes.kube.auth.access import Access
+from fluxnetes.kube.auth.credentials import Credentials, Proof, Reading
 from fluxnetes.kube.client import Client
-from fluxnetes.kube.config import Access
-from fluxnetes.kube.credentials import Credentials, Proof, Reading
 from tests.unit.kube.objects import as_page
 
 Answer: TypeAlias = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from fluxnetes.kube.auth.access import Access, from_kubeconfig
 from fluxnetes.kube.client import Client, Scope
-from fluxnetes.kube.config import Access, from_kubeconfig
 from fluxnetes.kube.errors import (
     AlreadyExists,
     Conflict,

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from fluxnetes.kube.auth.access import Access
 from fluxnetes.kube.client import EVERYTHING, Client, Scope
-from fluxnetes.kube.config import Access
 from fluxnetes.kube.errors import Expired
 from fluxnetes.kube.informer import Informer
 from fluxnetes.kube.objects.base import Object, Resource

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 
-from fluxnetes.kube.backoff import Patience
+from fluxnetes.common.backoff import Patience
 from fluxnetes.kube.cache import Change
 from fluxnetes.kube.informer import Informer
 from fluxnetes.kube.objects.podgroups import POD_GROUPS

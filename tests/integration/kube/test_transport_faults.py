@@ -11,9 +11,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from fluxnetes.kube.auth.access import Access, from_kubeconfig, in_cluster
+from fluxnetes.kube.auth.credentials import Credentials, Proof, Reading
 from fluxnetes.kube.client import Client
-from fluxnetes.kube.config import Access, from_kubeconfig, in_cluster
-from fluxnetes.kube.credentials import Credentials, Proof, Reading
 from fluxnetes.kube.errors import (
     Conflict,
     Overloaded,
@@ -23,11 +23,11 @@ from fluxnetes.kube.errors import (
     Unreadable,
     Untrusted,
 )
+from fluxnetes.kube.http.tls import Trust
+from fluxnetes.kube.http.transport import Lane
 from fluxnetes.kube.objects.jobs import JOBS
 from fluxnetes.kube.objects.pods import PODS
 from fluxnetes.kube.patches import apply, edits, merge, strategic
-from fluxnetes.kube.tls import Trust
-from fluxnetes.kube.transport import Lane
 from tests.integration.kube.faults import Faulty, access_to, break_off, connect, refuse, say, serve
 from tests.unit.kube.certificates import Authority
 from tests.unit.kube.objects import a_pod

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from fluxnetes.kube import wires
-from fluxnetes.kube.credentials import Identity
+from fluxnetes.kube.auth.credentials import Identity
 from fluxnetes.kube.errors import ConfigError
-from fluxnetes.kube.exchange import Answer, Request
-from fluxnetes.kube.wires import NoAnswer, NoConnection, Wires
+from fluxnetes.kube.http import pool
+from fluxnetes.kube.http.pool import NoAnswer, NoConnection, Wires
+from fluxnetes.kube.http.types import Answer, Request
 
 NOBODY = Identity({}, None)
 GET = Request("get it", "GET", "/it")
@@ -173,7 +173,7 @@ async def test_a_connection_that_broke_while_it_rested_is_not_used_again() -> No
 async def test_a_connection_that_rested_too_long_is_not_used_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(wires, "_FRESH", 0.0)
+    monkeypatch.setattr(pool, "_FRESH", 0.0)
     async with talking(HELLO, HELLO) as (ask, server):
         for _ in range(2):
             await ask.ask(GET, NOBODY)

@@ -9,9 +9,9 @@ import pytest
 from fluxnetes.plane.api import Api
 from fluxnetes.plane.binaries import Binaries
 from fluxnetes.plane.certificates import Authority
+from fluxnetes.plane.components import API_SERVER, ETCD
 from fluxnetes.plane.errors import PlaneFailed, RequestRefused
 from fluxnetes.plane.nodes import NODES, is_ready
-from fluxnetes.plane.parts import API_SERVER, ETCD
 from fluxnetes.plane.plane import ControlPlane
 from tests.integration.plane.objects import JOBS, PODS, a_job, a_pod, conditions, wait_for
 

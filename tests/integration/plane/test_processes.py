@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fluxnetes.plane.errors import PlaneFailed
-from fluxnetes.plane.places import Places, choose_ports, make_places
+from fluxnetes.plane.paths import Places, choose_ports, make_places
 from fluxnetes.plane.processes import FolderLock, Process, Program
 
 

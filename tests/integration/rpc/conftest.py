@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fluxnetes.store.embedded import EmbeddedServer
+from fluxnetes.store.embedded.server import EmbeddedServer
 from tests.integration.rpc.dialects import OldClient
 from tests.integration.rpc.ours import Ours
 from tests.integration.rpc.process import Serve

@@ -14,7 +14,7 @@ from typing import Any
 import grpc
 from google.protobuf.message import Message
 
-from fluxnetes.store.embedded import EmbeddedServer
+from fluxnetes.store.embedded.server import EmbeddedServer
 from fluxnetes.v1 import jobs_pb2 as v1
 from tests.integration.rpc.conftest import Speak, crash
 from tests.integration.rpc.graphs import a_cluster

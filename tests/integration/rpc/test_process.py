@@ -10,7 +10,7 @@ from pathlib import Path
 import grpc
 import pytest
 
-from fluxnetes.certificates import issue_client, make_authority
+from fluxnetes.common.certificates import issue_client, make_authority
 from fluxnetes.v1 import resources_pb2 as v1
 from tests.integration.rpc.conftest import Speak, crash
 from tests.integration.rpc.graphs import a_cluster, of_kubernetes

@@ -8,24 +8,24 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from fluxnetes.cli.serve.door import Door
 from fluxnetes.cli.serve.options import Options
 from fluxnetes.cli.serve.run import _writing
-from fluxnetes.cluster.machines import Machines
-from fluxnetes.controller.petitions import Petitions
+from fluxnetes.cluster.node_graph import Machines
 from fluxnetes.graph.readers import read_graph
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.config import Config
-from fluxnetes.rpc import writing
-from fluxnetes.rpc.alone import Alone
-from fluxnetes.rpc.asks import read_jobspec
-from fluxnetes.rpc.keeping import reopen
-from fluxnetes.rpc.lone_queue import lone_queue
-from fluxnetes.rpc.matching import Matching
-from fluxnetes.rpc.values import Adoption, Wish
-from fluxnetes.rpc.whose import NotOurs
-from fluxnetes.rpc.writing import Writer
-from fluxnetes.store.connect import Database
+from fluxnetes.rpc.listener import Door
+from fluxnetes.service.mailbox import Petitions
+from fluxnetes.service.matcher_backend import Alone
+from fluxnetes.service.matcher_ops import Matching
+from fluxnetes.service.persistence import writer as writer_module
+from fluxnetes.service.persistence.allocations import reopen
+from fluxnetes.service.persistence.ownership import NotOurs
+from fluxnetes.service.persistence.writer import Writer
+from fluxnetes.service.queue_runner import lone_queue
+from fluxnetes.service.requests.jobspec_cache import read_jobspec
+from fluxnetes.service.values import Adoption, Wish
+from fluxnetes.store.database import Database
 from fluxnetes.store.errors import LeaseLost
 from fluxnetes.store.store import Store
 from fluxnetes.store.writes import Write
@@ -168,7 +168,7 @@ async def test_what_nobody_waits_for_is_written_before_we_go(
     dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As when somebody left while it was matched, and then we are told to stop."""
-    monkeypatch.setattr(writing, "_OFTEN", 60.0)
+    monkeypatch.setattr(writer_module, "_OFTEN", 60.0)
     options = Options(
         Door("127.0.0.1", 0), None, None, "lonode", False, None, 0.0, True, dsn, None, "info"
     )

@@ -9,7 +9,7 @@ import pytest
 
 from fluxnetes.client import Client
 from fluxnetes.plane.binaries import Binaries
-from fluxnetes.plane.parts import API_SERVER
+from fluxnetes.plane.components import API_SERVER
 from fluxnetes.plane.plane import ControlPlane
 from tests.integration.controller.space import Space
 from tests.integration.controller.stage import API_SERVER_ARGUMENTS, Stage, _make_folder

@@ -11,8 +11,8 @@ import pytest
 from fluxnetes.client import Busy, Client, Denied, State, Unsatisfiable, WrongState
 from fluxnetes.graph.pools import pool_graph
 from fluxnetes.queue.config import Config
-from fluxnetes.store.connect import Database
-from fluxnetes.store.embedded import EmbeddedServer
+from fluxnetes.store.database import Database
+from fluxnetes.store.embedded.server import EmbeddedServer
 from fluxnetes.store.store import Store
 from tests.integration.controller.objects import a_pod
 from tests.integration.controller.space import Space

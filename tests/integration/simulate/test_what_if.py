@@ -22,7 +22,7 @@ from fluxnetes.graph.writers.whole import write_graph
 from fluxnetes.queue.config import Cap, Config, Policy, QueueConfig
 from fluxnetes.queue.jobs import Submission
 from fluxnetes.simulate.cluster import Cluster, survey
-from fluxnetes.store.embedded import EmbeddedServer
+from fluxnetes.store.embedded.server import EmbeddedServer
 from fluxnetes.store.store import open_store
 from tests.integration.simulate.command import FLUXNETES, run_simulate
 from tests.integration.simulate.pages import PAGE

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import tests.integration.store.quick  # noqa: F401 - for its effect
-from fluxnetes.store.embedded import EmbeddedServer
+from fluxnetes.store.embedded.server import EmbeddedServer
 from tests.integration.store.servers import wipe
 
 

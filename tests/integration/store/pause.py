@@ -9,8 +9,8 @@ from uuid import uuid4
 import asyncpg
 
 from fluxnetes.store.lease import claim, take
+from fluxnetes.store.write_cache import Written
 from fluxnetes.store.writes import encode, send
-from fluxnetes.store.written import Written
 from tests.integration.store.records import a_job, changes
 
 

@@ -6,7 +6,7 @@ no test here cuts the power. On a busy disk the tests are several times quicker 
 
 from __future__ import annotations
 
-from fluxnetes.store import cluster
+from fluxnetes.store.embedded import cluster
 
 cluster.SETTINGS["fsync"] = "off"
 cluster.MADE_WITH.append("--no-sync")

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import tests.integration.store.quick  # noqa: F401 - for its effect
-from fluxnetes.store.embedded import EmbeddedServer
+from fluxnetes.store.embedded.server import EmbeddedServer
 
 server = EmbeddedServer(Path(sys.argv[1]))
 server.start()

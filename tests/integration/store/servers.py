@@ -11,9 +11,9 @@ from pathlib import Path
 
 import asyncpg
 
-from fluxnetes.store.embedded import EmbeddedServer
-from fluxnetes.store.locks import Lock
-from fluxnetes.store.places import Places
+from fluxnetes.common.file_lock import Lock
+from fluxnetes.store.embedded.paths import Places
+from fluxnetes.store.embedded.server import EmbeddedServer
 
 HERE = Path(__file__).parent
 

@@ -15,12 +15,12 @@ import pytest
 from fluxnetes.queue.changes import Changes, Event
 from fluxnetes.queue.jobs import Plan
 from fluxnetes.queue.states import State
-from fluxnetes.store.connect import Database
-from fluxnetes.store.embedded import EmbeddedServer
+from fluxnetes.store.database import Database
+from fluxnetes.store.embedded.server import EmbeddedServer
 from fluxnetes.store.lease import Lease
 from fluxnetes.store.store import Store, open_store
+from fluxnetes.store.write_cache import Written
 from fluxnetes.store.writes import encode
-from fluxnetes.store.written import Written
 from tests.integration.store.records import a_job, a_placement, an_allocation, changes, moved
 from tests.integration.store.servers import Child, fetch
 

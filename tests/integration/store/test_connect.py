@@ -8,9 +8,9 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from fluxnetes.store import connect
-from fluxnetes.store.connect import Connection, Database
-from fluxnetes.store.embedded import EmbeddedServer
+from fluxnetes.store import database as module
+from fluxnetes.store.database import Connection, Database
+from fluxnetes.store.embedded.server import EmbeddedServer
 from fluxnetes.store.errors import StoreRefused
 from tests.integration.store.servers import fetch
 
@@ -127,7 +127,7 @@ async def test_a_server_that_is_too_old_is_refused(
     dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """There is no old server here, so what is old is moved instead."""
-    monkeypatch.setattr(connect, "OLDEST", 99)
+    monkeypatch.setattr(module, "OLDEST", 99)
     database = Database(dsn)
     with pytest.raises(StoreRefused, match=r"is Postgres \d+; Fluxnetes needs 99 or newer"):
         await database.open()

@@ -14,8 +14,8 @@ from fluxnetes.graph.readers import read_graph
 from fluxnetes.graph.writers.whole import write_graph
 from fluxnetes.queue.config import Config
 from fluxnetes.queue.states import State
-from fluxnetes.store.binaries import find_binaries
-from fluxnetes.store.embedded import EmbeddedServer
+from fluxnetes.store.embedded.binaries import find_binaries
+from fluxnetes.store.embedded.server import EmbeddedServer
 from fluxnetes.store.store import open_store
 from tests.integration.store.records import a_job, changes
 from tests.integration.store.servers import create_database

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from fluxnetes.store.account import server_account
-from fluxnetes.store.binaries import Binaries, find_binaries, within_reach
-from fluxnetes.store.connect import Database
-from fluxnetes.store.embedded import EmbeddedServer
+from fluxnetes.store.database import Database
+from fluxnetes.store.embedded.account import server_account
+from fluxnetes.store.embedded.binaries import Binaries, find_binaries, within_reach
+from fluxnetes.store.embedded.paths import LONGEST_SOCKET, default_folder, make_places
+from fluxnetes.store.embedded.server import EmbeddedServer
 from fluxnetes.store.errors import ServerFailed
-from fluxnetes.store.places import LONGEST_SOCKET, default_folder, make_places
 from fluxnetes.store.store import Store
 from tests.integration.store.records import a_job, changes
 from tests.integration.store.servers import Child, fetch, is_empty, kill_server

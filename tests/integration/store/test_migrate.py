@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from fluxnetes.graph.writers.whole import write_graph
-from fluxnetes.store.connect import Connection, Database
+from fluxnetes.store.database import Connection, Database
 from fluxnetes.store.errors import NewerDatabase, StoreRefused
 from fluxnetes.store.migrate import Migration, migrate, migrations
 from fluxnetes.store.store import open_store

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fluxnetes.graph.pools import pool_graph
-from fluxnetes.match.gang import Gang, Shape
+from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.config import Config
 from fluxnetes.queue.events import Adopt, Event, NodesClosed, Reseat, Submit, TasksEnded

@@ -24,8 +24,8 @@ from fluxnetes.store.lease import Lease
 from fluxnetes.store.store import Store, open_store
 from fluxnetes.store.system import Kept
 from fluxnetes.store.translate import translate
+from fluxnetes.store.write_cache import Written
 from fluxnetes.store.writes import encode_system
-from fluxnetes.store.written import Written
 from tests.integration.store.records import a_job, an_allocation, changes
 from tests.integration.store.servers import fetch
 from tests.property.profile import examples

@@ -18,7 +18,7 @@ from urllib.parse import quote, urlsplit
 import yaml
 
 from fluxnetes.plane.certificates import Certificate
-from fluxnetes.plane.places import Places
+from fluxnetes.plane.paths import Places
 
 Object = dict[str, Any]
 

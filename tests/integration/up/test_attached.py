@@ -13,7 +13,7 @@ from fluxnetes.plane.api import Api
 from fluxnetes.plane.binaries import Binaries
 from fluxnetes.plane.errors import RequestRefused
 from fluxnetes.plane.plane import ControlPlane
-from fluxnetes.webhook.serving import listen
+from fluxnetes.webhook.run import listen
 from tests.integration.plane.objects import PODS, a_job, a_pod, conditions, is_running, wait_for
 from tests.integration.up.command import Up, run_up
 

@@ -13,7 +13,7 @@ from fluxnetes.cli.up import main
 from fluxnetes.plane.api import Api
 from fluxnetes.plane.certificates import Certificate
 from fluxnetes.plane.nodes import NODES
-from fluxnetes.plane.places import Places
+from fluxnetes.plane.paths import Places
 from tests.integration.plane.objects import PODS, a_pod, is_running, wait_for
 from tests.integration.up.command import Up, run_up
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from fluxnetes.webhook.serving import listen
+from fluxnetes.webhook.run import listen
 
 
 class Command:

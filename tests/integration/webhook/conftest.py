@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from fluxnetes.kube.config import Access, find_access
+from fluxnetes.kube.auth.access import Access, find_access
 from fluxnetes.plane.api import Api
 from fluxnetes.plane.binaries import Binaries
-from fluxnetes.plane.parts import API_SERVER, CONTROLLERS, ETCD
+from fluxnetes.plane.components import API_SERVER, CONTROLLERS, ETCD
 from fluxnetes.plane.plane import ControlPlane
 from tests.integration.kube.conftest import binaries, pytest_pyfunc_call  # noqa: F401
 from tests.integration.webhook.command import Command

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from fluxnetes.plane.plane import ControlPlane
-from fluxnetes.webhook.serving import listen
+from fluxnetes.webhook.run import listen
 
 
 def run(*options: str) -> tuple[int, str]:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from fluxnetes.kube.auth.access import Access
 from fluxnetes.kube.client import Client
-from fluxnetes.kube.config import Access
 from fluxnetes.kube.objects.pods import PODS
 from fluxnetes.plane.plane import ControlPlane
 from fluxnetes.webhook.process import WebhookOptions, WebhookProcess

@@ -15,15 +15,15 @@ import aiohttp
 import pytest
 from cryptography import x509
 
+from fluxnetes.kube.auth.access import Access
 from fluxnetes.kube.client import Client
-from fluxnetes.kube.config import Access
 from fluxnetes.kube.errors import ServerFailed
 from fluxnetes.kube.objects.pods import PODS
 from fluxnetes.kube.objects.registrations import REGISTRATIONS
 from fluxnetes.kube.objects.secrets import SECRETS
 from fluxnetes.kube.patches import merge
+from fluxnetes.webhook.cert_store import SECRET, FolderKeeper, Keeper, SecretKeeper
 from fluxnetes.webhook.certificates import Lifetimes
-from fluxnetes.webhook.keeping import SECRET, FolderKeeper, Keeper, SecretKeeper
 from fluxnetes.webhook.mutate import Policy
 from fluxnetes.webhook.registration import (
     NAME,
@@ -33,8 +33,8 @@ from fluxnetes.webhook.registration import (
     registration,
     unregister,
 )
-from fluxnetes.webhook.serving import listen, serve
-from fluxnetes.webhook.setting import Setting
+from fluxnetes.webhook.run import listen, serve
+from fluxnetes.webhook.settings import Setting
 from tests.integration.webhook.command import Command
 from tests.integration.webhook.objects import a_pod
 

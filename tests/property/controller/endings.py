@@ -7,7 +7,7 @@ from typing import cast
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.demand import least_size
 from fluxnetes.cluster.groups import Group, is_live
-from fluxnetes.controller.desk import Desk
+from fluxnetes.controller.state import Desk
 from fluxnetes.kube.objects.jobs import Job
 from fluxnetes.queue.states import State
 from tests.property.controller.scene import Scene

@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from fluxnetes.cluster.names import (
+from fluxnetes.cluster.labels.names import (
     EXCLUSIVE,
     GROUP,
     GROUP_SIZE,

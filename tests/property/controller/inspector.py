@@ -4,7 +4,7 @@
   controller had seen when the bind took off.
 - A seat has one pod at most, a pod one seat, and all books of the controller say the same.
 - A group that never was complete does not keep some of its pods bound while nothing moves.
-- What the queue checks of itself (`queue/validate.py`) holds, too.
+- What the queue checks of itself (`queue/persist/validate.py`) holds, too.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 from fluxnetes.cluster.demand import least_size
 from fluxnetes.cluster.groups import Group, GroupKey, Part, is_live
-from fluxnetes.cluster.names import EXCLUSIVE
-from fluxnetes.cluster.requests import held_amounts
-from fluxnetes.controller.actions import Bind
-from fluxnetes.controller.desk import ELSEWHERE
+from fluxnetes.cluster.labels.names import EXCLUSIVE
+from fluxnetes.cluster.pods.requests import held_amounts
+from fluxnetes.controller.actions.types import Bind
+from fluxnetes.controller.state import ELSEWHERE
 from fluxnetes.kube.objects.pods import Pod
 from fluxnetes.queue.states import HOLDING, WAITING
 from tests.unit.controller.cluster import is_ours

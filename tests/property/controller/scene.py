@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeVar, cast
 
 from fluxnetes.cluster.groups import Group
-from fluxnetes.cluster.names import HOLD, QUEUED
+from fluxnetes.cluster.labels.names import HOLD, QUEUED
 from fluxnetes.kube.objects.base import Object
 from fluxnetes.kube.objects.jobs import Job
 from fluxnetes.kube.objects.nodes import Node

@@ -14,7 +14,7 @@ from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.placement import Placement
 from fluxnetes.jobspec.build import jobspec, node, slot
 from fluxnetes.jobspec.constraint import Hostlist
-from fluxnetes.match.gang import Gang, Shape
+from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.match.planning import times
 from fluxnetes.queue.changes import Window
 from fluxnetes.queue.events import Ended, NodesClosed, NodesLost, Occupied, Submit

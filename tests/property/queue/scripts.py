@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.pools import pool_graph
-from fluxnetes.match.gang import Gang, Shape
+from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.queue.config import Config, Policy, QueueConfig
 from fluxnetes.queue.events import NodesBack, NodesOpened, Occupied, Release, Submit
 from fluxnetes.queue.jobs import After, Array, Dependency, OnLoss, Request, Size, Submission

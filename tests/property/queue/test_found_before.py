@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from fluxnetes.jobspec.constraint import Hostlist
-from fluxnetes.match.gang import Gang, Shape
+from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.queue.config import Config, Policy, QueueConfig
 from fluxnetes.queue.events import Event, Maintain, Reserve, Submit
 from fluxnetes.queue.jobs import Request, Submission

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluxnetes.queue.timeline import FOREVER, Needs, Timeline
+from fluxnetes.queue.plan.timeline import FOREVER, Needs, Timeline
 from tests.property.profile import examples
 
 COLUMNS = 3

@@ -16,7 +16,7 @@ from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.pools import pool_graph
 from fluxnetes.jobspec.build import jobspec, node, slot
 from fluxnetes.jobspec.model import Jobspec
-from fluxnetes.match.gang import Gang, Shape
+from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.queue.config import Config, Policy, QueueConfig
 from fluxnetes.queue.events import Submit
 from fluxnetes.queue.jobs import Request, Submission

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from fluxnetes.cluster.names import COMPLETION_INDEX, GROUP, GROUP_SIZE, QUEUED
+from fluxnetes.cluster.labels.names import COMPLETION_INDEX, GROUP, GROUP_SIZE, QUEUED
 from fluxnetes.kube.objects.base import Object
 from fluxnetes.kube.objects.jobs import Job
 from fluxnetes.kube.objects.nodes import Node

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fluxnetes.cluster.machines import Machines
-from fluxnetes.cluster.world import World
+from fluxnetes.cluster.model import World
+from fluxnetes.cluster.node_graph import Machines
 from tests.unit.cluster.builders import machine
 
 

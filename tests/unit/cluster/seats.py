@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fluxnetes.cluster.footprints import Footprint
 from fluxnetes.cluster.groups import Part
-from fluxnetes.cluster.world import World
+from fluxnetes.cluster.model import World
+from fluxnetes.cluster.pods.footprint import Footprint
 
 SMALL = Footprint((("cpu", 1000), ("pods", 1), ("tenancy", 1)), "rule-a")
 

@@ -8,7 +8,7 @@ import pytest
 
 from fluxnetes.cluster.adapters import ADAPTERS, Outcome
 from fluxnetes.cluster.adapters.jobs import JobAdapter
-from fluxnetes.cluster.names import COMPLETION_INDEX, QUEUED
+from fluxnetes.cluster.labels.names import COMPLETION_INDEX, QUEUED
 from fluxnetes.kube.objects.jobs import Job
 from tests.unit.cluster.builders import a_job, changed, one_pod
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations_with_replacement
 from typing import Any
 
-from fluxnetes.cluster.aparts import APART, Apart, apart_amount, aparts
+from fluxnetes.cluster.pods.anti_affinity import APART, Apart, apart_amount, aparts
 from fluxnetes.kube.objects.affinity import Requirement
 from tests.unit.cluster.objects import Content, a_spec
 

@@ -8,11 +8,11 @@ import pytest
 
 from fluxnetes.cluster.demand import Demand, NotYet, Unfit, ask, least_size, missing, pods_to_come
 from fluxnetes.cluster.groups import Closed, Group, Part
-from fluxnetes.cluster.machines import Machines
-from fluxnetes.cluster.names import MAX_SIZE, MIN_SIZE
-from fluxnetes.cluster.reading import Reader
-from fluxnetes.cluster.volumes import Storage
-from fluxnetes.cluster.world import World
+from fluxnetes.cluster.labels.names import MAX_SIZE, MIN_SIZE
+from fluxnetes.cluster.model import World
+from fluxnetes.cluster.node_graph import Machines
+from fluxnetes.cluster.pods.reader import Reader
+from fluxnetes.cluster.pods.volumes import Storage
 from fluxnetes.kube.objects.base import Object
 from fluxnetes.kube.objects.jobs import Job
 from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup

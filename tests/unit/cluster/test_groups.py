@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from fluxnetes.cluster.footprints import Footprint
 from fluxnetes.cluster.groups import (
     LABELLED,
     POD,
@@ -16,8 +15,9 @@ from fluxnetes.cluster.groups import (
     Part,
     is_live,
 )
+from fluxnetes.cluster.pods.footprint import Footprint
 from fluxnetes.jobspec.constraint import Properties
-from fluxnetes.match.gang import Shape
+from fluxnetes.match.gang.model import Shape
 from tests.unit.cluster.builders import one_pod
 
 SMALL = Footprint((("cpu", 1000), ("pods", 1)), "rule-a")

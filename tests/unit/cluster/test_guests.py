@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fluxnetes.cluster.guests import Guests, named_by
-from fluxnetes.cluster.machines import Machines
-from fluxnetes.cluster.names import ALLOCATION, JOBID
-from fluxnetes.cluster.world import World
+from fluxnetes.cluster.labels.names import ALLOCATION, JOBID
+from fluxnetes.cluster.model import World
+from fluxnetes.cluster.node_graph import Machines
+from fluxnetes.cluster.usage.borrowed import Guests, named_by
 from fluxnetes.kube.objects.pods import Pod
 from tests.unit.cluster.builders import OTHERS, changed, one_pod
 

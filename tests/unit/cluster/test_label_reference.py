@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fluxnetes.cluster import names
-from fluxnetes.cluster.marks import LARGEST_SIZE, MOST_REFERENCES
-from fluxnetes.cluster.walltimes import parse_walltime
+from fluxnetes.cluster.labels import names
+from fluxnetes.cluster.labels.parse import LARGEST_SIZE, MOST_REFERENCES
+from fluxnetes.cluster.labels.walltimes import parse_walltime
 
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference" / "labels.md"
 TEXT = REFERENCE.read_text()

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from fluxnetes.cluster.machines import Machines, Turn
-from fluxnetes.cluster.requests import TENANCY
-from fluxnetes.cluster.rules import Rule, read_rule
+from fluxnetes.cluster.node_graph import Machines, Turn
+from fluxnetes.cluster.pods.node_rules import Rule, read_rule
+from fluxnetes.cluster.pods.requests import TENANCY
 from tests.unit.cluster.builders import changed, machine
 from tests.unit.cluster.objects import Content, a_spec
 

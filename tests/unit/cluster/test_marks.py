@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fluxnetes.cluster.marks import NO_MARKS, BadMark, Marks, read_marks
+from fluxnetes.cluster.labels.parse import NO_MARKS, BadMark, Marks, read_marks
 from tests.unit.cluster.objects import metadata
 
 

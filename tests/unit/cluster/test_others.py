@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluxnetes.cluster.others import Others
+from fluxnetes.cluster.usage.foreign import Others
 
 ONE = (("cpu", 1000), ("pods", 1))
 

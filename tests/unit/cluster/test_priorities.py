@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fluxnetes.cluster.demand import NotYet
-from fluxnetes.cluster.priorities import priority_of
+from fluxnetes.cluster.pods.priorities import priority_of
 from fluxnetes.kube.objects.base import Key, Metadata
 from fluxnetes.kube.objects.pods import PodSpec
 from fluxnetes.kube.objects.priorities import PriorityClass

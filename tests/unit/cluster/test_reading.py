@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from fluxnetes.cluster.aparts import APART
 from fluxnetes.cluster.demand import NotYet, Unfit
-from fluxnetes.cluster.footprints import Footprint
-from fluxnetes.cluster.machines import Machines
-from fluxnetes.cluster.marks import Marks
-from fluxnetes.cluster.reading import Reader, notes
-from fluxnetes.cluster.requests import TENANCY
-from fluxnetes.cluster.volumes import Storage
-from fluxnetes.cluster.world import World
+from fluxnetes.cluster.labels.parse import Marks
+from fluxnetes.cluster.model import World
+from fluxnetes.cluster.node_graph import Machines
+from fluxnetes.cluster.pods.anti_affinity import APART
+from fluxnetes.cluster.pods.footprint import Footprint
+from fluxnetes.cluster.pods.reader import Reader, notes
+from fluxnetes.cluster.pods.requests import TENANCY
+from fluxnetes.cluster.pods.volumes import Storage
 from fluxnetes.kube.objects.pods import Pod
 from tests.unit.cluster.builders import OTHERS, machine, one_pod
 from tests.unit.cluster.objects import a_spec

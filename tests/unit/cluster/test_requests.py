@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fluxnetes.cluster.pods.requests import TENANCY, held_amounts, is_daemon, pod_amounts
 from fluxnetes.cluster.quantities import LARGEST
-from fluxnetes.cluster.requests import TENANCY, held_amounts, is_daemon, pod_amounts
 from fluxnetes.kube.objects.pods import PodSpec
 from tests.unit.cluster.objects import Content, a_container, a_pod, a_sidecar, a_spec
 from tests.unit.cluster.plain_requests import takes

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluxnetes.cluster.rules import ANYWHERE, Rule, read_rule
+from fluxnetes.cluster.pods.node_rules import ANYWHERE, Rule, read_rule
 from fluxnetes.kube.objects.affinity import NodeSelector, NodeTerm, Requirement
 from tests.unit.cluster.objects import Content, a_node, a_spec
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fluxnetes.cluster.aparts import APART
-from fluxnetes.cluster.separations import Separations
+from fluxnetes.cluster.pods.anti_affinity import APART
+from fluxnetes.cluster.pods.anti_affinity_index import Separations
 from fluxnetes.kube.objects.pods import Pod
 from tests.unit.cluster.builders import one_pod
 from tests.unit.cluster.objects import Content

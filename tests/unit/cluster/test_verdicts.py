@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fluxnetes.cluster.verdicts import FINE, check
+from fluxnetes.cluster.pods.unsupported import FINE, check
 from tests.unit.cluster.objects import Content, a_spec
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from fluxnetes.cluster.rules import read_rule
-from fluxnetes.cluster.volumes import NO_VOLUMES, Storage, VolumeRules, volume_rules
+from fluxnetes.cluster.pods.node_rules import read_rule
+from fluxnetes.cluster.pods.volumes import NO_VOLUMES, Storage, VolumeRules, volume_rules
 from fluxnetes.kube.objects.pods import PodSpec
 from fluxnetes.kube.objects.volumes import Claim, PersistentVolume, StorageClass
 from tests.unit.cluster.objects import Content, a_node, a_spec

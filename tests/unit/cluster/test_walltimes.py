@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluxnetes.cluster.walltimes import LONGEST, parse_walltime
+from fluxnetes.cluster.labels.walltimes import LONGEST, parse_walltime
 
 
 @pytest.mark.parametrize(

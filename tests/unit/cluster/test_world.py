@@ -8,9 +8,9 @@ import pytest
 
 from fluxnetes.cluster.demand import least_size
 from fluxnetes.cluster.groups import Closed
-from fluxnetes.cluster.names import EXCLUSIVE, GROUP, GROUP_SIZE, HOLD
-from fluxnetes.cluster.requests import TENANCY
-from fluxnetes.cluster.world import World
+from fluxnetes.cluster.labels.names import EXCLUSIVE, GROUP, GROUP_SIZE, HOLD
+from fluxnetes.cluster.model import World
+from fluxnetes.cluster.pods.requests import TENANCY
 from tests.unit.cluster.builders import (
     OTHERS,
     a_job,

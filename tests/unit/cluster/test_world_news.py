@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fluxnetes.cluster.footprints import Footprint
-from fluxnetes.cluster.world import World
+from fluxnetes.cluster.model import World
+from fluxnetes.cluster.pods.footprint import Footprint
 from fluxnetes.kube.objects.base import Metadata
 from fluxnetes.kube.objects.pods import Pod
 from fluxnetes.kube.objects.priorities import PriorityClass

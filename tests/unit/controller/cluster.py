@@ -21,10 +21,10 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from fluxnetes.cluster.machines import is_closed
-from fluxnetes.cluster.names import JOB, SCHEDULER_NAMES, TASK
+from fluxnetes.cluster.labels.names import JOB, SCHEDULER_NAMES, TASK
+from fluxnetes.cluster.node_graph import is_closed
+from fluxnetes.cluster.pods.requests import held_amounts
 from fluxnetes.cluster.quantities import amounts
-from fluxnetes.cluster.requests import held_amounts
 from fluxnetes.kube.cache import ChangeKind
 from fluxnetes.kube.objects.base import Object
 from fluxnetes.kube.objects.jobs import Job

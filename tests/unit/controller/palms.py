@@ -12,8 +12,8 @@ from collections import deque
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
-from fluxnetes.controller.actions import Action, Bind, Change
-from fluxnetes.controller.hands import _JUST_NOW, _key
+from fluxnetes.controller.actions.executor import _JUST_NOW, _key
+from fluxnetes.controller.actions.types import Action, Bind, Change
 from tests.unit.controller.cluster import Cluster, Refused
 
 

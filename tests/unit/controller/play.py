@@ -23,22 +23,22 @@ from types import SimpleNamespace
 from typing import Any, TypeVar, cast
 from unittest.mock import patch
 
-from fluxnetes.cluster.machines import Machines
-from fluxnetes.cluster.names import GROUP
-from fluxnetes.cluster.reading import Reader
-from fluxnetes.cluster.world import World
-from fluxnetes.controller import controller as controller_module
-from fluxnetes.controller import term
-from fluxnetes.controller.controller import Controller
-from fluxnetes.controller.desk import Desk, Settings
-from fluxnetes.controller.following import Following
+from fluxnetes.cluster.labels.names import GROUP
+from fluxnetes.cluster.model import World
+from fluxnetes.cluster.node_graph import Machines
+from fluxnetes.cluster.pods.reader import Reader
+from fluxnetes.controller import loop as controller_module
+from fluxnetes.controller.leadership import terms
+from fluxnetes.controller.loop import Controller
+from fluxnetes.controller.state import Desk, Settings
+from fluxnetes.controller.watchers import Following
 from fluxnetes.kube.cache import Change
 from fluxnetes.kube.client import Client
 from fluxnetes.kube.objects.base import Object
 from fluxnetes.kube.objects.nodes import Node
 from fluxnetes.kube.objects.pods import Pod
 from fluxnetes.queue.config import Config, QueueConfig
-from fluxnetes.queue.validate import Validator
+from fluxnetes.queue.persist.validate import Validator
 from fluxnetes.store.store import Store
 from tests.unit.controller.cluster import Cluster, News
 from tests.unit.controller.memory import Memory
@@ -82,7 +82,7 @@ class Play:
         self.cluster = Cluster()
         self.clock = Clock(self.cluster)
         self.store = Memory()
-        self.options = term.Options("play", settings=settings, config=config)
+        self.options = terms.Options("play", settings=settings, config=config)
         self.lags: set[str] = set()
         """Kinds of which no news come."""
         self.meanwhile: Callable[[], object] = lambda: None
@@ -95,7 +95,7 @@ class Play:
             self.cluster.put(node)
 
     def __enter__(self) -> Play:
-        for module in (controller_module, term):
+        for module in (controller_module, terms):
             self._patches.enter_context(patch.object(module, "time", self.clock))
         # So few that it happens here, too, that a cycle is cut short and newcomers come later, and
         # that a round does not look at all groups.
@@ -120,17 +120,17 @@ class Play:
         world.machines.put(self.following.take_nodes()[0])
         self.hands = Palms(self.cluster, self.clock.monotonic)
         self.store.before_commit = self._be_meanwhile
-        with patch.object(term, "Hands", lambda client, may_write: self.hands):
+        with patch.object(terms, "Hands", lambda client, may_write: self.hands):
             self.controller: Controller = finish(self._begin())
 
     async def _begin(self) -> Controller:
         store = cast(Store, self.store)
         leads: Any = SimpleNamespace(sure_for=lambda: inf, lease=SimpleNamespace(fence=1))
         client, before = cast(Client, None), await store.system()
-        candidate = term._Candidate(client, store, self.options, "", term._nothing, before)
-        office, stored = term._Office(candidate, leads, leads), await store.load()
+        candidate = terms._Candidate(client, store, self.options, "", terms._nothing, before)
+        office, stored = terms._Office(candidate, leads, leads), await store.load()
         reader = Reader(self.following.world, self.following.storage)
-        return await term._begin(office, self.following, reader, stored, before)
+        return await terms._begin(office, self.following, reader, stored, before)
 
     def restart(self, *, empty: bool = False) -> None:
         """The controller is killed, and another one starts; perhaps the database is gone, too.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from fluxnetes.controller.agenda import Agenda
+from fluxnetes.controller.reporting.delay_queue import Agenda
 
 
 async def take(agenda: Agenda[str], count: int) -> list[str]:

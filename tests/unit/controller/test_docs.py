@@ -12,8 +12,8 @@ import yaml
 
 from fluxnetes.cli.controller.config import read_config
 from fluxnetes.cli.controller.options import app
-from fluxnetes.cluster.names import SCHEDULER_NAMES
-from fluxnetes.controller.desk import Settings
+from fluxnetes.cluster.labels.names import SCHEDULER_NAMES
+from fluxnetes.controller.state import Settings
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "controller.md").read_text()
 OPTIONS = {each.name: each for each in typer.main.get_command(app).params}

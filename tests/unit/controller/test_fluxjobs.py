@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluxnetes.controller.crd import manifest
-from fluxnetes.controller.fluxjobs import (
+from fluxnetes.controller.leadership.crd import manifest
+from fluxnetes.controller.reporting.fluxjob_view import (
     LONGEST_NAME,
     WIDEST,
     FluxJobView,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fluxnetes.controller.folding import Folding
+from fluxnetes.controller.reporting.dedup import Folding
 
 A, B = ("uid-a", "Waits"), ("uid-b", "Waits")
 

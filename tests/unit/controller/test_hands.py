@@ -7,8 +7,8 @@ from collections.abc import Coroutine
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from fluxnetes.controller.actions import Action, Bind
-from fluxnetes.controller.hands import BIND_WORKERS, ENOUGH, Hands
+from fluxnetes.controller.actions.executor import BIND_WORKERS, ENOUGH, Hands
+from fluxnetes.controller.actions.types import Action, Bind
 from fluxnetes.kube.client import Client
 from fluxnetes.kube.errors import Conflict, KubeError, TemporaryError
 

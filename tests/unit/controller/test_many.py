@@ -6,8 +6,8 @@ from unittest.mock import patch
 
 import pytest
 
-from fluxnetes.cluster.names import QUEUE
-from fluxnetes.controller import controller as controller_module
+from fluxnetes.cluster.labels.names import QUEUE
+from fluxnetes.controller import loop as controller_module
 from fluxnetes.queue.config import Config, QueueConfig, Weights
 from tests.unit.cluster.builders import machine, one_pod
 from tests.unit.controller.play import CONFIG, Play

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fluxnetes.controller.petitions import Later, NotOpen, Office, Petition, Petitions, looking
+from fluxnetes.service.mailbox import Later, NotOpen, Office, Petition, Petitions, looking
 from tests.unit.rpc_queue.counters import a_counter
 
 Test = Callable[[], Coroutine[Any, Any, None]]

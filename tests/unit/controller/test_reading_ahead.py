@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from fluxnetes.cluster.footprints import Footprint
-from fluxnetes.cluster.machines import Machines
-from fluxnetes.cluster.reading import Reader
-from fluxnetes.cluster.volumes import Storage
-from fluxnetes.cluster.world import World
-from fluxnetes.controller.recovery import ReadingAhead
+from fluxnetes.cluster.model import World
+from fluxnetes.cluster.node_graph import Machines
+from fluxnetes.cluster.pods.footprint import Footprint
+from fluxnetes.cluster.pods.reader import Reader
+from fluxnetes.cluster.pods.volumes import Storage
+from fluxnetes.controller.leadership.recovery import ReadingAhead
 from fluxnetes.kube.objects.base import Key, Metadata
 from fluxnetes.kube.objects.volumes import Claim, ClaimSpec, ClaimStatus, PersistentVolume
 from tests.unit.cluster.builders import HERE, machine, one_pod

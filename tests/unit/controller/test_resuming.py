@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from fluxnetes.cluster.names import WALLTIME
+from fluxnetes.cluster.labels.names import WALLTIME
 from fluxnetes.kube.objects.pods import Pod
 from fluxnetes.queue.jobs import Job
 from fluxnetes.queue.states import State

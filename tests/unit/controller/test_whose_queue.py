@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fluxnetes.cluster.machines import Machines
-from fluxnetes.controller.recovery import check_cluster
+from fluxnetes.cluster.node_graph import Machines
+from fluxnetes.controller.leadership.recovery import check_cluster
 from fluxnetes.store.errors import StoreRefused
 from fluxnetes.store.system import System
 from tests.unit.store.systems import read_back

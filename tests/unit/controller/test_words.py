@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fluxnetes.controller.words import in_users_units
+from fluxnetes.controller.reporting.units import in_users_units
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import logging
 
 import pytest
 
-from fluxnetes.kube.backoff import Backoff, Patience
+from fluxnetes.common.backoff import Backoff, Patience
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from fluxnetes.kube.config import Access, find_access, from_kubeconfig, in_cluster
-from fluxnetes.kube.credentials import Identity
+from fluxnetes.kube.auth.access import Access, find_access, from_kubeconfig, in_cluster
+from fluxnetes.kube.auth.credentials import Identity
 from fluxnetes.kube.errors import ConfigError
 from tests.unit.kube.certificates import Authority
 

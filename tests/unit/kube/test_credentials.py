@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from fluxnetes.kube import credentials as module
-from fluxnetes.kube.config import Access, from_kubeconfig, in_cluster
-from fluxnetes.kube.credentials import Credentials, Proof, Reading
+from fluxnetes.kube.auth import credentials as module
+from fluxnetes.kube.auth.access import Access, from_kubeconfig, in_cluster
+from fluxnetes.kube.auth.credentials import Credentials, Proof, Reading
 from fluxnetes.kube.errors import ConfigError
 from tests.unit.kube.certificates import Authority
 from tests.unit.kube.test_config import a_config, a_service_account, write

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fluxnetes.jobspec.build import core, gpu, memory, node, slot
 from fluxnetes.jobspec.model import Count, Resource
-from fluxnetes.match.aggregates import Profile, add_up
+from fluxnetes.match.ledger.aggregates import Profile, add_up
 from tests.property.profile import examples
 
 TRACKED = frozenset({"node", "core", "gpu"})

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluxnetes.jobspec.model import UINT_MAX, Count
-from fluxnetes.match.states import fit
+from fluxnetes.match.engine.states import fit
 from tests.property.profile import examples
 
 small = st.integers(0, 40)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fluxnetes.graph.columns import BUILTIN_TYPES, Interner
-from fluxnetes.match.filters import FilterError, parse_filters
+from fluxnetes.match.ledger.prune_filters import FilterError, parse_filters
 
 TYPES = Interner([*BUILTIN_TYPES, "memory", "licence"])
 

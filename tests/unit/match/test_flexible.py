@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fluxnetes.jobspec.build import core, gpu, jobspec, memory, node, res, slot, xor_slot
 from fluxnetes.jobspec.model import Count, Resource
 from fluxnetes.match.answers import Outcome
-from fluxnetes.match.flexible import (
+from fluxnetes.match.engine.flexible import (
     MOST_VARIANTS,
     Mixture,
     Stock,

@@ -7,9 +7,9 @@ import pytest
 from fluxnetes.graph.pools import pool_graph
 from fluxnetes.jobspec.build import jobspec, node, res, slot
 from fluxnetes.jobspec.constraint import Hostlist, Properties
-from fluxnetes.match import seating
 from fluxnetes.match.answers import Answer, Operation, Outcome
-from fluxnetes.match.gang import Gang, Shape
+from fluxnetes.match.gang import placer
+from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.match.matcher import HORIZON, Matcher
 from tests.unit.match.clusters import a, cluster, given_to, nodes, pool, racks
 
@@ -309,7 +309,7 @@ def test_it_makes_no_difference_how_many_nodes_are_looked_at_at_a_time(
     gang = Gang((Shape.of(pods, {"cpu": 2}),))
     answers = []
     for at_once in (1, 2, 4, 1024):
-        monkeypatch.setattr(seating, "_AT_ONCE", at_once)
+        monkeypatch.setattr(placer, "_AT_ONCE", at_once)
         answer = Matcher(graph, policy="lonode").allocate(gang)
         answers.append([(s.node.tolist(), s.pods.tolist()) for s in answer.seats])
     assert answers == [answers[-1]] * 4
@@ -322,13 +322,13 @@ def test_it_makes_no_difference_how_many_nodes_are_looked_at_at_a_time(
 def looks(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> list[Gang]:
     """What somebody had to look for on all nodes."""
     looked: list[Gang] = []
-    seat = seating.Seater.seat
+    seat = placer.Seater.seat
 
-    def counted(self: seating.Seater, gang: Gang, allowed: object) -> object:
+    def counted(self: placer.Seater, gang: Gang, allowed: object) -> object:
         looked.append(gang)
         return seat(self, gang, allowed)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(seating.Seater, "seat", counted)
+    monkeypatch.setattr(placer.Seater, "seat", counted)
     return looked
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.patch import Patch
-from fluxnetes.match.groups import Group, build_groups
+from fluxnetes.match.engine.groups import Group, build_groups
 from tests.oracle.generate import Cluster, build, clusters
 from tests.property.profile import examples
 from tests.unit.match.clusters import a, cluster, cores, gpus, nodes, pool, racks

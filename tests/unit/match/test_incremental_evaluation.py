@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 
 from fluxnetes.jobspec.model import Jobspec
-from fluxnetes.match.engine import Engine, NothingHeld, Plan
-from fluxnetes.match.evaluate import evaluate
-from fluxnetes.match.intervals import NONE
+from fluxnetes.match.engine.engine import Engine, NothingHeld, Plan
+from fluxnetes.match.engine.evaluate import evaluate
+from fluxnetes.match.engine.intervals import NONE
+from fluxnetes.match.engine.stages import Stage
+from fluxnetes.match.engine.states import State, States
 from fluxnetes.match.matcher import Matcher
-from fluxnetes.match.stages import Stage
-from fluxnetes.match.states import State, States
 from tests.oracle.generate import (
     Advance,
     Cancel,

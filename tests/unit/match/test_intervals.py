@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluxnetes.match.intervals import NONE, SlotScores, interval_of
+from fluxnetes.match.engine.intervals import NONE, SlotScores, interval_of
 from tests.property.profile import examples
 
 Rows = list[list[int]]

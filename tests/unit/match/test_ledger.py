@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.topology import Topology
-from fluxnetes.match.ledger import Holding, Ledger
-from fluxnetes.match.place import ancestors
-from fluxnetes.match.views import View
+from fluxnetes.match.engine.closure import ancestors
+from fluxnetes.match.ledger.ledger import Holding, Ledger
+from fluxnetes.match.ledger.views import View
 from tests.property.profile import examples
 from tests.unit.match.clusters import (
     Branch,

@@ -10,7 +10,7 @@ from fluxnetes.graph.patch import Patch
 from fluxnetes.graph.pools import add_pools, pool_graph
 from fluxnetes.jobspec.build import jobspec, res, slot
 from fluxnetes.jobspec.model import Jobspec
-from fluxnetes.match.gang import Gang, Shape
+from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.match.planning import Planning
 

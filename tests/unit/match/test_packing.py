@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluxnetes.match.packing import count_shares, pack
-from fluxnetes.match.states import Entries
+from fluxnetes.match.engine.packing import count_shares, pack
+from fluxnetes.match.engine.states import Entries
 from tests.property.profile import examples
 
 

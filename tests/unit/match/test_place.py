@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluxnetes.graph.topology import Topology, build_topology
-from fluxnetes.match.place import Selection, among, ancestors, distinct, handed_down, hold
+from fluxnetes.match.engine.closure import Selection, among, ancestors, distinct, handed_down, hold
 from tests.property.profile import examples
 from tests.unit.match.clusters import cluster, cores, nodes, parent_lists, racks
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.patch import Patch
 from fluxnetes.jobspec.build import core, jobspec, slot
+from fluxnetes.match.engine.scores import score_tree, unscorable
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.match.policy import parse_policy
-from fluxnetes.match.scores import score_tree, unscorable
 from tests.oracle.generate import Cluster, build, clusters
 from tests.property.profile import examples
 from tests.unit.match.clusters import a, cluster, cores, nodes

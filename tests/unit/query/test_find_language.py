@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluxnetes.match.query import MAX_NESTING, PREDICATES, Bools, QueryError, parse_query
+from fluxnetes.match.find.query import MAX_NESTING, PREDICATES, Bools, QueryError, parse_query
 
 
 @dataclass

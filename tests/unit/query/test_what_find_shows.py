@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluxnetes.graph.topology import Topology, build_topology
-from fluxnetes.match.query import emitted
+from fluxnetes.match.find.query import emitted
 
 _EDGES = [(0, 1), (0, 2), (1, 3), (1, 4), (2, 5), (5, 6)]
 

@@ -17,7 +17,7 @@ from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.pools import pool_graph
 from fluxnetes.jobspec.build import jobspec, node, slot
 from fluxnetes.jobspec.constraint import Constraint, Hostlist, Properties
-from fluxnetes.match.gang import Gang, Shape
+from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.queue.jobs import After, Array, Dependency, OnLoss, Request, Size, Submission
 from tests.unit.match.clusters import Branch, cluster, cores
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import grpc
 
-from fluxnetes.rpc.alone import Alone
 from fluxnetes.rpc.dialects.choice import USUAL, services
-from fluxnetes.rpc.matching import Matching
 from fluxnetes.rpc.server import Server, Settings, serving
+from fluxnetes.service.matcher_backend import Alone
+from fluxnetes.service.matcher_ops import Matching
 from fluxnetes.v1 import resources_pb2 as v1
 
 STATUS = "/fluxnetes.v1.ResourceService/GetStatus"

@@ -10,11 +10,11 @@ from contextlib import asynccontextmanager
 import pytest
 
 from fluxnetes.match.answers import Outcome
-from fluxnetes.rpc.alone import Alone
-from fluxnetes.rpc.asks import read_jobspec
-from fluxnetes.rpc.matching import LARGEST_JOB, Matching
-from fluxnetes.rpc.refusals import Invalid, NoGraph, UnknownJob
-from fluxnetes.rpc.values import Adoption, Grant, Wish
+from fluxnetes.service.errors import Invalid, NoGraph, UnknownJob
+from fluxnetes.service.matcher_backend import Alone
+from fluxnetes.service.matcher_ops import LARGEST_JOB, Matching
+from fluxnetes.service.requests.jobspec_cache import read_jobspec
+from fluxnetes.service.values import Adoption, Grant, Wish
 from tests.integration.rpc.graphs import a_cluster, another_node
 from tests.integration.rpc.jobspecs import slots
 

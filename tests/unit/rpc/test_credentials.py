@@ -12,7 +12,7 @@ import pytest
 from cryptography import x509
 from cryptography.x509 import Certificate
 
-from fluxnetes.certificates import Signed, issue_client, issue_server, make_authority
+from fluxnetes.common.certificates import Signed, issue_client, issue_server, make_authority
 from fluxnetes.rpc.credentials import BadCertificates, Files, Own
 from fluxnetes.rpc.server import Settings
 from tests.unit.rpc.serving import served, status

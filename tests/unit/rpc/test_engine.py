@@ -12,7 +12,7 @@ from functools import partial
 
 import pytest
 
-from fluxnetes.rpc.engine import Engine
+from fluxnetes.service.concurrency.worker_thread import Engine
 
 
 @asynccontextmanager

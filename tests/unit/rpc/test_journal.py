@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluxnetes.rpc.journal import Journal
+from fluxnetes.service.changelog import Journal
 from tests.property.profile import examples
 
 KEPT = 4

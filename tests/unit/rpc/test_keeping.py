@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from fluxnetes.queue.states import State
-from fluxnetes.rpc.asks import read_jobspec
-from fluxnetes.rpc.keeping import Book
-from fluxnetes.rpc.matching import Matching
-from fluxnetes.rpc.values import Wish
+from fluxnetes.service.matcher_ops import Matching
+from fluxnetes.service.persistence.allocations import Book
+from fluxnetes.service.requests.jobspec_cache import read_jobspec
+from fluxnetes.service.values import Wish
 from tests.integration.rpc.graphs import a_cluster
 from tests.integration.rpc.jobspecs import slots
 

@@ -12,11 +12,11 @@ from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.pools import pool_graph
 from fluxnetes.jobspec.build import core, jobspec, memory, node, slot, socket
 from fluxnetes.match.answers import Operation
-from fluxnetes.match.gang import Gang, Shape
+from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.jobs import Request
-from fluxnetes.rpc.look import node_names, node_views, positions_of, totals
-from fluxnetes.rpc.values import NodeView
+from fluxnetes.service.values import NodeView
+from fluxnetes.service.views.nodes import node_names, node_views, positions_of, totals
 from tests.property.profile import examples
 from tests.unit.match.clusters import a, cluster, cores, nodes
 from tests.unit.match.clusters import memory as pieces

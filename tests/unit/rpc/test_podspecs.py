@@ -6,10 +6,10 @@ import pytest
 
 from fluxnetes.graph.pools import pool_graph
 from fluxnetes.jobspec.parse import parse_jobspec
-from fluxnetes.match.gang import Gang, Shape
-from fluxnetes.rpc.podspecs import MOST, request_for
-from fluxnetes.rpc.refusals import Invalid
-from fluxnetes.rpc.values import Pods
+from fluxnetes.match.gang.model import Gang, Shape
+from fluxnetes.service.errors import Invalid
+from fluxnetes.service.requests.pods import MOST, request_for
+from fluxnetes.service.values import Pods
 from tests.unit.match.clusters import cluster, cores, nodes
 
 CORES = cluster(*nodes(1, *cores(4)))

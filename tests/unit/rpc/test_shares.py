@@ -8,12 +8,12 @@ from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.pools import pool_graph
 from fluxnetes.graph.readers import read_graph
 from fluxnetes.jobspec.build import core, jobspec, node, res, slot
-from fluxnetes.match.gang import Gang, Shape
+from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.jobs import Request
-from fluxnetes.rpc.look import node_names
-from fluxnetes.rpc.shares import shares
-from fluxnetes.rpc.values import Share
+from fluxnetes.service.values import Share
+from fluxnetes.service.views.nodes import node_names
+from fluxnetes.service.views.shares import shares
 from tests.integration.rpc.graphs import a_cluster, of_kubernetes
 from tests.unit.match.clusters import a, cluster, cores, memory, nodes
 

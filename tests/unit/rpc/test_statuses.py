@@ -12,8 +12,9 @@ from grpc import StatusCode
 
 import fluxnetes.v1
 from fluxnetes.match.answers import Outcome
-from fluxnetes.rpc import refusals
-from fluxnetes.rpc.refusals import (
+from fluxnetes.rpc.grpc_status import code_of, details_of, text_of
+from fluxnetes.service import errors
+from fluxnetes.service.errors import (
     Away,
     Denied,
     Invalid,
@@ -24,7 +25,6 @@ from fluxnetes.rpc.refusals import (
     UnknownJob,
     WrongState,
 )
-from fluxnetes.rpc.statuses import code_of, details_of, text_of
 
 ALL = [
     (NoFit(Outcome.BUSY, "full"), "BUSY", StatusCode.RESOURCE_EXHAUSTED),
@@ -58,7 +58,7 @@ def test_every_refusal_has_a_code_for_programs_and_a_text_for_people(
 
 
 def test_none_is_forgotten() -> None:
-    kinds = [each for each in vars(refusals).values() if isinstance(each, type)]
+    kinds = [each for each in vars(errors).values() if isinstance(each, type)]
     known = {each for each in kinds if issubclass(each, Refusal)} - {Refusal}
     assert known == {type(refusal) for refusal, _, _ in ALL}
 

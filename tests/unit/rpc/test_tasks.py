@@ -8,11 +8,11 @@ from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.pools import pool_graph
 from fluxnetes.jobspec.build import core, gpu, jobspec, memory, node, rack, res, slot
 from fluxnetes.jobspec.model import Count, Jobspec
-from fluxnetes.match.gang import Gang, Shape
+from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.jobs import Request
-from fluxnetes.rpc.shares import shares
-from fluxnetes.rpc.tasks import Alike, tasks_of
+from fluxnetes.service.views.shares import shares
+from fluxnetes.service.views.tasks import Alike, tasks_of
 from tests.unit.match.clusters import a, cluster, cores, gpus, nodes
 
 

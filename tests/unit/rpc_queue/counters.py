@@ -14,7 +14,6 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from fluxnetes.controller.petitions import Petition, Petitions
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.pools import pool_graph
 from fluxnetes.graph.readers import read_graph
@@ -27,10 +26,11 @@ from fluxnetes.queue.events import Submit
 from fluxnetes.queue.jobs import Job, Submission
 from fluxnetes.queue.scheduler import Scheduler
 from fluxnetes.queue.states import State
-from fluxnetes.rpc.clerk import Clerk
-from fluxnetes.rpc.custody import Custody
-from fluxnetes.rpc.lone_queue import LoneQueue
-from fluxnetes.rpc.look import totals
+from fluxnetes.service.caller_leases import Custody
+from fluxnetes.service.mailbox import Petition, Petitions
+from fluxnetes.service.operations import Clerk
+from fluxnetes.service.queue_runner import LoneQueue
+from fluxnetes.service.views.nodes import totals
 from tests.integration.rpc.graphs import a_cluster
 
 T = TypeVar("T")

@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from fluxnetes.controller.petitions import Petitions
 from fluxnetes.graph.readers import read_graph
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.config import Config
-from fluxnetes.rpc.lone_queue import LoneQueue, lone_queue
-from fluxnetes.rpc.queued import Queued
-from fluxnetes.rpc.side import SideLoop
+from fluxnetes.service.concurrency.loop_thread import SideLoop
+from fluxnetes.service.mailbox import Petitions
+from fluxnetes.service.queue_backend import Queued
+from fluxnetes.service.queue_runner import LoneQueue, lone_queue
 from tests.integration.rpc.graphs import a_cluster
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from fluxnetes.client import AsyncClient, Denied
-from fluxnetes.rpc.alone import Alone
 from fluxnetes.rpc.dialects.choice import services
 from fluxnetes.rpc.guard import Guard
-from fluxnetes.rpc.host import Host
-from fluxnetes.rpc.matching import Matching
 from fluxnetes.rpc.server import Settings, serving
+from fluxnetes.service.backend import Host
+from fluxnetes.service.matcher_backend import Alone
+from fluxnetes.service.matcher_ops import Matching
 from tests.integration.rpc.graphs import a_cluster
 from tests.integration.rpc.jobspecs import slots
 from tests.unit.rpc_queue.hosts import hosted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fluxnetes.queue.config import Config, QueueConfig
 from fluxnetes.queue.events import NodesLost
 from fluxnetes.queue.states import State
-from fluxnetes.rpc.values import Wish
+from fluxnetes.service.values import Wish
 from tests.unit.rpc_queue.counters import BEGIN, Counter, a_counter, a_submission, cores
 
 GRACE = 10

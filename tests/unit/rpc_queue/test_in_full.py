@@ -11,7 +11,7 @@ from fluxnetes.graph.writers.jgf import write_jgf_in_full
 from fluxnetes.jobspec.build import core, jobspec, slot
 from fluxnetes.match.answers import Operation
 from fluxnetes.match.matcher import Matcher
-from fluxnetes.rpc.pooled import pooled
+from fluxnetes.service.requests.pools import pooled
 from tests.integration.rpc.graphs import a_cluster, of_kubernetes
 
 

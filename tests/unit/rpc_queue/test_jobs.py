@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from fluxnetes.controller.petitions import Petition
 from fluxnetes.jobspec.build import jobspec, node, slot
-from fluxnetes.match.gang import Gang, Shape
+from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.queue.config import Config, QueueConfig
 from fluxnetes.queue.jobs import After, Dependency, Submission
 from fluxnetes.queue.states import State
-from fluxnetes.rpc.refusals import Invalid, Refusal, UnknownJob, WrongState
-from fluxnetes.rpc.values import JobView, Wish
+from fluxnetes.service.errors import Invalid, Refusal, UnknownJob, WrongState
+from fluxnetes.service.mailbox import Petition
+from fluxnetes.service.values import JobView, Wish
 from tests.unit.rpc_queue.counters import BEGIN, Counter, a_counter, a_submission, cores
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from fluxnetes.match.answers import Outcome
 from fluxnetes.queue.config import Config, QueueConfig
 from fluxnetes.queue.states import State
-from fluxnetes.rpc.refusals import Invalid
-from fluxnetes.rpc.values import Grant, Pods, Wish
+from fluxnetes.service.errors import Invalid
+from fluxnetes.service.values import Grant, Pods, Wish
 from tests.unit.rpc_queue.counters import BEGIN, Counter, a_counter, a_submission, cores
 
 

@@ -10,11 +10,11 @@ from fluxnetes.graph.readers import read_graph
 from fluxnetes.jobspec.build import core, gpu, jobspec, node, res, slot
 from fluxnetes.jobspec.model import Count, Jobspec, Resource
 from fluxnetes.match.answers import Operation
-from fluxnetes.match.gang import Gang, Shape
+from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.match.matcher import Matcher
-from fluxnetes.rpc.pooled import pooled
-from fluxnetes.rpc.shares import shares
-from fluxnetes.rpc.values import Pods, Wish
+from fluxnetes.service.requests.pools import pooled
+from fluxnetes.service.values import Pods, Wish
+from fluxnetes.service.views.shares import shares
 from tests.integration.rpc.graphs import a_cluster
 from tests.unit.rpc_queue.counters import a_pool_counter, cores
 

@@ -12,9 +12,9 @@ from fluxnetes.match.answers import Outcome
 from fluxnetes.queue.scheduler import Scheduler
 from fluxnetes.queue.states import State
 from fluxnetes.rpc.api.streams import Watched, watch
-from fluxnetes.rpc.lone_queue import LoneQueue
-from fluxnetes.rpc.refusals import Away, Denied, UnknownJob
-from fluxnetes.rpc.values import Adoption, Grant, JobView, Wish
+from fluxnetes.service.errors import Away, Denied, UnknownJob
+from fluxnetes.service.queue_runner import LoneQueue
+from fluxnetes.service.values import Adoption, Grant, JobView, Wish
 from tests.unit.rpc_queue.counters import a_submission, cores
 from tests.unit.rpc_queue.hosts import Hosted, a_queue, hosted
 

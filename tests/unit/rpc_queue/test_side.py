@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from fluxnetes.rpc.side import SideLoop
+from fluxnetes.service.concurrency.loop_thread import SideLoop
 
 
 async def test_work_is_done_elsewhere_and_its_end_is_heard_here() -> None:

@@ -9,7 +9,7 @@ import pytest
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.pools import pool_graph
 from fluxnetes.graph.writers.whole import write_graph
-from fluxnetes.match.gang import Gang, Shape
+from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Snapshot
 from fluxnetes.queue.config import Config, QueueConfig

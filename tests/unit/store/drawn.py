@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fluxnetes.graph.placement import Placement
 from fluxnetes.jobspec.constraint import And, Constraint, Hostlist, Not, Or, Properties, Ranks
 from fluxnetes.jobspec.model import Count, Jobspec, Resource, Task
-from fluxnetes.match.gang import Gang, Seats, Shape
+from fluxnetes.match.gang.model import Gang, Seats, Shape
 from fluxnetes.queue.changes import (
     Allocation,
     Changes,

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from fluxnetes.jobspec.constraint import Properties
 from fluxnetes.queue.config import Budget, Cap, Config, FairShare, Policy, QueueConfig, Weights
-from fluxnetes.store.configs import decode_config, encode_config
+from fluxnetes.store.codec.config import decode_config, encode_config
 from fluxnetes.store.errors import Unreadable
 from tests.property.profile import examples
 from tests.unit.store.drawn import CONFIG

@@ -10,9 +10,9 @@ from hypothesis import given
 from fluxnetes.jobspec.build import core, jobspec, node, slot
 from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.jobspec.parse import parse_jobspec
-from fluxnetes.match.gang import Gang, Shape
+from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.queue.jobs import Request
-from fluxnetes.store.requests import (
+from fluxnetes.store.codec.requests import (
     decode_constraint,
     decode_request,
     encode_constraint,

@@ -14,7 +14,7 @@ from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.patch import Patch
 from fluxnetes.graph.pools import add_pools, pool_graph
 from fluxnetes.jobspec.build import jobspec, node, res, slot
-from fluxnetes.match.gang import Gang, Shape
+from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Allocation, Snapshot
 from fluxnetes.queue.config import Config

@@ -12,7 +12,7 @@ from rich.console import Console
 from fluxnetes.cli.up.demo.board import JOB_NAME, Row, rows
 from fluxnetes.cli.up.demo.screens import Board, Lines, in_words, starts_by
 from fluxnetes.cli.up.demo.workload import Ask, group, job, waves
-from fluxnetes.cluster.names import GROUP
+from fluxnetes.cluster.labels.names import GROUP
 from fluxnetes.kube.objects.base import Metadata
 from fluxnetes.kube.objects.fluxjobs import (
     Columns,

@@ -8,7 +8,7 @@ from pathlib import Path
 import typer.main
 
 from fluxnetes.cli.webhook.options import app
-from fluxnetes.cluster.names import HOLD, MANAGED, QUEUED
+from fluxnetes.cluster.labels.names import HOLD, MANAGED, QUEUED
 from fluxnetes.webhook.mutate import SYSTEM_NAMESPACES, Policy
 from fluxnetes.webhook.server import PATHS
 

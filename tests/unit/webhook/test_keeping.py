@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fluxnetes.webhook.keeping import FolderKeeper, Kept
+from fluxnetes.webhook.cert_store import FolderKeeper, Kept
 
 
 def test_what_was_written_is_read_and_for_its_owner_alone(tmp_path: Path) -> None:

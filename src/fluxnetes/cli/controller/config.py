@@ -18,7 +18,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import yaml
 
 from fluxnetes.queue.config import Config
-from fluxnetes.store.configs import decode_config
+from fluxnetes.store.codec.config import decode_config
 
 _LEAST = {
     "reservations": 1,

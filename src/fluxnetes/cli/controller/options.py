@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from fluxnetes.cli.serve.door import Door
+    from fluxnetes.rpc.listener import Door
 
 HELP = """\
 Schedule the pods of a Kubernetes cluster that name our scheduler, in groups, from a durable queue.
@@ -164,7 +164,7 @@ def controller(
     ):
         raise typer.BadParameter("--serve-... is about callers over gRPC: add --serve HOST:PORT")
     if serve is not None:
-        from fluxnetes.cli.serve.door import Door, read_address
+        from fluxnetes.rpc.listener import Door, read_address
 
         try:
             host, port = read_address(serve)

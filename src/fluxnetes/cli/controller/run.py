@@ -16,16 +16,16 @@ from dataclasses import fields
 
 from fluxnetes.cli.controller.config import read_config
 from fluxnetes.cli.controller.options import Options
-from fluxnetes.cluster.names import SCHEDULER_NAMES
-from fluxnetes.controller.desk import Settings
-from fluxnetes.controller.petitions import Petitions
-from fluxnetes.controller.term import Options as Term
-from fluxnetes.controller.term import run as run_terms
+from fluxnetes.cluster.labels.names import SCHEDULER_NAMES
+from fluxnetes.controller.leadership.terms import Options as Term
+from fluxnetes.controller.leadership.terms import run as run_terms
+from fluxnetes.controller.state import Settings
+from fluxnetes.kube.auth.access import find_access
 from fluxnetes.kube.client import Client
-from fluxnetes.kube.config import find_access
 from fluxnetes.kube.errors import KubeError
-from fluxnetes.store.connect import Database
-from fluxnetes.store.embedded import EmbeddedServer
+from fluxnetes.service.mailbox import Petitions
+from fluxnetes.store.database import Database
+from fluxnetes.store.embedded.server import EmbeddedServer
 from fluxnetes.store.errors import StoreError
 from fluxnetes.store.store import Store
 
@@ -144,7 +144,7 @@ async def _answering(options: Options, term: Term) -> AsyncIterator[None]:
     if options.door is None or term.petitions is None:
         yield
         return
-    from fluxnetes.cli.serve.beside import answering
+    from fluxnetes.rpc.embedded import answering
 
     async with AsyncExitStack() as stack:
         beside = answering(options.door, term.petitions, options.renew_within)

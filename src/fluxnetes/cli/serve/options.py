@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from fluxnetes.cli.serve.door import Door
+    from fluxnetes.rpc.listener import Door
 
 HELP = """\
 Serve the matcher over gRPC: to clients of Fluence, Fluxnetes and the Fluxion service as they are,
@@ -162,8 +162,8 @@ def serve(
         str, typer.Option(metavar="LEVEL", help="debug, info, warning or error.")
     ] = "info",
 ) -> None:
-    from fluxnetes.cli.serve.door import Door
     from fluxnetes.cli.serve.run import run
+    from fluxnetes.rpc.listener import Door
 
     if not queue and (config is not None or renew_within):
         raise typer.BadParameter("--config and --renew-within are about a queue: add --queue")

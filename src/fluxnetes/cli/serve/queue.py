@@ -10,17 +10,17 @@ from dataclasses import replace
 from typing import Any
 
 from fluxnetes.cli.controller.config import read_config
-from fluxnetes.cli.serve.answering import serve
-from fluxnetes.cli.serve.opening import opened_store, read_graph_file
 from fluxnetes.cli.serve.options import Options
-from fluxnetes.controller.petitions import Petitions
+from fluxnetes.cli.serve.setup import opened_store, read_graph_file
 from fluxnetes.graph.columns import GraphError, ResourceGraph
 from fluxnetes.graph.readers import read_graph
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.config import Config
-from fluxnetes.rpc.lone_queue import lone_queue
-from fluxnetes.rpc.queued import Queued
-from fluxnetes.rpc.side import SideLoop
+from fluxnetes.rpc.serve_loop import serve
+from fluxnetes.service.concurrency.loop_thread import SideLoop
+from fluxnetes.service.mailbox import Petitions
+from fluxnetes.service.queue_backend import Queued
+from fluxnetes.service.queue_runner import lone_queue
 from fluxnetes.store.errors import StoreError
 from fluxnetes.store.lease import Lease
 from fluxnetes.store.store import Store

@@ -9,15 +9,15 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from fluxnetes.cli.serve.answering import serve
-from fluxnetes.cli.serve.opening import opened_store, read_graph_file
 from fluxnetes.cli.serve.options import Options
 from fluxnetes.cli.serve.queue import run_queue
-from fluxnetes.rpc.alone import Alone
-from fluxnetes.rpc.keeping import reopen
-from fluxnetes.rpc.matching import Matching
-from fluxnetes.rpc.refusals import Refusal
-from fluxnetes.rpc.writing import Writer
+from fluxnetes.cli.serve.setup import opened_store, read_graph_file
+from fluxnetes.rpc.serve_loop import serve
+from fluxnetes.service.errors import Refusal
+from fluxnetes.service.matcher_backend import Alone
+from fluxnetes.service.matcher_ops import Matching
+from fluxnetes.service.persistence.allocations import reopen
+from fluxnetes.service.persistence.writer import Writer
 from fluxnetes.store.errors import StoreError
 
 _log = logging.getLogger("fluxnetes.rpc")

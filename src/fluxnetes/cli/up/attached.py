@@ -20,9 +20,9 @@ from fluxnetes.cli.up.options import Options
 from fluxnetes.cli.up.services import CONTROLLER, Services, controller, webhook
 from fluxnetes.cli.up.show import say, tell_of_cluster
 from fluxnetes.cli.up.waiting import Ended, complain, wait
-from fluxnetes.controller.leader import NAME as LEASE
+from fluxnetes.controller.leadership.election import NAME as LEASE
+from fluxnetes.kube.auth.access import Access, find_access
 from fluxnetes.kube.client import Client
-from fluxnetes.kube.config import Access, find_access
 from fluxnetes.kube.errors import Forbidden, KubeError, NotFound
 from fluxnetes.kube.objects.leases import LEASES
 from fluxnetes.kube.objects.namespaces import NAMESPACES
@@ -31,7 +31,7 @@ from fluxnetes.plane.errors import PlaneFailed
 from fluxnetes.webhook.mutate import Policy
 from fluxnetes.webhook.registration import NAME as REGISTRATION
 from fluxnetes.webhook.registration import Address, unregister
-from fluxnetes.webhook.serving import listen
+from fluxnetes.webhook.run import listen
 
 T = TypeVar("T")
 

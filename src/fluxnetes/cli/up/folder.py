@@ -28,9 +28,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from fluxnetes.plane.errors import PlaneFailed
-from fluxnetes.plane.places import Places, choose_ports, write_whole
+from fluxnetes.plane.paths import Places, choose_ports, write_whole
 from fluxnetes.plane.processes import FolderLock
-from fluxnetes.store.places import default_folder
+from fluxnetes.store.embedded.paths import default_folder
 
 OWN = "a control plane of its own"
 """Whose queue it is if the cluster is ours too."""

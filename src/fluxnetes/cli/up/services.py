@@ -16,7 +16,7 @@ from typing import Self
 from fluxnetes.cli.up.folder import Folder
 from fluxnetes.cli.up.show import say
 from fluxnetes.plane.processes import Process, Program
-from fluxnetes.store.embedded import EmbeddedServer
+from fluxnetes.store.embedded.server import EmbeddedServer
 
 CONTROLLER, WEBHOOK = "controller", "webhook"
 

@@ -12,15 +12,15 @@ import sys
 from dataclasses import replace
 
 from fluxnetes.cli.webhook.options import Options
+from fluxnetes.kube.auth.access import Access, find_access
 from fluxnetes.kube.client import Client
-from fluxnetes.kube.config import Access, find_access
 from fluxnetes.kube.errors import KubeError
-from fluxnetes.store.places import default_folder
-from fluxnetes.webhook.keeping import FolderKeeper, Keeper, SecretKeeper
+from fluxnetes.store.embedded.paths import default_folder
+from fluxnetes.webhook.cert_store import FolderKeeper, Keeper, SecretKeeper
 from fluxnetes.webhook.mutate import Policy
 from fluxnetes.webhook.registration import Address, Reach, Service
-from fluxnetes.webhook.serving import listen, serve
-from fluxnetes.webhook.setting import Setting
+from fluxnetes.webhook.run import listen, serve
+from fluxnetes.webhook.settings import Setting
 
 _LOCAL, _EVERYWHERE = "127.0.0.1", "0.0.0.0"  # noqa: S104 - a pod is reached at its own address
 _DRAIN_BEHIND_SERVICE = 5.0

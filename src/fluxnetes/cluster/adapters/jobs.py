@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fluxnetes.cluster.adapters.base import Content, Outcome
-from fluxnetes.cluster.names import COMPLETION_INDEX, QUEUED
+from fluxnetes.cluster.labels.names import COMPLETION_INDEX, QUEUED
 from fluxnetes.kube.objects.jobs import JOBS, Job
 from fluxnetes.kube.objects.pods import Pod, PodTemplate
 

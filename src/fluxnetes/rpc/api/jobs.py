@@ -16,13 +16,13 @@ from fluxnetes.rpc.api.reading import (
 )
 from fluxnetes.rpc.api.streams import Watched, watch
 from fluxnetes.rpc.api.writing import ENDED, job_message, share_messages
-from fluxnetes.rpc.asks import read_ahead
+from fluxnetes.rpc.call import Call
 from fluxnetes.rpc.callers import user_of
-from fluxnetes.rpc.calls import Call
-from fluxnetes.rpc.host import Host
-from fluxnetes.rpc.refusals import Invalid, NoFit, UnknownJob
-from fluxnetes.rpc.texts import check_format
-from fluxnetes.rpc.values import Adoption, Grant, JobView, Wish
+from fluxnetes.service.backend import Host
+from fluxnetes.service.errors import Invalid, NoFit, UnknownJob
+from fluxnetes.service.requests.jobspec_cache import read_ahead
+from fluxnetes.service.values import Adoption, Grant, JobView, Wish
+from fluxnetes.service.views.allocation_text import check_format
 from fluxnetes.v1 import jobs_pb2 as v1
 
 _KIND = v1.WatchJobsResponse

@@ -7,14 +7,14 @@ from dataclasses import replace
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from fluxnetes.cluster.requests import TENANCY
+from fluxnetes.cluster.pods.requests import TENANCY
 from fluxnetes.graph.pools import MAX_AMOUNT
 from fluxnetes.jobspec.model import Jobspec
-from fluxnetes.match.gang import Gang, Shape
+from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.queue.jobs import After, Dependency, Request, Submission
-from fluxnetes.rpc.asks import read_jobspec
 from fluxnetes.rpc.callers import user_of
-from fluxnetes.rpc.refusals import Invalid
+from fluxnetes.service.errors import Invalid
+from fluxnetes.service.requests.jobspec_cache import read_jobspec
 from fluxnetes.v1 import jobs_pb2 as v1
 
 _MOST_SHAPES = 1000

@@ -10,10 +10,10 @@ from fluxnetes.graph.readers import FORMATS
 from fluxnetes.rpc.api.reading import at
 from fluxnetes.rpc.api.streams import Watched, watch
 from fluxnetes.rpc.api.writing import node_message, pool_message
-from fluxnetes.rpc.calls import Call
-from fluxnetes.rpc.host import Host
-from fluxnetes.rpc.refusals import Invalid
-from fluxnetes.rpc.values import NodeView
+from fluxnetes.rpc.call import Call
+from fluxnetes.service.backend import Host
+from fluxnetes.service.errors import Invalid
+from fluxnetes.service.values import NodeView
 from fluxnetes.v1 import resources_pb2 as v1
 
 _KIND = v1.WatchResourcesResponse

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from fluxnetes.rpc.journal import Journal
+from fluxnetes.service.changelog import Journal
 
 T = TypeVar("T")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fluxnetes.rpc.api.reading import at, lasting
-from fluxnetes.rpc.values import JobView, NodeView, Pool, Share
+from fluxnetes.service.values import JobView, NodeView, Pool, Share
 from fluxnetes.v1 import jobs_pb2 as v1
 from fluxnetes.v1 import resources_pb2 as resources
 

@@ -11,7 +11,7 @@ from fluxnetes.rpc.dialects.fluxcli import Fluxcli
 from fluxnetes.rpc.dialects.jobspec import JobspecDialect
 from fluxnetes.rpc.dialects.podspec import Podspec
 from fluxnetes.rpc.handlers import Service
-from fluxnetes.rpc.host import Host
+from fluxnetes.service.backend import Host
 
 DIALECTS = ("jobspec", "podspec", "fluxcli", "external")
 USUAL = ("jobspec", "fluxcli", "external")

@@ -6,10 +6,10 @@ between them, and the number is how many there are.
 
 from __future__ import annotations
 
-from fluxnetes.rpc.calls import Call
-from fluxnetes.rpc.host import Host
-from fluxnetes.rpc.refusals import UnknownJob
+from fluxnetes.rpc.call import Call
 from fluxnetes.rpc.wire import external_pb2 as wire
+from fluxnetes.service.backend import Host
+from fluxnetes.service.errors import UnknownJob
 
 
 class External:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from fluxnetes.rpc.call import Call
 from fluxnetes.rpc.callers import user_of
-from fluxnetes.rpc.calls import Call
 from fluxnetes.rpc.dialects.pods import read_pods
-from fluxnetes.rpc.host import Host
-from fluxnetes.rpc.refusals import NoFit, UnknownJob
-from fluxnetes.rpc.values import Wish
 from fluxnetes.rpc.wire import fluxcli_pb2 as wire
+from fluxnetes.service.backend import Host
+from fluxnetes.service.errors import NoFit, UnknownJob
+from fluxnetes.service.values import Wish
 
 
 class Fluxcli:

@@ -7,14 +7,14 @@ whether it was busy or could never be.
 from __future__ import annotations
 
 from fluxnetes.match.answers import Outcome
-from fluxnetes.rpc.asks import read_ahead, read_jobspec
+from fluxnetes.rpc.call import Call
 from fluxnetes.rpc.callers import user_of
-from fluxnetes.rpc.calls import Call
-from fluxnetes.rpc.host import Host
-from fluxnetes.rpc.refusals import Denied, UnknownJob
-from fluxnetes.rpc.texts import JGF_IN_FULL
-from fluxnetes.rpc.values import Wish
 from fluxnetes.rpc.wire import jobspec_pb2 as wire
+from fluxnetes.service.backend import Host
+from fluxnetes.service.errors import Denied, UnknownJob
+from fluxnetes.service.requests.jobspec_cache import read_ahead, read_jobspec
+from fluxnetes.service.values import Wish
+from fluxnetes.service.views.allocation_text import JGF_IN_FULL
 
 _INIT = wire.InitResponse
 _MATCH = wire.MatchResponse

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from fluxnetes.rpc.values import Pods
+from fluxnetes.service.values import Pods
 
 _ZONE = "zone"
 

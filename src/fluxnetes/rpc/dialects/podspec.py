@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from fluxnetes.match.answers import Outcome
+from fluxnetes.rpc.call import Call
 from fluxnetes.rpc.callers import user_of
-from fluxnetes.rpc.calls import Call
 from fluxnetes.rpc.dialects.pods import read_pods
-from fluxnetes.rpc.host import Host
-from fluxnetes.rpc.refusals import UnknownJob
-from fluxnetes.rpc.values import Wish
 from fluxnetes.rpc.wire import podspec_pb2 as wire
+from fluxnetes.service.backend import Host
+from fluxnetes.service.errors import UnknownJob
+from fluxnetes.service.values import Wish
 
 
 class Podspec:

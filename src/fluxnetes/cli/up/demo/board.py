@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from fluxnetes.cli.up.demo.workload import Entry
-from fluxnetes.cluster.names import GROUP
+from fluxnetes.cluster.labels.names import GROUP
 from fluxnetes.kube.objects.fluxjobs import FluxJob, Wrapped
 from fluxnetes.kube.objects.pods import Pod
 from fluxnetes.queue.states import ENDED, State

@@ -16,8 +16,8 @@ from fluxnetes.cli.up.demo.submit import prepare, submit
 from fluxnetes.cli.up.demo.words import afterwards, before
 from fluxnetes.cli.up.demo.workload import NAMESPACE, Entry, waves
 from fluxnetes.cli.up.show import say
+from fluxnetes.kube.auth.access import find_access
 from fluxnetes.kube.client import Client, Scope
-from fluxnetes.kube.config import find_access
 from fluxnetes.kube.informer import Informer
 from fluxnetes.kube.objects.base import Object
 from fluxnetes.kube.objects.fluxjobs import FLUX_JOBS

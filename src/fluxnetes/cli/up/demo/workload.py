@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from fluxnetes.cluster.names import GROUP, GROUP_SIZE, MANAGED, SCHEDULER_NAMES, WALLTIME
+from fluxnetes.cluster.labels.names import GROUP, GROUP_SIZE, MANAGED, SCHEDULER_NAMES, WALLTIME
 from fluxnetes.kube.objects.base import Resource
 from fluxnetes.kube.objects.fluxjobs import Wrapped
 from fluxnetes.kube.objects.jobs import JOBS

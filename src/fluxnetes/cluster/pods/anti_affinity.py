@@ -1,0 +1,92 @@
+"""Pods that must not share a node: required anti-affinity on the host name.
+
+A term of one pod keeps it off nodes with pods that the term selects, and keeps those pods off its
+own node. To the matcher that is a pool: every node has a million of `apart:<hash>`. A pod that
+*carries* the term takes all of it, one that only *matches* takes 1. So a carrier is alone, and
+matching pods among themselves do not mind each other.
+
+That is Kubernetes' meaning but for two cases, in which we are stricter. Two pods that carry a term
+by which neither is selected could share a node, and here they do not. And a term of somebody else's
+pod that selects namespaces by their labels counts for all namespaces; on a pod of ours it is
+refused (see `verdicts`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from fluxnetes.cluster.labels.names import HOSTNAME
+from fluxnetes.cluster.pods.selectors import (
+    Canonical,
+    Requirements,
+    all_hold,
+    as_requirements,
+    canonical_requirement,
+    digest,
+)
+from fluxnetes.kube.objects.affinity import LabelSelector, PodTerm
+from fluxnetes.kube.objects.pods import PodSpec
+
+APART = 1_000_000
+"""What a node has of the pool of an `Apart`: more than it ever has pods."""
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """Pods of these namespaces for which all of these conditions hold."""
+
+    namespaces: tuple[str, ...] | None
+    """None: all namespaces."""
+    requirements: Requirements
+    name: str = field(init=False, compare=False)
+    """Its pool: `apart:` and twelve hex digits."""
+
+    def __post_init__(self) -> None:
+        spaces: Canonical = [] if self.namespaces is None else [[*self.namespaces]]
+        content: Canonical = [spaces, [canonical_requirement(each) for each in self.requirements]]
+        object.__setattr__(self, "name", f"apart:{digest(content)}")
+
+    def matches(self, namespace: str, labels: Mapping[str, str]) -> bool:
+        """Whether it selects a pod."""
+        if self.namespaces is not None and namespace not in self.namespaces:
+            return False
+        return all_hold(self.requirements, labels)
+
+
+def aparts(spec: PodSpec, namespace: str) -> tuple[Apart, ...]:
+    """The terms about host names that a pod of this namespace carries, each once."""
+    if spec.affinity is None or spec.affinity.pod_anti_affinity is None:
+        return ()
+    terms = spec.affinity.pod_anti_affinity.required
+    found = (_apart(term, namespace) for term in terms if term.topology_key == HOSTNAME)
+    return tuple(dict.fromkeys(apart for apart in found if apart is not None))
+
+
+def _apart(term: PodTerm, namespace: str) -> Apart | None:
+    if term.label_selector is None:
+        return None  # it selects no pod
+    namespaces: tuple[str, ...] | None = tuple(sorted(set(term.namespaces))) or (namespace,)
+    if term.namespace_selector is not None:
+        namespaces = None  # an empty one is every namespace
+    return Apart(namespaces, as_requirements(term.label_selector))
+
+
+def why_not_honoured(term: PodTerm) -> str:
+    """In words, why a pod of ours may not have a required anti-affinity term; empty if it may.
+
+    `matchLabelKeys` are no trouble in a pod, where the server has made them part of the selector.
+    In a template it has not, and pods must mean what their template meant.
+    """
+    if term.topology_key != HOSTNAME:
+        return f"the topologyKey is {term.topology_key}; only {HOSTNAME} is honoured"
+    if term.namespace_selector not in (None, LabelSelector()):
+        return "a namespaceSelector is not honoured; list the namespaces"
+    if term.match_label_keys or term.mismatch_label_keys:
+        return "matchLabelKeys and mismatchLabelKeys are not honoured; use the labelSelector"
+    return ""
+
+
+def apart_amount(carries: bool, matches: bool) -> int:
+    """What a pod takes of an `Apart`'s pool."""
+    return APART if carries else 1 if matches else 0

@@ -1,0 +1,83 @@
+"""From a pod's spec to its footprint, with everything on the graph that the footprint names.
+
+Reading may find a rule that nobody asked for before, or a pool that no node has yet. Then the graph
+changes, and `take_turn` says so to whoever tells the queue, before the footprint gets there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fluxnetes.cluster.demand import NotYet, Unfit
+from fluxnetes.cluster.labels.parse import Marks
+from fluxnetes.cluster.model import World
+from fluxnetes.cluster.node_graph import Turn
+from fluxnetes.cluster.pods.anti_affinity import APART
+from fluxnetes.cluster.pods.footprint import Footprint
+from fluxnetes.cluster.pods.node_rules import read_rule
+from fluxnetes.cluster.pods.requests import pod_amounts
+from fluxnetes.cluster.pods.unsupported import check
+from fluxnetes.cluster.pods.volumes import Storage, volume_rules
+from fluxnetes.cluster.quantities import BadQuantity
+from fluxnetes.kube.objects.base import Metadata
+from fluxnetes.kube.objects.pods import PodSpec
+
+PORT = "port:"
+"""How the names of pools begin that are host ports."""
+
+
+@dataclass(slots=True, eq=False)
+class Reader:
+    """Reads footprints for one world."""
+
+    world: World
+    storage: Storage
+    _turn: Turn = field(default_factory=Turn)
+
+    def __call__(
+        self, spec: PodSpec, metadata: Metadata, marks: Marks, namespace: str
+    ) -> Footprint:
+        """A pod's footprint. Raises `Unfit` or `NotYet`."""
+        refusals = check(spec).refusals
+        volumes = volume_rules(spec, namespace, self.storage)
+        if refusals or volumes.refusals:
+            raise Unfit("; ".join((*refusals, *volumes.refusals)))
+        if volumes.waits:
+            raise NotYet("; ".join(volumes.waits))
+        rule = read_rule(spec, volumes.selectors)
+        self._turn.add(self.world.machines.know(rule))
+        try:
+            amounts = pod_amounts(spec, exclusive=marks.exclusive)
+        except BadQuantity as bad:
+            raise Unfit(str(bad)) from None
+        ports = {type: 1 for type, _ in amounts if type.startswith(PORT)}
+        if ports:
+            self._turn.add(self.world.need(ports))
+        return Footprint(amounts + self._apart(spec, metadata, namespace), rule.name)
+
+    def _apart(
+        self, spec: PodSpec, metadata: Metadata, namespace: str
+    ) -> tuple[tuple[str, int], ...]:
+        separations = self.world.separations
+        terms = separations.concerning(spec, namespace, metadata.labels)
+        new = [term for term in terms if term.name not in separations.pooled]
+        if new:
+            separations.pooled.update({term.name: term for term in new})
+            self._turn.add(self.world.need({term.name: APART for term in new}))
+            self.world.account_everybody()
+        return separations.amounts(terms, spec, namespace, metadata.labels)
+
+    def take_turn(self) -> Turn:
+        """What changed about the graph since the last time."""
+        turn, self._turn = self._turn, Turn()
+        return turn
+
+
+def notes(spec: PodSpec, marks: Marks) -> tuple[str, ...]:
+    """What of a pod is left out without harm, in words for its user."""
+    found = list(check(spec).notes)
+    if marks.unknown:
+        found.append(f"unknown keys: {', '.join(marks.unknown)}; see the reference of labels")
+    if marks.zone_together:
+        found.append("one zone for all pods (a jobspec label) is not honoured; use a nodeSelector")
+    return tuple(found)

@@ -1,0 +1,214 @@
+"""What one pod takes from a node.
+
+Kubernetes' own rules: containers run side by side, so they add up. Init containers run one after
+the other before them, so only the largest moment counts. Sidecars (init containers that always
+restart) stay: they count from where they stand in the list on. Then what the pod as a whole asks
+for, in place of the sum, and its overhead on top.
+
+To that come amounts of pools that Kubernetes has no numbers for:
+
+    pods           1: a slot of the kubelet
+    tenancy        1 of a million, or all of it for a pod that wants the node for itself
+    port:TCP/80    1, and a node has just one
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeAlias
+
+from fluxnetes.cluster.labels.names import MIRROR
+from fluxnetes.cluster.quantities import in_units, measure
+from fluxnetes.kube.objects.base import Quantities
+from fluxnetes.kube.objects.pods import Container, ContainerStatus, Pod, PodSpec, Requests
+
+TENANCY = 1_000_000
+"""What a node has of the pool `tenancy`: more than it ever has pods."""
+
+Amounts: TypeAlias = tuple[tuple[str, int], ...]
+_Sums: TypeAlias = dict[str, int]
+
+
+def pod_amounts(spec: PodSpec, *, exclusive: bool = False) -> Amounts:
+    """What a pod will take, by resource; sorted, and without zeros.
+
+    The spec may be a template's, which the server has not filled in: there limits stand for
+    requests that are missing, as they will in the pods.
+    """
+    sums = _add_up(spec, _asked)
+    if spec.resources.requests or spec.resources.limits:
+        _set_pod_level(sums, spec.resources)
+    return _finished(sums, spec, TENANCY if exclusive else 1)
+
+
+def held_amounts(pod: Pod, *, exclusive: bool = False) -> Amounts:
+    """What a pod holds on the node that it is bound to.
+
+    While it is being resized, the larger of what it asks for and what it has. A daemon takes no
+    tenancy: it is part of its node, and a pod that has the node for itself lives with it. Whoever
+    forges a daemon's looks gains nothing but such a neighbour.
+    """
+    sums = _add_up(pod.spec, _largest(pod)) if _has_resources(pod) else _add_up(pod.spec, _asked)
+    if pod.spec.resources.requests or pod.spec.resources.limits:
+        _set_pod_level(sums, pod.spec.resources)
+        _raise_pod_level(sums, pod)
+    return _finished(sums, pod.spec, 0 if is_daemon(pod) else TENANCY if exclusive else 1)
+
+
+def is_daemon(pod: Pod) -> bool:
+    """Whether a pod comes with its node: made by a DaemonSet, or by a kubelet from a file."""
+    owner = pod.metadata.controller
+    if owner is not None and owner.kind == "DaemonSet" and owner.api_version.startswith("apps/"):
+        return True
+    return MIRROR in pod.metadata.annotations
+
+
+# --- adding up ---------------------------------------------------------------------------------
+
+
+def _add_up(spec: PodSpec, taken: Callable[[Container], _Sums]) -> _Sums:
+    """Of all containers, in millicores, bytes and pieces."""
+    sums: _Sums = {}
+    for container in spec.containers:
+        _add(sums, taken(container))
+    if spec.init_containers:
+        _add_init(sums, spec.init_containers, taken)
+    return sums
+
+
+def _add_init(
+    sums: _Sums, containers: tuple[Container, ...], taken: Callable[[Container], _Sums]
+) -> None:
+    sidecars: _Sums = {}
+    peak: _Sums = {}
+    for container in containers:
+        moment = taken(container)
+        if _is_sidecar(container):
+            _add(sums, moment)
+            _add(sidecars, moment)
+            moment = sidecars
+        else:
+            _add(moment, sidecars)
+        _raise(peak, moment)
+    _raise(sums, peak)
+
+
+def _is_sidecar(container: Container) -> bool:
+    return container.restart_policy == "Always"
+
+
+def _asked(container: Container) -> _Sums:
+    resources = container.resources
+    asked = resources.requests
+    if resources.limits:
+        asked = {**resources.limits, **asked}
+    return _measured(asked)
+
+
+def _measured(quantities: Quantities) -> _Sums:
+    return {name: measure(name, text) for name, text in quantities.items()}
+
+
+def _add(sums: _Sums, more: Mapping[str, int]) -> None:
+    for name, amount in more.items():
+        sums[name] = sums.get(name, 0) + amount
+
+
+def _raise(sums: _Sums, least: Mapping[str, int]) -> None:
+    for name, amount in least.items():
+        if amount >= sums.get(name, 0):
+            sums[name] = amount
+
+
+# --- the pod as a whole ------------------------------------------------------------------------
+
+
+def _set_pod_level(sums: _Sums, resources: Requests) -> None:
+    for name, text in resources.limits.items():
+        # As the server fills it in: the containers' sum goes before a limit, but for huge pages.
+        if _is_pod_level(name) and (name not in sums or name.startswith("hugepages-")):
+            sums[name] = measure(name, text)
+    for name, text in resources.requests.items():
+        if _is_pod_level(name):
+            sums[name] = measure(name, text)
+
+
+def _is_pod_level(resource: str) -> bool:
+    return resource in ("cpu", "memory") or resource.startswith("hugepages-")
+
+
+def _finished(sums: _Sums, spec: PodSpec, tenancy: int) -> Amounts:
+    if spec.overhead:
+        _add(sums, _measured(spec.overhead))
+    found = [(name, in_units(name, amount)) for name, amount in sums.items() if amount]
+    found.append(("pods", 1))
+    if tenancy:
+        found.append(("tenancy", tenancy))
+    found += [(port, 1) for port in set(_host_ports(spec))]
+    found.sort()
+    return tuple(found)
+
+
+def _host_ports(spec: PodSpec) -> Iterator[str]:
+    """Whatever address they are for: two pods with one port on two addresses are kept apart."""
+    sidecars = (container for container in spec.init_containers if _is_sidecar(container))
+    for container in (*spec.containers, *sidecars):
+        for port in container.ports:
+            number = port.host_port or (port.container_port if spec.host_network else 0)
+            if number:
+                yield f"port:{port.protocol}/{number}"
+
+
+# --- while it is being resized -----------------------------------------------------------------
+
+
+def _has_resources(pod: Pod) -> bool:
+    """Whether the kubelet says of any container what it has."""
+    status = pod.status
+    statuses = (*status.container_statuses, *status.init_container_statuses)
+    return any(each.resources is not None or each.allocated_resources for each in statuses)
+
+
+def _largest(pod: Pod) -> Callable[[Container], _Sums]:
+    """The larger of what a container asks for and what it has."""
+    status = pod.status
+    statuses = {each.name: each for each in status.init_container_statuses if each.name}
+    statuses |= {each.name: each for each in status.container_statuses}
+    runs_on = {each.name for each in pod.spec.containers}
+    runs_on |= {each.name for each in pod.spec.init_containers if _is_sidecar(each)}
+    refused = _is_refused(pod)
+
+    def taken(container: Container) -> _Sums:
+        asked = _asked(container)
+        has = _has(statuses[container.name]) if container.name in statuses else {}
+        if not has or container.name not in runs_on:
+            return asked
+        if not refused:
+            _raise(has, asked)
+        return has
+
+    return taken
+
+
+def _has(status: ContainerStatus) -> _Sums:
+    has = _measured(status.allocated_resources)
+    if status.resources is not None:
+        _raise(has, _measured(status.resources.requests))
+    return has
+
+
+def _is_refused(pod: Pod) -> bool:
+    """Whether what it asks for now will never be given to it on this node."""
+    pending = (c for c in pod.status.conditions if c.type == "PodResizePending")
+    return any(condition.reason == "Infeasible" for condition in pending)
+
+
+def _raise_pod_level(sums: _Sums, pod: Pod) -> None:
+    status = pod.status
+    if status.resources is None:
+        return
+    has = _measured(status.allocated_resources)
+    _raise(has, _measured(status.resources.requests))
+    for name in pod.spec.resources.requests:
+        if name in has and _is_pod_level(name):
+            sums[name] = has[name] if _is_refused(pod) else max(sums[name], has[name])

@@ -1,0 +1,65 @@
+"""What the queue decided, into the groups: who was given nodes, who went back, who is over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fluxnetes.cluster.groups import LABELLED, POD, Closed, Group, Part
+from fluxnetes.controller.seats import Seating
+from fluxnetes.controller.state import Desk
+from fluxnetes.controller.submission import Queueing
+from fluxnetes.queue.changes import Changes
+from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.states import ENDED, WAITING, State
+
+_FOR_GOOD = (State.REJECTED, State.CANCELLED, State.TIMED_OUT)
+
+
+@dataclass(slots=True, eq=False)
+class Finishing:
+    """Brings decisions that are written down to the groups."""
+
+    desk: Desk
+    seating: Seating
+    queueing: Queueing
+
+    def take(self, changes: Changes) -> None:
+        for id, allocation in changes.allocations.items():
+            known = self.desk.parts.get(id)
+            if known is not None and allocation is not None:
+                group, part = known
+                nodes = self.desk.nodes_of(allocation)
+                part.progress = part.progress if part.holds else self.desk.clock
+                self.desk.place(part, nodes, allocation.ended_tasks)
+                self.seating.seat(group)
+                self.desk.carry(group)
+        for id, job in changes.jobs.items():
+            known = self.desk.parts.get(id)
+            if known is not None:
+                self._follow(*known, job)
+
+    def _follow(self, group: Group, part: Part, job: Job) -> None:
+        if job.state in ENDED:
+            self._finish(group, part, job)
+        elif job.state in WAITING and part.holds:
+            self.desk.wait_again(group, part)
+        else:
+            self.desk.carry(group)
+
+    def _finish(self, group: Group, part: Part, job: Job) -> None:
+        self.desk.remove(group, part)
+        self.queueing.forget(part.job)
+        if not part.withdrawn and not group.parts:
+            group.closed = close(group, job)
+        elif not part.withdrawn and not part.holds:
+            group.refused = part.footprints
+        self.desk.world.dirty[group.key] = None
+
+
+def close(group: Group, job: Job) -> Closed:
+    """A group whose job has ended."""
+    alone = group.key.kind in (POD, LABELLED)
+    # Pods of a group label that come later are another group of the same name. A workload is
+    # known by its uid: what was refused once is refused until it is made anew.
+    for_good = job.state in _FOR_GOOD and not alone
+    return Closed(frozenset(group.pods), for_good, f"{job.state.value}: {job.reason}".strip(": "))

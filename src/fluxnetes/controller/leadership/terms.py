@@ -1,0 +1,279 @@
+"""Terms of leadership: candidates wait, one leads, and whoever loses its lease starts over.
+
+To lead takes two things: the cluster's Lease, which guards what is written to Kubernetes, and the
+store's lease, whose fence guards what is written to Postgres. Losing either ends the term at once,
+with everything in it; what is half done the next term finishes or undoes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from fluxnetes.cluster.groups import NO_MARKS
+from fluxnetes.cluster.labels.names import SCHEDULER_NAMES
+from fluxnetes.cluster.model import World
+from fluxnetes.cluster.node_graph import Machines
+from fluxnetes.cluster.pods.reader import Reader
+from fluxnetes.controller.actions.executor import Hands
+from fluxnetes.controller.decisions import Finishing
+from fluxnetes.controller.leadership.election import Leader, LeadershipLost, Timing
+from fluxnetes.controller.leadership.preflight import prepare
+from fluxnetes.controller.leadership.recovery import ReadingAhead, check_cluster, recover, zones_of
+from fluxnetes.controller.loop import Controller
+from fluxnetes.controller.node_sync import Grounds
+from fluxnetes.controller.reconcile import Carrying
+from fluxnetes.controller.reporting.reporter import Telling
+from fluxnetes.controller.reporting.reports import report_to
+from fluxnetes.controller.seats import Seating
+from fluxnetes.controller.state import Settings
+from fluxnetes.controller.submission import Queueing
+from fluxnetes.controller.watchers import Following
+from fluxnetes.jobspec.constraint import Constraint, Properties
+from fluxnetes.kube.client import Client
+from fluxnetes.kube.errors import TemporaryError
+from fluxnetes.kube.objects.base import Metadata
+from fluxnetes.kube.objects.nodes import NODES
+from fluxnetes.kube.objects.pods import PodSpec
+from fluxnetes.queue.changes import Snapshot
+from fluxnetes.queue.config import Config
+from fluxnetes.service.mailbox import Petitions
+from fluxnetes.store.errors import LeaseLost
+from fluxnetes.store.lease import SECONDS, Lease
+from fluxnetes.store.store import Store
+from fluxnetes.store.system import System
+
+_log = logging.getLogger("fluxnetes.controller")
+
+_DRAIN = 3.0
+_PAUSE = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a controller runs."""
+
+    identity: str
+    """Unlike that of any other controller that lives."""
+    namespace: str = "fluxnetes-system"
+    config: Config = field(default_factory=Config)
+    settings: Settings = field(default_factory=Settings)
+    scheduler_names: tuple[str, ...] = SCHEDULER_NAMES
+    control_plane: bool = False
+    """Whether nodes of the control plane may be used."""
+    petitions: Petitions | None = None
+    """What callers ask; None: nobody does."""
+    lease: float = SECONDS
+    """How long, in seconds, others wait for a sign of life before one of them leads."""
+
+
+def _nothing() -> None:
+    pass
+
+
+async def run(
+    client: Client, store: Store, options: Options, leads: Callable[[], None] = _nothing
+) -> None:
+    """Lead whenever we can, until cancelled. `leads` hears of every term that begins."""
+    ahead = await store.system()
+    uid = await prepare(client, options.namespace)
+    check_cluster(ahead, uid)
+    candidate = _Candidate(client, store, options, uid, leads, ahead)
+    while True:
+        timing = Timing.lasting(options.lease)
+        leader = Leader(client, options.identity, options.namespace, timing=timing)
+        await leader.win()
+        try:
+            await _lead(candidate, leader)
+        except* (LeadershipLost, LeaseLost) as lost:
+            _log.warning("no longer leading: %s", _first(lost))
+        except* TemporaryError as away:
+            # A term needs a server to begin; the next one may find it.
+            _log.warning("the term ends: %s", _first(away))
+            await asyncio.sleep(_PAUSE)
+        finally:
+            with suppress(Exception):
+                await asyncio.shield(leader.release())
+        candidate.ahead = await store.system(candidate.ahead)
+
+
+@dataclass(slots=True, eq=False)
+class _Candidate:
+    """Whoever would lead, if he could."""
+
+    client: Client
+    store: Store
+    options: Options
+    uid: str
+    """Which cluster this is."""
+    leads: Callable[[], None]
+    ahead: System | None
+    """The stored system as it was when there was time to read it; it may have changed since."""
+
+
+def _first(group: BaseException) -> BaseException:
+    """The error itself; terms have tasks within tasks."""
+    while isinstance(group, BaseExceptionGroup):
+        group = group.exceptions[0]
+    return group
+
+
+async def _take_store(candidate: _Candidate) -> Lease:
+    """The store's lease; whoever had it before may need a moment to lose it."""
+    store, options, is_waiting = candidate.store, candidate.options, False
+    while (lease := await store.take(options.identity, options.lease)) is None:
+        if not is_waiting:
+            is_waiting = True
+            # Somebody who leads in another cluster would keep it for ever.
+            check_cluster(await store.system(), candidate.uid)
+            holder = (await store.holder()).name
+            _log.info("waiting for the lease of the store, which is still that of %s", holder)
+        await asyncio.sleep(0.5)
+    return lease
+
+
+@dataclass(slots=True, eq=False)
+class _Holding:
+    """The store's lease, renewed."""
+
+    store: Store
+    lease: Lease
+
+    def sure_for(self) -> float:
+        return self.lease.sure_until - time.monotonic()
+
+    async def keep(self) -> None:
+        while True:
+            await asyncio.sleep(self.lease.seconds / 3)
+            self.lease = await self.store.renew(self.lease)
+
+
+async def _lead(candidate: _Candidate, leader: Leader) -> None:
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(leader.keep())
+        store = candidate.store
+        holding = _Holding(store, await _take_store(candidate))
+        tasks.create_task(holding.keep())
+        try:
+            await _govern(_Office(candidate, leader, holding), tasks)
+        finally:
+            with suppress(asyncio.CancelledError, Exception):
+                async with asyncio.timeout(_DRAIN):  # a server that is away is waited for
+                    await asyncio.shield(store.release(holding.lease))  # the next need not wait
+
+
+@dataclass(frozen=True, slots=True)
+class _Office:
+    """What whoever leads has."""
+
+    candidate: _Candidate
+    leader: Leader
+    holding: _Holding
+
+    def may_write(self) -> bool:
+        return self.sure_for() > 0
+
+    def sure_for(self) -> float:
+        return min(self.leader.sure_for(), self.holding.sure_for())
+
+
+async def _govern(office: _Office, tasks: asyncio.TaskGroup) -> None:
+    """Follow the cluster, recover, and run until the term ends."""
+    candidate, options = office.candidate, office.candidate.options
+    machines = Machines(control_plane=options.control_plane, uid=candidate.uid)
+    world = World(machines, options.scheduler_names)
+    following = Following(candidate.client, world, asyncio.Event())
+    tasks.create_task(following.run())
+    before = await candidate.store.system(candidate.ahead)
+    check_cluster(before, candidate.uid)
+    stored = await candidate.store.load()
+    machines.zones = zones_of(before)
+    tasks.create_task(candidate.client.prepare_binds())
+    await following.complete(NODES)
+    machines.put(following.take_nodes()[0])  # while the pods are on their way
+    reader = Reader(world, following.storage)
+    await following.complete(meanwhile=ReadingAhead(reader).read_more)
+    controller = await _begin(office, following, reader, stored, before)
+    controller.hands.sure_for = office.sure_for
+    tasks.create_task(controller.hands.run())
+    tasks.create_task(controller.telling.reports.run())
+    candidate.leads()
+    petitions = controller.petitions
+    petitions.open(controller.desk, following.wake.set)
+    try:
+        await controller.run()
+    finally:
+        petitions.close()
+        with suppress(asyncio.CancelledError, Exception):
+            await asyncio.shield(controller.telling.reports.drain(_DRAIN))
+
+
+def _anywhere(reader: Reader) -> Constraint:
+    """The rule of a pod that tolerates nothing and wishes for nothing."""
+    plain = reader(PodSpec(), Metadata(), NO_MARKS, "default")
+    return Properties((plain.rule,))
+
+
+async def _begin(
+    office: _Office,
+    following: Following,
+    reader: Reader,
+    stored: Snapshot,
+    before: System | None,
+) -> Controller:
+    """Recover, and put the parts together. `before` is the system as it is stored."""
+    candidate, world = office.candidate, following.world
+    client, store, options = candidate.client, candidate.store, candidate.options
+    config, fence = options.config, office.holding.lease.fence
+    recovered = await recover(
+        store,
+        stored,
+        before,
+        fence,
+        config,
+        world,
+        reader,
+        now=int(time.time()),
+        clock=time.monotonic(),
+        settings=options.settings,
+    )
+    desk = recovered.desk
+    desk.anywhere = _anywhere(reader)
+    hands = Hands(client, office.may_write)
+    reports = report_to(
+        client,
+        options.identity,
+        following.pods.objects.get,
+        idle=hands.is_idle,
+        may_write=office.may_write,
+    )
+    carrying = Carrying(desk, hands.is_binding, hands.revoke)
+    seating = Seating(desk, reader)
+    queueing = Queueing(desk, reader)
+    grounds = Grounds(desk, carrying, hands, reader)
+    desk.before_telling = grounds.tell_of_reading
+    controller = Controller(
+        desk=desk,
+        following=following,
+        grounds=grounds,
+        seating=seating,
+        queueing=queueing,
+        carrying=carrying,
+        finishing=Finishing(desk, seating, queueing),
+        hands=hands,
+        telling=Telling(desk, reports),
+        store=store,
+        config=config,
+        fence=fence,
+        wake=following.wake,
+        petitions=options.petitions or Petitions(),
+    )
+    hands.hold_back = world.others.is_changed
+    hands.bound, hands.failed = controller.bound, controller.failed
+    controller.telling.recover(recovered.ended)
+    _log.info("leading: %d jobs resumed, %d taken over", recovered.resumed, recovered.adopted)
+    return controller

@@ -1,0 +1,68 @@
+"""Requests through aiohttp: answers that never end, and proxies."""
+
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+import aiohttp
+from yarl import URL
+
+from fluxnetes.kube.auth.access import Access
+from fluxnetes.kube.auth.credentials import Identity
+from fluxnetes.kube.http.pool import keep_alive
+from fluxnetes.kube.http.types import HEADERS, Answer, Request
+
+
+class Session:
+    """Some connections to one server; a limit of 0 means any number. Made inside the loop."""
+
+    def __init__(self, access: Access, limit: int, timeout: float) -> None:
+        self._access = access
+        self._timeout = aiohttp.ClientTimeout(total=timeout, sock_connect=10)
+        connector = aiohttp.TCPConnector(limit=limit, socket_factory=_socket)
+        self._session = aiohttp.ClientSession(
+            connector=connector, headers=HEADERS, auto_decompress=False
+        )
+
+    async def ask(self, request: Request, identity: Identity) -> Answer:
+        """Send a request, and wait for its answer."""
+        async with await self.begin(request, identity, self._timeout) as response:
+            return await whole(response)
+
+    async def begin(
+        self, request: Request, identity: Identity, timeout: aiohttp.ClientTimeout
+    ) -> aiohttp.ClientResponse:
+        """An answer of which only the head is there."""
+        headers = dict(identity.headers)
+        if request.body is not None:
+            headers["Content-Type"] = request.content_type
+        return await self._session.request(
+            request.method,
+            URL(self._access.server + request.path, encoded=True),
+            params=request.params,
+            data=request.body,
+            headers=headers,
+            ssl=identity.tls or True,
+            server_hostname=self._access.server_name,
+            proxy=self._access.proxy,
+            timeout=timeout,
+            allow_redirects=False,
+        )
+
+    async def close(self) -> None:
+        await self._session.close()
+
+
+async def whole(response: aiohttp.ClientResponse) -> Answer:
+    """The answer, once all of it is there."""
+    wait = response.headers.get("Retry-After", "")
+    return Answer(response.status, await response.read(), wait)
+
+
+def _socket(address: Any) -> socket.socket:
+    family, kind, protocol, _, _ = address
+    made = socket.socket(family, kind, protocol)
+    keep_alive(made)
+    made.setblocking(False)
+    return made

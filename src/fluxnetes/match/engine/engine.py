@@ -1,0 +1,396 @@
+"""The matching engine: one tree, who holds what on it, and where a request fits.
+
+The engine answers "where does this request fit, in this window of time?" and records what a job
+was given. It knows nothing of operations, job ids counted up or text; that is the matcher's.
+
+Everything computed from the shape of the graph (groups, scores, orders) is kept until the shape
+changes; then the engine is built anew and the jobs are entered again.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.graph.placement import Placement
+from fluxnetes.jobspec.constraint import Constraint
+from fluxnetes.jobspec.model import Resource
+from fluxnetes.match.engine.allowed_nodes import allowed_positions
+from fluxnetes.match.engine.chooser import Chooser
+from fluxnetes.match.engine.closure import NOTHING, Held, Selection, handed_down, hold
+from fluxnetes.match.engine.evaluate import evaluate
+from fluxnetes.match.engine.first_fit import Limit, Walk, Weights
+from fluxnetes.match.engine.flexible import split_xor_slots
+from fluxnetes.match.engine.groups import build_groups
+from fluxnetes.match.engine.scores import score_tree, unscorable
+from fluxnetes.match.engine.stages import Rules, Stage, compile_stages
+from fluxnetes.match.engine.states import Question, States
+from fluxnetes.match.gang.gang_matcher import Gangs
+from fluxnetes.match.ledger.aggregates import Profile, add_up
+from fluxnetes.match.ledger.ledger import Holding, Ledger
+from fluxnetes.match.ledger.prune_filters import parse_filters
+from fluxnetes.match.ledger.views import Everything, View
+from fluxnetes.match.policy import Policy
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+_PLANS_KEPT = 64
+
+
+@dataclass(slots=True, eq=False)
+class Plan:
+    """A request laid over the tree, with what is known of it now."""
+
+    resources: tuple[Resource, ...]
+    constraint: Constraint | None
+    stage: Stage | None
+    whole: Bools | None
+    """By position, vertices that are taken whole when they are used at all."""
+    allowed: Bools | None = None
+    labels: int = -1
+    """The state of the properties that `allowed` was computed from."""
+    now: States = field(default_factory=dict)
+    clock: int = -1
+    ever: States = field(default_factory=dict)
+    """What is known of it on the empty graph; nothing changes that."""
+    sums: dict[str, int] | None = None
+    """What it adds up to, by tracked type."""
+    tried: States = field(default_factory=dict)
+    """What the last traversal knew."""
+
+
+class Engine:
+    """Matching on one subsystem's tree under one policy."""
+
+    def __init__(
+        self,
+        graph: ResourceGraph,
+        *,
+        policy: Policy,
+        subsystem: str,
+        filters: str,
+        flexible: bool = False,
+        leaf_types: frozenset[str] = frozenset(),
+    ) -> None:
+        self.graph = graph
+        self.policy = policy
+        self.subsystem = subsystem
+        self.flexible = flexible
+        self.version = graph.version
+        self.tree = graph.topology(subsystem)
+        self.ledger = Ledger(graph, self.tree)
+        self.groups = build_groups(graph, self.tree)
+        self.labels = 0
+        """Counts changes of properties."""
+        self.types: NDArray[np.int32] = graph.type_id[self.tree.vertex]
+        self.nodes: Ints = np.flatnonzero(self.types == graph.types.get("node"))
+        self._up: Bools | None = None
+        self._node_count_up: int | None = None
+        self.leaf_types = leaf_types | self._find_leaf_types()
+        """The types that stand at a leaf or, as the reference never forgets one, ever did."""
+        self.filters = parse_filters(filters, sorted(self.leaf_types, key=graph.types.get))
+        self._root_types = self.filters.of(self.groups.type, graph.types)
+        self.root_types = [graph.types.names[number] for number in self._root_types]
+        """The types of which the root keeps the sum, over time."""
+        self._is_tracked: Bools = np.array([n in self.filters.tracked for n in graph.types.names])
+        self._profile = Profile(self._totals())
+        self._uncounted: dict[int, tuple[Held, int, int]] = {}
+        self._barred = self._find_barred()
+        self._rescore()
+        self._plans: OrderedDict[object, Plan] = OrderedDict()
+        self._constraints: dict[Constraint, tuple[int, Bools]] = {}
+        self.gangs = Gangs(self)
+        self.weights = Weights(graph, self.tree, self.filters) if policy.first else None
+
+    # -- shape ---------------------------------------------------------------------------------
+
+    def _find_leaf_types(self) -> frozenset[str]:
+        leaves = self.tree.first_child[1:] == self.tree.first_child[:-1]
+        names = self.graph.types.names
+        return frozenset(names[t] for t in np.unique(self.types[leaves]).tolist())
+
+    def _totals(self) -> Ints:
+        sizes = np.bincount(
+            self.types[1:], weights=self.ledger.nominal[1:], minlength=len(self.graph.types)
+        )
+        return sizes.astype(np.int64)[self._root_types]
+
+    def _find_barred(self) -> Bools | None:
+        barred = unscorable(self.graph, self.tree, self.policy)
+        return barred if barred.any() else None
+
+    def _rescore(self) -> None:
+        scores = score_tree(self.graph, self.tree, self.policy)
+        pending = [self.groups]
+        while pending:
+            group = pending.pop()
+            group.rescore(scores)
+            pending.extend(group.below)
+
+    def relabelled(self) -> None:
+        """Properties changed: constraints are looked at again, and scores that depend on them."""
+        self.labels += 1
+        self.gangs.relabelled()
+        if self.policy.scoring == "property":
+            self._rescore()
+            self._plans.clear()
+
+    def inherit(self, old: Engine) -> None:
+        """Take over from the engine for the graph's last shape what jobs left behind."""
+        if self.weights is not None and old.weights is not None:
+            vertices = self.tree.vertex[self.tree.vertex < len(old.tree.position)]
+            before = old.tree.position[vertices]
+            known = before >= 0
+            here = self.tree.position[vertices[known]]
+            self.weights.weight[here] = old.weights.weight[before[known]]
+
+    def follow_status(self, position: int) -> None:
+        """A vertex went up or down, or was closed or opened, in the graph."""
+        vertex = int(self.tree.vertex[position])
+        self.ledger.mark(position, bool(self.graph.up[vertex] and not self.graph.closed[vertex]))
+        self._up, self._node_count_up = None, None
+
+    def reachable(self) -> Bools:
+        """Vertices that are up and not closed, and so is all above them."""
+        if self._up is None:
+            self._up = ~handed_down(self.tree, ~self.ledger.up)
+        return self._up
+
+    @property
+    def node_count(self) -> int:
+        return len(self.nodes)
+
+    def nodes_up(self) -> int:
+        """How many nodes can be reached."""
+        if self._node_count_up is None:
+            self._node_count_up = int(np.count_nonzero(self.reachable()[self.nodes]))
+        return self._node_count_up
+
+    def nodes_allowed(self, plan: Plan, *, status: bool) -> int:
+        """How many nodes a request's constraint allows; with `status`, of those that are up."""
+        assert plan.allowed is not None  # noqa: S101 - asked only of constrained requests
+        allowed = plan.allowed[self.nodes]
+        if status:
+            allowed = allowed & self.reachable()[self.nodes]
+        return int(np.count_nonzero(allowed))
+
+    # -- matching ------------------------------------------------------------------------------
+
+    def plan(self, resources: tuple[Resource, ...], constraint: Constraint | None) -> Plan:
+        """The request laid over the tree, from the last times it was asked if possible."""
+        key = (resources, constraint)
+        plan = self._plans.get(key)
+        if plan is None:
+            whole_types = exclusive_types(resources)
+            if self.policy.node_exclusive:
+                whole_types |= {"node"}
+            rules = Rules(whole_types, self.flexible)
+            stage = compile_stages(self.groups, resources, rules)
+            plan = Plan(resources, constraint, stage, self._of_types(whole_types))
+            self._plans[key] = plan
+            if len(self._plans) > _PLANS_KEPT:
+                self._plans.popitem(last=False)
+        else:
+            self._plans.move_to_end(key)
+        if constraint is not None and plan.labels != self.labels:
+            plan.allowed = self.allowed(constraint)
+            plan.labels = self.labels
+            plan.now, plan.clock, plan.ever = {}, -1, {}
+        return plan
+
+    def _of_types(self, names: frozenset[str]) -> Bools | None:
+        numbers = [self.graph.types.get(name) for name in sorted(names)]
+        return np.isin(self.types, numbers) if numbers else None
+
+    def plans(self, resources: tuple[Resource, ...], constraint: Constraint | None) -> list[Plan]:
+        """The plans of a request's variants: one, unless it has xor slots."""
+        variants = split_xor_slots(resources) if self.flexible else [resources]
+        return [self.plan(variant, constraint) for variant in variants]
+
+    def select(self, plans: Iterable[Plan], view: View) -> Held | None:
+        """Where the first variant of a request that fits a view does so; None: nowhere.
+
+        Raises NothingHeld if it fits but would hold nothing exclusively.
+        """
+        for plan in plans:
+            held = self._select(plan, view)
+            if held is not None:
+                return held
+        return None
+
+    def sums(self, plan: Plan) -> dict[str, int]:
+        """What a plan's request adds up to, by tracked type."""
+        if plan.sums is None:
+            plan.sums = add_up(plan.resources, self.filters.tracked, flexible=self.flexible)
+        return plan.sums
+
+    def question(self, plan: Plan, view: View) -> Question:
+        """What a plan's stages are evaluated against in a view."""
+        limit = Limit(self.weights, self.policy.low) if self.weights is not None else None
+        return Question(view, plan.allowed, self._barred, self.policy, self.flexible, limit)
+
+    def _select(self, plan: Plan, view: View) -> Held | None:
+        if plan.stage is None:
+            return None
+        question = self.question(plan, view)
+        states = plan.tried = self._states(plan, question)
+        walk = Walk(self.weights, states) if self.weights is not None else None
+        selection = Chooser(states, question, walk).choose(plan.stage, plan.resources)
+        if selection is None:
+            return None
+        held = hold(self.tree, self.ledger.size, plan.whole, selection)
+        if held is None:
+            raise NothingHeld
+        return held
+
+    def _states(self, plan: Plan, question: Question) -> States:
+        assert plan.stage is not None  # noqa: S101 - only asked for plans that may match
+        if type(question.view) is Everything:
+            if not plan.ever:
+                evaluate(plan.stage, plan.ever, question, None)
+            return plan.ever
+        if type(question.view) is not View:
+            states: States = {}
+            evaluate(plan.stage, states, question, None)
+            return states
+        changed = self.ledger.changed_since(plan.clock) if plan.clock >= 0 else None
+        if changed is None or len(changed):
+            evaluate(plan.stage, plan.now, question, changed)
+        plan.clock = self.ledger.clock
+        return plan.now
+
+    def allowed(self, constraint: Constraint) -> Bools:
+        known = self._constraints.get(constraint)
+        if known is None or known[0] != self.labels:
+            if len(self._constraints) > _PLANS_KEPT:
+                self._constraints.clear()
+            found = allowed_positions(self.graph, self.tree, constraint)
+            known = self._constraints[constraint] = (self.labels, found)
+        return known[1]
+
+    # -- recording -----------------------------------------------------------------------------
+
+    def enter(
+        self,
+        jobid: int,
+        held: Held,
+        start: int,
+        end: int,
+        *,
+        reserved: bool,
+        now: int = 0,
+        adopted: bool = False,
+        moved: bool = False,
+    ) -> None:
+        """Record what a job holds, from now on or from later on.
+
+        `adopted`: it was placed elsewhere. `moved`: it was here before, only less or elsewhere.
+        """
+        if not len(held.position):
+            return
+        holding = Holding(held.position, held.needs, held.exclusive, start, end, reserved)
+        self.ledger.add(jobid, holding)
+        self._uncounted[jobid] = (held, start, end)
+        if self.weights is not None:
+            self.weights.enter(jobid, held, start, end)
+            if not moved:
+                self.weights.weigh(held, None if adopted else now)
+
+    @property
+    def profile(self) -> Profile:
+        """What the root has left over time, of all jobs; counted only when somebody asks."""
+        for jobid, (held, start, end) in self._uncounted.items():
+            counts = self._root_counts(held)
+            if counts is not None:
+                self._profile.add(jobid, start, end, counts)
+        self._uncounted.clear()
+        return self._profile
+
+    def _root_counts(self, held: Held) -> Ints | None:
+        """What a job takes from the sums that the root keeps; None if it is in none of them."""
+        below = held.position > 0
+        types = self.types[held.position[below]]
+        if not self._is_tracked[types].any():
+            return None
+        taken = np.where(held.exclusive, held.needs, 0)[below]
+        sums = np.bincount(types, weights=taken, minlength=len(self.graph.types))
+        return sums.astype(np.int64)[self._root_types]
+
+    def leave(self, jobid: int) -> None:
+        """Forget what a job holds."""
+        if self.ledger.drop(jobid) is None:
+            return
+        if self._uncounted.pop(jobid, None) is None:
+            self._profile.drop(jobid)
+        if self.weights is not None:
+            self.weights.leave(jobid)
+
+    def placement(self, held: Held, start: int, end: int, queue: str | None) -> Placement:
+        """What a job holds, as rows of the graph in the order of output."""
+        order = np.argsort(self.tree.post[held.position])
+        position = held.position[order]
+        parent = self.tree.parent[position]
+        return Placement(
+            vertex=self.tree.vertex[position],
+            parent=np.where(parent < 0, -1, self.tree.vertex[parent]),
+            depth=self.tree.depth[position],
+            needs=held.needs[order],
+            exclusive=held.exclusive[order],
+            start=start,
+            end=end,
+            queue=queue,
+            subsystem=self.subsystem,
+            labels={int(self.tree.vertex[p]): label for p, label in held.labels.items()},
+        )
+
+    def held(self, placement: Placement) -> Held:
+        """The reverse: what is left of a placement on this tree, as positions."""
+        return self.hold(
+            placement.vertex[placement.exclusive], placement.needs[placement.exclusive]
+        )
+
+    def hold_adopted(self, selection: Selection) -> Held | None:
+        """What a job holds that was placed elsewhere; a node-exclusive policy takes whole nodes."""
+        whole = self._of_types(frozenset({"node"})) if self.policy.node_exclusive else None
+        return hold(self.tree, self.ledger.size, whole, selection)
+
+    def shown(self, position: Ints, usage: dict[int, dict[str, str]] | None) -> Placement:
+        """Positions, children first, as the answer to a query."""
+        parent = self.tree.parent[position]
+        return Placement(
+            vertex=self.tree.vertex[position],
+            parent=np.where(parent < 0, -1, self.tree.vertex[parent]),
+            depth=self.tree.depth[position],
+            needs=self.ledger.nominal[position],
+            exclusive=np.ones(len(position), np.bool_),
+            subsystem=self.subsystem,
+            usage=usage,
+        )
+
+    def hold(self, vertices: Ints, needs: Ints) -> Held:
+        """What a job holds that has these vertices exclusively; gone vertices are left out."""
+        position = self.tree.position[vertices]
+        there = position >= 0
+        selection = Selection(position[there], needs[there], np.ones(int(there.sum()), np.bool_))
+        held = hold(self.tree, self.ledger.size, None, selection)
+        return held if held is not None else NOTHING
+
+
+class NothingHeld(Exception):  # noqa: N818 - a signal within this layer, not an error
+    """A request matched, but nothing in it is exclusive, so its job would hold nothing."""
+
+
+def exclusive_types(resources: Iterable[Resource]) -> frozenset[str]:
+    """The types of which a request asks for a vertex of its own."""
+    found: frozenset[str] = frozenset()
+    for resource in resources:
+        if resource.exclusive is True:
+            found |= {resource.type}
+        found |= exclusive_types(resource.children)
+    return found

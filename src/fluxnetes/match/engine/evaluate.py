@@ -1,0 +1,151 @@
+"""Which vertices of each stage qualify, and how many slots they can fill.
+
+Evaluation goes bottom up over the stages of a request. For each stage it keeps, as arrays over the
+group's members: whether a member qualifies (`ok`), and how many slots can be filled from its
+children (`slots`); and, as arrays over the parent group's members: how many members below qualify
+(`count`) and what they add up to (`quantity`).
+
+For the view of *now* the arrays are kept from one match to the next, and only the members that
+changed since (the ledger tells which) are looked at again, so a match costs as much as the
+last job was large, not as the graph is. For any other window they are computed afresh.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluxnetes.jobspec.model import SLOT, Resource
+from fluxnetes.match.engine.intervals import SlotScores
+from fluxnetes.match.engine.slots import best_slots, competes, count_slots, slot_scores
+from fluxnetes.match.engine.stages import Kind, Stage
+from fluxnetes.match.engine.states import Question, State, States, fit, quantity_below
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+CONSTRAINED_TYPES = frozenset({"node", "storage_node"})
+
+
+def evaluate(stage: Stage, states: States, question: Question, changed: Ints | None) -> None:
+    """Bring the states of a stage and all below it up to date.
+
+    `changed` are the positions to look at again, ancestors included; None: all.
+    """
+    for below in stage.below:
+        evaluate(below, states, question, changed)
+    state = states.get(id(stage))
+    if state is None or changed is None:
+        states[id(stage)] = _evaluate_all(stage, states, question)
+    else:
+        members = stage.group.locate(changed)
+        if len(members):
+            _evaluate_some(stage, state, states, question, members)
+
+
+def _evaluate_all(stage: Stage, states: States, question: Question) -> State:
+    group = stage.group
+    everybody = np.arange(len(group))
+    ok, slots = _qualify(stage, states, question, everybody)
+    best, scores = None, None
+    if slots is not None and competes(stage, question):
+        if question.policy.scoring == "interval":
+            scores = SlotScores(slot_scores(stage, states, question, everybody, slots))
+        else:
+            best = best_slots(stage, states, question, everybody, slots)
+    parents = len(group.first) - 1
+    count = np.bincount(group.above[ok], minlength=parents)
+    amount = _amounts(stage, states, question, everybody, ok, slots)
+    if amount is None:
+        quantity = count * group.size
+    else:
+        sums = np.bincount(group.above, weights=amount, minlength=parents)
+        quantity = sums.astype(np.int64)
+    return State(ok, amount, count, quantity, slots, best, scores)
+
+
+def _evaluate_some(
+    stage: Stage, state: State, states: States, question: Question, members: Ints
+) -> None:
+    group = stage.group
+    ok, slots = _qualify(stage, states, question, members)
+    if state.slots is not None and slots is not None:
+        state.slots[members] = slots
+        if state.best is not None:
+            state.best[members] = best_slots(stage, states, question, members, slots)
+        if state.scores is not None:
+            rows = slot_scores(stage, states, question, members, slots)
+            state.scores.replace(members, rows)
+    if state.amount is not None:
+        amount = _amounts(stage, states, question, members, ok, slots)
+        assert amount is not None  # noqa: S101 - decided by the stage, not by the members
+        np.add.at(state.quantity, group.above[members], amount - state.amount[members])
+        state.amount[members] = amount
+    turned = (ok != state.ok[members]).nonzero()[0]
+    if len(turned):
+        members, ok = members[turned], ok[turned]
+        step = np.where(ok, 1, -1)
+        state.ok[members] = ok
+        above = group.above[members]
+        np.add.at(state.count, above, step)
+        if state.amount is None:
+            np.add.at(state.quantity, above, step * group.size)
+
+
+def _amounts(
+    stage: Stage,
+    states: States,
+    question: Question,
+    members: Ints,
+    ok: Bools,
+    slots: Ints | None,
+) -> Ints | None:
+    """What each member counts for, where that is not simply its group's size."""
+    group = stage.group
+    if stage.request is None and not question.policy.first:
+        return None
+    if stage.request is None:
+        if slots is not None:
+            return slots.copy()
+        below = np.zeros(len(members), np.int64)
+        for child in stage.below:
+            below += states[id(child)].quantity[members]
+        return np.where(ok, below, 0)
+    if group.size >= 0 and not group.divisible:
+        return None
+    return np.where(ok, question.view.free(group.members[members], stage.depth), 0)
+
+
+def _qualify(
+    stage: Stage, states: States, question: Question, members: Ints
+) -> tuple[Bools, Ints | None]:
+    """Whether each of some members qualifies, and the slots below it."""
+    group = stage.group
+    positions = group.members[members] if len(members) < len(group) else group.members
+    view = question.view
+    free = view.is_alone if stage.alone else view.is_open
+    ok = free(positions, stage.depth)
+    if question.allowed is not None and group.type in CONSTRAINED_TYPES:
+        ok &= question.allowed[positions]
+    if question.barred is not None:
+        ok &= ~question.barred[positions]
+    if stage.contradictory:
+        ok[:] = False
+    slots = None
+    if stage.kind is Kind.SLOT:
+        slots = np.where(ok, count_slots(stage, states, question, members), 0)
+    if stage.request is not None:
+        for wanted in stage.request.children:
+            ok &= _supply(stage, states, members, wanted, slots) > 0
+    return ok, slots
+
+
+def _supply(
+    stage: Stage, states: States, members: Ints, wanted: Resource, slots: Ints | None
+) -> Ints:
+    """How many of `wanted` the children of each member serve, 0 if not enough."""
+    if wanted.type == SLOT:
+        return np.zeros(len(members), np.int64) if slots is None else fit(wanted.count, slots)
+    if stage.kind is Kind.SLOT:
+        return np.zeros(len(members), np.int64)  # beside a slot nothing else is looked for
+    return fit(wanted.count, quantity_below(stage, states, members, wanted.type))

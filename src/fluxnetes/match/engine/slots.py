@@ -1,0 +1,200 @@
+"""Slots: how many can be filled below a vertex, and how good they are.
+
+A slot is made of parts, each a number of units of one type. Below each vertex the qualified
+children of each type are packed into shares; the scarcest part decides how many slots there are.
+Where the slots of many vertices compete, each vertex is ranked by its best slot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluxnetes.jobspec.model import Resource
+from fluxnetes.match.engine.flexible import Mixture, Stock, best_mixture
+from fluxnetes.match.engine.intervals import NONE
+from fluxnetes.match.engine.packing import count_shares, pack
+from fluxnetes.match.engine.scores import MATCH_MET
+from fluxnetes.match.engine.stages import Stage
+from fluxnetes.match.engine.states import (
+    Entries,
+    Limiter,
+    Question,
+    States,
+    below_members,
+    fit,
+    quantity_below,
+)
+from fluxnetes.match.policy import Policy
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+def share_of(stage: Stage, states: States, members: Ints, part: Resource) -> Ints:
+    """How much of one part each slot below each member takes.
+
+    Of a range, the most that there is; where that is in several pools, the most that one has.
+    """
+    have = quantity_below(stage, states, members, part.type)
+    serving = stage.serving(part.type)
+    if part.count.min < part.count.max and any(s.group.divisible for s in serving):
+        entries = below_members(serving, states, members, low=False)
+        if entries.divisible:
+            have = np.zeros(len(members), np.int64)
+            np.maximum.at(have, entries.parent, entries.amount)
+    return fit(part.count, have)
+
+
+def count_slots(stage: Stage, states: States, question: Question, members: Ints) -> Ints:
+    """How many slots can be filled below each member: the scarcest part decides."""
+    if question.flexible:
+        made = (len(m) for m in mixtures(stage, states, question, members))
+        return np.fromiter(made, np.int64, len(members))
+    fewest: Ints | None = None
+    for part in stage.slots[0].children:
+        share = share_of(stage, states, members, part)
+        if question.limiter is not None and stage.uneven:
+            shares = _shares_met(stage, states, question.limiter, members, part, share)
+        else:
+            low = question.policy.slots_low
+            shares = _shares(stage.serving(part.type), states, low, members, share)
+        fewest = shares if fewest is None else np.minimum(fewest, shares)
+    return np.zeros(len(members), np.int64) if fewest is None else fewest
+
+
+def _shares(serving: list[Stage], states: States, low: bool, members: Ints, share: Ints) -> Ints:
+    """How many shares the qualified vertices below each member make, vertices kept whole."""
+    found = np.zeros(len(members), np.int64)
+    asked = np.flatnonzero(share)
+    if len(serving) == 1 and serving[0].group.size > 0 and not serving[0].group.divisible:
+        each = -(-share[asked] // serving[0].group.size)
+        found[asked] = states[id(serving[0])].count[members[asked]] // each
+        return found
+    if serving and len(asked):
+        entries = below_members(serving, states, members[asked], low)
+        found[asked] = count_shares(entries, share[asked], len(asked))
+    return found
+
+
+def alternatives(
+    stage: Stage, states: States, question: Question, members: Ints
+) -> Iterator[tuple[str, list[Stage], Entries]]:
+    """What the alternatives of a stage's slots can be made of, type by type."""
+    for type in sorted({part.type for slot in stage.slots for part in slot.children}):
+        serving = stage.serving(type)
+        if not serving:
+            continue
+        entries = below_members(serving, states, members, question.policy.slots_low)
+        if question.limiter is not None:
+            asked = [p for slot in stage.slots for p in slot.children if p.type == type]
+            most = max(asked, key=lambda part: part.count.min)
+            shares = stage.slots[-1].count.largest
+            entries = question.limiter.limit(entries, most.count.largest, shares)
+        yield type, serving, entries
+
+
+def mixtures(stage: Stage, states: States, question: Question, members: Ints) -> list[Mixture]:
+    """For each member the alternatives that its slots are best made of."""
+    stocks: list[list[Stock]] = [[] for _ in range(len(members))]
+    for type, _, entries in alternatives(stage, states, question, members):
+        bounds = entries.parent.searchsorted(np.arange(len(members) + 1)).tolist()
+        amounts = entries.amount.tolist()
+        for number, stock in enumerate(stocks):
+            granules = tuple(amounts[bounds[number] : bounds[number + 1]])
+            stock.append(Stock(type, granules, entries.divisible))
+    known: dict[tuple[Stock, ...], Mixture] = {}
+    found = []
+    for stock in stocks:
+        key = tuple(stock)
+        if key not in known:
+            known[key] = best_mixture(stage.slots, key)
+        found.append(known[key])
+    return found
+
+
+def _shares_met(
+    stage: Stage, states: States, limiter: Limiter, members: Ints, part: Resource, share: Ints
+) -> Ints:
+    """The same of what a walk meets: of mixed sizes, it may leave less than it could have had."""
+    most, shares = part.count.largest, stage.slots[0].count.largest
+    entries = limiter.below(stage.serving(part.type), states, members, most, shares)
+    found = np.zeros(len(members), np.int64)
+    asked = share > 0
+    made = count_shares(entries, np.maximum(share, 1), len(members))
+    found[asked] = made[asked]
+    return found
+
+
+def competes(stage: Stage, question: Question) -> bool:
+    """Whether the slots of all members of a stage are ranked against each other by score.
+
+    Pools can make more slots than anybody wants to rank; they are ranked as they are filled.
+    """
+    plain = stage.request is None and not question.policy.first and not question.flexible
+    pools = question.policy.scoring != "id" and any(b.group.divisible for b in stage.below)
+    return plain and not pools
+
+
+def best_slots(
+    stage: Stage, states: States, question: Question, members: Ints, slots: Ints
+) -> Ints:
+    """The score of the best slot that can be filled below each member.
+
+    Slots are filled from the highest score down, or from the lowest up, so the best is the first;
+    but see `first_is_best`.
+    """
+    if not first_is_best(stage, question.policy):
+        scores = slot_scores(stage, states, question, members, slots)
+        if not question.policy.low:
+            return np.asarray(scores.max(axis=1, initial=NONE))
+        return np.asarray(np.where(scores == NONE, -NONE, scores).min(axis=1, initial=-NONE))
+    return _first_slots(stage, states, question, members, slots)
+
+
+def first_is_best(stage: Stage, policy: Policy) -> bool:
+    """Whether a vertex's slots get no better the later they are filled.
+
+    They do under `variation`, which fills from the worst class and prefers the best one, and may
+    where a slot takes one large vertex and the next several small ones, or is made otherwise.
+    """
+    return policy.scoring != "property" and not stage.uneven and len(stage.slots) == 1
+
+
+def _first_slots(
+    stage: Stage, states: States, question: Question, members: Ints, slots: Ints
+) -> Ints:
+    """The score of the first slot that would be filled below each member."""
+    having = slots.nonzero()[0]
+    asked = members[having]
+    sums = np.full(len(asked), MATCH_MET, np.int64)
+    one = np.ones(len(asked), np.int64)
+    for part in stage.slots[0].children:
+        share = share_of(stage, states, asked, part)
+        serving = stage.serving(part.type)
+        entries = below_members(serving, states, asked, question.policy.slots_low)
+        rows, _, _ = pack(entries, share, one)
+        weights = entries.score[rows]
+        sums += np.bincount(entries.parent[rows], weights, len(asked)).astype(np.int64)
+    best = np.zeros(len(members), np.int64)
+    best[having] = sums
+    return best
+
+
+def slot_scores(
+    stage: Stage, states: States, question: Question, members: Ints, slots: Ints
+) -> Ints:
+    """The scores of the first `slots[i]` slots below member i, one row each."""
+    width = max(int(slots.max(initial=0)), 1)
+    scores = np.where(np.arange(width) < slots[:, None], MATCH_MET, 0)
+    having = np.flatnonzero(slots)
+    asked = members[having]
+    for part in stage.slots[0].children:
+        share = share_of(stage, states, asked, part)
+        serving = stage.serving(part.type)
+        entries = below_members(serving, states, asked, question.policy.slots_low)
+        rows, number, _ = pack(entries, share, slots[having])
+        np.add.at(scores, (having[entries.parent[rows]], number), entries.score[rows])
+    return np.where(np.arange(width) < slots[:, None], scores, NONE)

@@ -1,0 +1,158 @@
+"""A request laid over the groups of a tree: what each group means to it.
+
+Walking down from the root with the request in hand, every group of vertices is one of
+
+- PASS: nothing of the request speaks of it; what is asked for may be below. Only possible until
+  the first match: a request may leave out the levels above, never one in between.
+- RESOURCE: its vertices are asked for by type, and what the request has below them is looked for
+  among their direct children.
+- SLOT: its vertices hold, as direct children, everything a slot is made of, so slots are filled
+  there. (They may at the same time be asked for by type.)
+
+or of no use, and then left out. The result is a small tree of stages, as deep as the graph and as
+wide as its kinds of vertices, whatever the number of vertices.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+
+from fluxnetes.jobspec.model import SLOT, Resource
+from fluxnetes.match.engine.groups import Group
+
+
+class Kind(enum.Enum):
+    PASS = enum.auto()
+    RESOURCE = enum.auto()
+    SLOT = enum.auto()
+
+
+@dataclass(slots=True, eq=False)
+class Stage:
+    """One group, as one request sees it."""
+
+    group: Group
+    depth: int
+    kind: Kind
+    request: Resource | None
+    """The request that the vertices themselves match."""
+    slots: tuple[Resource, ...]
+    """The slot filled from their children; with the flexible traverser, the alternatives."""
+    exclusive: bool
+    """The vertices are taken for one job alone."""
+    alone: bool
+    """No other job may be on them or below."""
+    contradictory: bool
+    """Asked to be shared where everything is exclusive: never matches."""
+    below: list[Stage] = field(default_factory=list)
+    uneven: bool = False
+    """Slots are filled from vertices of different sizes, so a later one may be the better one."""
+
+    def serving(self, type: str) -> list[Stage]:
+        """The stages directly below whose vertices are asked for as `type`."""
+        return [s for s in self.below if s.request is not None and s.request.type == type]
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a compilation needs to know besides the request."""
+
+    exclusive_types: frozenset[str]
+    """Types of which every vertex used is taken whole."""
+    flexible: bool = False
+
+
+def compile_stages(root: Group, resources: tuple[Resource, ...], rules: Rules) -> Stage | None:
+    """Lay a request over the groups below `root`; None if it can match nowhere."""
+    return _compile(root, 0, resources, True, False, rules)
+
+
+def _compile(
+    group: Group,
+    depth: int,
+    resources: tuple[Resource, ...],
+    pristine: bool,
+    exclusive: bool,
+    rules: Rules,
+) -> Stage | None:
+    matched = [r for r in resources if r.type == group.type]
+    slots = [r for r in resources if r.type == SLOT]
+    if matched and group.divisible:
+        slots = []  # a pool is never where slots are filled, so it may be asked for beside one
+    too_many = len(matched) > 1 or (matched and slots) or (len(slots) > 1 and not rules.flexible)
+    if too_many:
+        return None  # siblings that ask for one type: nobody could say which is meant
+    request = matched[0] if matched else None
+    x_in = exclusive or (request is not None and request.exclusive is True)
+    wanted = [c for c in request.children if c.type == SLOT] if request else slots
+    if len(wanted) > 1 and not rules.flexible:
+        return None  # the same, one level down
+    if any(len({c.type for c in s.children}) < len(s.children) for s in wanted):
+        return None  # and within a slot
+    fitting = _fitting(group, wanted, rules)
+    if fitting:
+        if request is None and not pristine:
+            return None  # a level in between was left out
+        kind, following, x_below = Kind.SLOT, _union(fitting), True
+    elif request is not None and not (rules.flexible and wanted):
+        kind, following, x_below = Kind.RESOURCE, request.children, x_in
+    elif pristine:
+        kind, following, x_below, request = Kind.PASS, resources, x_in, None
+    else:
+        return None
+    stage = Stage(
+        group,
+        depth,
+        kind,
+        request,
+        tuple(fitting),
+        x_in,
+        _must_be_alone(group, request is not None and x_in, rules),
+        exclusive and request is not None and request.exclusive is False,
+    )
+    still_pristine = kind is Kind.PASS
+    for child in group.below:
+        below = _compile(child, depth + 1, following, still_pristine, x_below, rules)
+        if below is not None:
+            stage.below.append(below)
+    if kind is Kind.PASS and not stage.below:
+        return None
+    stage.uneven = kind is Kind.SLOT and _is_uneven(stage)
+    return stage
+
+
+def _must_be_alone(group: Group, exclusive: bool, rules: Rules) -> bool:
+    """A part of a pool leaves the rest to others, unless the pool is asked for as exclusive."""
+    if group.type in rules.exclusive_types:
+        return True
+    return exclusive and not group.divisible
+
+
+def _is_uneven(stage: Stage) -> bool:
+    for part in {child.type for slot in stage.slots for child in slot.children}:
+        sizes = {s.group.size for s in stage.serving(part) if not s.group.divisible}
+        if len(sizes) > 1 or -1 in sizes:
+            return True
+    return False
+
+
+def _fitting(group: Group, slots: list[Resource], rules: Rules) -> list[Resource]:
+    """The slots that can be filled from the children of a group's vertices."""
+    holds = [s for s in slots if {c.type for c in s.children} <= group.child_types]
+    if rules.flexible:
+        return slots if holds else []
+    return holds[-1:] if holds and holds[-1] is slots[-1] else []
+
+
+def _union(slots: list[Resource]) -> tuple[Resource, ...]:
+    """What alternatives are made of, each type once and the most that is asked of it."""
+    if len(slots) == 1:
+        return slots[0].children
+    most: dict[str, Resource] = {}
+    for slot in slots:
+        for child in slot.children:
+            known = most.get(child.type)
+            if known is None or known.count.min < child.count.min:
+                most[child.type] = child
+    return tuple(most.values())

@@ -1,0 +1,44 @@
+"""A gang where it already is: on nodes that are given, pod by pod, whatever else is there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fluxnetes.match.candidate import Found
+from fluxnetes.match.engine.engine import Engine
+from fluxnetes.match.gang.model import Gang, Seats
+from fluxnetes.match.nodes import Nodes
+
+
+def gang_at(engine: Engine, nodes: Nodes, gang: Gang, names: Sequence[str]) -> Found | str:
+    """What a gang holds whose pods are on these nodes; or why that cannot be, in words."""
+    if gang.shared:
+        return "it holds something that no node owns, and nobody knows which"
+    count = sum(shape.count for shape in gang.shapes)
+    if len(names) != count:
+        return f"it has {count} pods, and {len(names)} nodes are given"
+    at = nodes.at(names)
+    missing = [name for name, position in zip(names, at, strict=True) if position is None]
+    if missing:
+        return f"there is no node {missing[0]}"
+    table = engine.gangs.table()
+    row_of = {position: row for row, position in enumerate(table.nodes.tolist())}
+    held: dict[int, int] = {}
+    seats: list[Seats] = []
+    first = 0
+    for shape in gang.shapes:
+        mine = [position for position in at[first : first + shape.count] if position is not None]
+        first += shape.count
+        seats.append(Seats(engine.tree.vertex[np.array(mine, np.int64)], np.ones(len(mine), int)))
+        for position in mine:
+            for type, amount in shape.amounts:
+                column = table.pools.get(type)
+                pool = -1 if column is None or position not in row_of else column[row_of[position]]
+                if pool < 0:
+                    continue  # It is there all the same, and holds what there is.
+                held[int(pool)] = held.get(int(pool), 0) + amount
+    positions = np.array(sorted(held), np.int64)
+    needs = np.array([held[position] for position in positions.tolist()], np.int64)
+    return Found(engine.hold(engine.tree.vertex[positions], needs), tuple(seats), engine.version)

@@ -1,0 +1,114 @@
+"""Gangs on one tree: which nodes have pools, what is free of them, and where a gang's pods go.
+
+What was worked out for one gang serves the next: the table of nodes stays until the tree or its
+properties change, and what nodes have free now follows the ledger's changes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluxnetes.jobspec.constraint import Constraint
+from fluxnetes.match.gang.model import Gang, Shape
+from fluxnetes.match.gang.node_table import Benches, NodeTable, build_table
+from fluxnetes.match.gang.placement_cache import Again, Seated
+from fluxnetes.match.gang.placer import Seater
+from fluxnetes.match.ledger.views import View
+
+if TYPE_CHECKING:
+    from fluxnetes.match.engine.engine import Engine
+
+Bools = NDArray[np.bool_]
+
+_CONSTRAINTS_KEPT = 256
+
+
+class Gangs:
+    """The part of an engine that knows of pods."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._table: NodeTable | None = None
+        self._benches: tuple[int, Benches] | None = None
+        """What nodes have free now, and the ledger's clock when that was so."""
+        self._again = Again(engine.ledger)
+
+    def relabelled(self) -> None:
+        """Properties changed, and with them which nodes are allowed, or come first."""
+        self._table = self._benches = None
+        self._again.forget()
+
+    # -- where ---------------------------------------------------------------------------------
+
+    def seat(self, gang: Gang, view: View) -> Seated | str:
+        """Where a gang goes in a view; or why it cannot."""
+        if type(view) is not View:
+            return self._look(gang, Benches(self._engine.tree, self.table(), view))
+        again = self._again.find(gang)
+        if again is not None:
+            return again
+        seated = self._look(gang, self._benches_now(view))
+        if isinstance(seated, Seated):
+            self._again.note(gang, seated)
+        return seated
+
+    def _look(self, gang: Gang, benches: Benches) -> Seated | str:
+        seater = Seater(self._engine.tree, benches)
+        seating = seater.seat(gang, self._rows_allowed)
+        if seating is None:
+            return seater.why
+        held = self._engine.hold_adopted(seating.selection)
+        assert held is not None  # noqa: S101 - every pod takes something
+        return Seated(tuple(seating.seats), held)
+
+    def _benches_now(self, view: View) -> Benches:
+        """What nodes have free now, from the last time that somebody asked if possible."""
+        ledger = self._engine.ledger
+        if self._benches is not None:
+            clock, benches = self._benches
+            changed = ledger.changed_since(clock)
+            if changed is not None and (not len(changed) or benches.follow(changed)):
+                self._benches = (ledger.clock, benches)
+                return benches
+        benches = Benches(self._engine.tree, self.table(), view)
+        self._benches = (ledger.clock, benches)
+        return benches
+
+    # -- how much ------------------------------------------------------------------------------
+
+    def count(self, shape: Shape, view: View) -> int:
+        """How many pods of a shape there is room for in a view."""
+        benches = Benches(self._engine.tree, self.table(), view)
+        usable = benches.usable
+        if shape.constraint is not None:
+            usable = usable & self._rows_allowed(shape.constraint)
+        return int(benches.room_for(shape)[usable].sum())
+
+    def loose_pools(self, type: str) -> list[int]:
+        """The sizes of the pools of a type that no node owns, of those that can be reached."""
+        engine = self._engine
+        pools = self.table().loose.get(type, np.empty(0, np.int64))
+        sizes: list[int] = engine.ledger.size[pools[engine.reachable()[pools]]].tolist()
+        return sizes
+
+    # -- which nodes ---------------------------------------------------------------------------
+
+    def table(self) -> NodeTable:
+        """The nodes that hold pools, in the policy's order."""
+        if self._table is None:
+            engine = self._engine
+            self._table = build_table(engine.graph, engine.tree, engine.policy)
+        return self._table
+
+    def _rows_allowed(self, constraint: Constraint) -> Bools:
+        """Which rows of the table a constraint allows."""
+        table = self.table()
+        known = table.allowed.get(constraint)
+        if known is None:
+            if len(table.allowed) > _CONSTRAINTS_KEPT:
+                table.allowed.clear()
+            known = table.allowed[constraint] = self._engine.allowed(constraint)[table.nodes]
+        return known

@@ -1,0 +1,150 @@
+"""Nodes that hold pools, as a table: a row a node in the policy's order, a column a type of pool.
+
+What nodes have free *now* is kept between gangs, and only what changed is looked at again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.graph.topology import Topology
+from fluxnetes.jobspec.constraint import Constraint
+from fluxnetes.match.engine.closure import ancestors, handed_down
+from fluxnetes.match.engine.scores import score_tree
+from fluxnetes.match.gang.model import Shape
+from fluxnetes.match.ledger.views import View
+from fluxnetes.match.policy import Policy
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(slots=True, eq=False)
+class NodeTable:
+    """The nodes of a tree that hold pools, in the policy's order, with each pool's position."""
+
+    nodes: Ints
+    above: Ints
+    """Everything above a node or a pool, ascending; what is closed there closes all below."""
+    depths: list[int]
+    """The depths of the tree at which nodes, pools and what is above them stand."""
+    row: Ints
+    """By position: the row of the node that has this pool in `pools`; -1: none has."""
+    column: Ints
+    """By position: and the column of its type."""
+    pools: dict[str, Ints] = field(default_factory=dict)
+    """Position of each node's pool of a type, the largest if it has several; -1: none. In the order
+    of the columns."""
+    loose: dict[str, Ints] = field(default_factory=dict)
+    """Positions of pools that are in no node, in depth-first order."""
+    allowed: dict[Constraint, Bools] = field(default_factory=dict)
+    """Which rows constraints allow that were asked for so far."""
+
+
+def build_table(graph: ResourceGraph, tree: Topology, policy: Policy) -> NodeTable:
+    """Tabulate a tree's nodes and pools."""
+    types = graph.type_id[tree.vertex]
+    is_node: Bools = types == graph.types.get("node")
+    pools = np.flatnonzero(graph.divisible[tree.vertex])
+    holder = tree.parent[pools]
+    owned = is_node[holder]
+    loose = ~handed_down(tree, is_node)[pools]
+    nodes = np.unique(holder[owned])
+    above = ancestors(tree, np.concatenate((nodes, pools))) if len(pools) else nodes
+    used = np.concatenate((nodes, above, pools))
+    nowhere = np.full(len(tree), -1, np.int64)
+    table = NodeTable(
+        _in_order(graph, tree, policy, nodes), above, _depths(tree, used), nowhere, nowhere.copy()
+    )
+    row_of = nowhere.copy()
+    row_of[table.nodes] = np.arange(len(nodes))
+    by_size = np.argsort(graph.size[tree.vertex[pools]], kind="stable")
+    for number in np.unique(types[pools]).tolist():
+        name, mine = graph.types.names[number], types[pools] == number
+        column = np.full(len(nodes), -1, np.int64)
+        rising = by_size[(mine & owned)[by_size]]
+        column[row_of[holder[rising]]] = pools[rising]
+        has_one = np.flatnonzero(column >= 0)
+        table.row[column[has_one]], table.column[column[has_one]] = has_one, len(table.pools)
+        table.pools[name] = column
+        table.loose[name] = pools[mine & loose]
+    return table
+
+
+def _in_order(graph: ResourceGraph, tree: Topology, policy: Policy, nodes: Ints) -> Ints:
+    score = score_tree(graph, tree, policy)[nodes]
+    found: Ints = nodes[np.argsort(score if policy.low else -score, kind="stable")]
+    return found
+
+
+def _depths(tree: Topology, positions: Ints) -> list[int]:
+    depths: list[int] = np.unique(tree.depth[positions]).tolist()
+    return depths
+
+
+class Benches:
+    """What nodes have free in one view; worked out once, however many gangs are tried."""
+
+    def __init__(self, tree: Topology, table: NodeTable, view: View) -> None:
+        self.table = table
+        self.view = view
+        self._tree = tree
+        view.read(table.depths)
+        self._is_open_above = view.is_open(table.above, 0)
+        self._shut = self._find_shut()
+        self.usable = self.is_open(table.nodes)
+        self._columns = {type: column for column, type in enumerate(table.pools)}
+        self._free: Ints = np.empty((len(table.pools), len(table.nodes)), np.int64)
+        self._is_known = [False] * len(table.pools)
+
+    def _find_shut(self) -> Bools | None:
+        """What is below something that is down or held whole; None: nothing."""
+        closed = self.table.above[~self._is_open_above]
+        if not len(closed):
+            return None
+        marked = np.zeros(len(self._tree), np.bool_)
+        marked[closed] = True
+        return handed_down(self._tree, marked)
+
+    def is_open(self, positions: Ints) -> Bools:
+        open_ = self.view.is_open(positions, 0)
+        return open_ if self._shut is None else open_ & ~self._shut[positions]
+
+    def free(self, type: str) -> Ints:
+        """What each node has left of a type. Not to be changed."""
+        column = self._columns.get(type)
+        if column is None:
+            return np.zeros(len(self.table.nodes), np.int64)
+        if not self._is_known[column]:
+            pools = self.table.pools[type]
+            self._free[column] = np.where(pools >= 0, self._free_of(pools), 0)
+            self._is_known[column] = True
+        free: Ints = self._free[column]
+        return free
+
+    def _free_of(self, pools: Ints) -> Ints:
+        return np.where(self.view.is_open(pools, 0), self.view.free(pools, 0), 0)
+
+    def room_for(self, shape: Shape) -> Ints:
+        """How many pods of a shape each node has room for."""
+        each = [self.free(type) // amount for type, amount in shape.amounts]
+        room: Ints = np.maximum(np.minimum.reduce(each), 0)
+        return room
+
+    def follow(self, changed: Ints) -> bool:
+        """Look again at positions that changed in the view; False: all must be looked at again."""
+        table = self.table
+        if not len(table.above):
+            return False
+        at = np.minimum(table.above.searchsorted(changed), len(table.above) - 1)
+        is_above = table.above[at] == changed
+        is_open = self.view.is_open(changed[is_above], 0)
+        if (is_open != self._is_open_above[at[is_above]]).any():
+            return False
+        pools = changed[table.row[changed] >= 0]
+        self._free[table.column[pools], table.row[pools]] = self._free_of(pools)
+        return True

@@ -1,0 +1,148 @@
+"""Seating a gang: which of its pods go on which nodes.
+
+Shapes are placed one after the other, each on the first nodes in the policy's order that have room
+for at least one of its pods, as many pods on each as fit. What earlier shapes took is gone for
+later ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluxnetes.graph.topology import Topology
+from fluxnetes.jobspec.constraint import Constraint
+from fluxnetes.match.engine.closure import Selection
+from fluxnetes.match.gang.model import Gang, Seats, Shape
+from fluxnetes.match.gang.node_table import Benches
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+_AT_ONCE = 1024
+"""So many nodes are looked at before the next ones: most often the first are enough."""
+
+Columns = list[tuple[str, int, Ints]]
+"""A type, the amount of it that is asked for, and what each node has left of it."""
+
+
+@dataclass(slots=True)
+class Seating:
+    """Where a gang goes: the seats of each shape, and the parts of pools that this takes."""
+
+    seats: list[Seats]
+    selection: Selection
+
+
+class Seater:
+    """One attempt to seat a gang."""
+
+    def __init__(self, tree: Topology, benches: Benches) -> None:
+        self._tree = tree
+        self._table = benches.table
+        self._benches = benches
+        self._left: dict[str, Ints] = {}
+        """What is left of the types of which the gang's earlier shapes took something."""
+        self._positions: list[Ints] = []
+        self._needs: list[Ints] = []
+        self.why = ""
+
+    def seat(self, gang: Gang, allowed: Callable[[Constraint], Bools]) -> Seating | None:
+        """Seats for the whole gang; None, and the reason in `why`, if there are not enough.
+
+        `allowed` says which rows of the table a constraint allows.
+        """
+        seats: list[Seats] = []
+        for number, shape in enumerate(gang.shapes, 1):
+            usable = self._benches.usable
+            if shape.constraint is not None:
+                usable = usable & allowed(shape.constraint)
+            placed = self._seat_shape(shape, usable, last=number == len(gang.shapes))
+            if placed is None:
+                self.why = self._no_node(shape, allowed) or self.why
+                return None
+            seats.append(placed)
+        for type, amount in gang.shared:
+            if not self._take_shared(type, amount):
+                return None
+        position, needs = np.concatenate(self._positions), np.concatenate(self._needs)
+        selection = Selection(position, needs, np.ones(len(position), np.bool_))
+        return Seating(seats, selection)
+
+    def _no_node(self, shape: Shape, allowed: Callable[[Constraint], Bools]) -> str:
+        """Why there is no node at all for a shape, however small; empty if there is one."""
+        may = np.ones(len(self._table.nodes), np.bool_)
+        if shape.constraint is not None:
+            may = allowed(shape.constraint)
+        if not may.any():
+            return "no node is of the kind that it asks for"
+        if not (may & self._benches.usable).any():
+            return "no node that it may use is up and takes new work"
+        return ""
+
+    def _column(self, type: str) -> Ints:
+        """What each node has left of a type."""
+        left = self._left.get(type)
+        return self._benches.free(type) if left is None else left
+
+    def _seat_shape(self, shape: Shape, usable: Bools, *, last: bool) -> Seats | None:
+        columns = [(type, amount, self._column(type)) for type, amount in shape.amounts]
+        rows, room = _first_rooms(shape.count, columns, usable)
+        taken = np.minimum(room, np.maximum(shape.count - (np.cumsum(room) - room), 0))
+        rows, taken = rows[taken > 0], taken[taken > 0]
+        if int(taken.sum()) < shape.count:
+            self.why = _why(shape, columns, usable, int(taken.sum()))
+            return None
+        for type, amount, column in columns:
+            needs = amount * taken
+            self._positions.append(self._table.pools[type][rows])
+            self._needs.append(needs)
+            if not last:
+                if type not in self._left:
+                    self._left[type] = column.copy()
+                self._left[type][rows] -= needs
+        return Seats(self._tree.vertex[self._table.nodes[rows]], taken)
+
+    def _take_shared(self, type: str, amount: int) -> bool:
+        pools = self._table.loose.get(type, np.empty(0, np.int64))
+        left = np.where(self._benches.is_open(pools), self._benches.view.free(pools, 0), 0)
+        enough = np.flatnonzero(left >= amount)
+        if len(enough):
+            self._positions.append(pools[enough[:1]])
+            self._needs.append(np.array([amount]))
+            return True
+        best = int(left.max(initial=0))
+        self.why = f"needs {amount} {type} that no node owns; the most in one place is {best}"
+        return False
+
+
+def _first_rooms(count: int, columns: Columns, usable: Bools) -> tuple[Ints, Ints]:
+    """The first rows with room for pods, until so many fit, and how many each has room for."""
+    parts: list[tuple[Ints, Ints]] = []
+    found, first, step = 0, 0, max(_AT_ONCE, count)
+    while not parts or (found < count and first < len(usable)):  # once, even without any node
+        part = slice(first, first + step)
+        fits = usable[part].copy()
+        for _, amount, column in columns:
+            fits &= column[part] >= amount
+        rows = fits.nonzero()[0][:count] + first  # each has room for one at least
+        room = np.minimum.reduce([column[rows] // amount for _, amount, column in columns])
+        parts.append((rows, room))
+        found += int(room.sum())
+        first, step = first + step, 2 * step
+    if len(parts) == 1:
+        return parts[0]
+    rows, room = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return rows, room
+
+
+def _why(shape: Shape, columns: Columns, usable: Bools, found: int) -> str:
+    for type, amount, column in columns:
+        best = int(column[usable].max(initial=0))
+        if best < amount:
+            return f"needs {amount} {type} on one node; the most that one has is {best}"
+    asked = ", ".join(f"{amount} {type}" for type, amount in shape.amounts)
+    return f"needs room for {shape.count} pods of {asked}; there is room for {found}"

@@ -1,0 +1,158 @@
+"""Views of a ledger: what is free now, in a window of time, or if nobody held anything.
+
+A request is laid over a view and asks it about positions of the tree; which of them are up, which
+are nobody's, how much is left of each. A pool of which more is held than can be used (others came
+to hold parts of it) has less than nothing left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from fluxnetes.match.ledger.ledger import Ledger
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+class View:
+    """What is free through one window of time."""
+
+    lingering = True
+    """Whether this is a view of now, in which a job that overruns is still there."""
+
+    def __init__(self, size: Ints, up: Bools, held: Ints, tags: NDArray[np.int32]) -> None:
+        self.size = size
+        self.up = up
+        self.held = held
+        self.tags = tags
+
+    def read(self, depths: Iterable[int]) -> None:
+        """Have some depths of the tree at hand, so that one question may be about all of them."""
+
+    def is_open(self, positions: Ints, depth: int) -> Bools:
+        """Up, and not held whole by somebody."""
+        found: Bools = self.up[positions] & (self.held[positions] < self.size[positions])
+        return found
+
+    def is_alone(self, positions: Ints, depth: int) -> Bools:
+        """Up, and nobody holds it or anything below it."""
+        found: Bools = self.up[positions] & (self.tags[positions] == 0)
+        return found
+
+    def free(self, positions: Ints, depth: int) -> Ints:
+        """How much is left of each vertex."""
+        return self.size[positions] - self.held[positions]
+
+
+class Everything(View):
+    """The view of satisfiability: the whole graph, all of it up and nothing held."""
+
+    def __init__(self, size: Ints) -> None:
+        self.size = size
+
+    def is_open(self, positions: Ints, depth: int) -> Bools:
+        return np.ones(len(positions), np.bool_)
+
+    def is_alone(self, positions: Ints, depth: int) -> Bools:
+        return np.ones(len(positions), np.bool_)
+
+    def free(self, positions: Ints, depth: int) -> Ints:
+        return self.size[positions]
+
+
+class Idle(Everything):
+    """All that is up, as though nobody held anything."""
+
+    def __init__(self, size: Ints, up: Bools) -> None:
+        super().__init__(size)
+        self.up = up
+
+    def is_open(self, positions: Ints, depth: int) -> Bools:
+        return self.up[positions]
+
+    def is_alone(self, positions: Ints, depth: int) -> Bools:
+        return self.up[positions]
+
+
+class Window(View):
+    """A window of time read from the spans, depth by depth, as it is asked."""
+
+    def __init__(self, ledger: Ledger, start: int, end: int, *, lingering: bool) -> None:
+        count = len(ledger.size)
+        super().__init__(
+            ledger.size, ledger.up, np.zeros(count, np.int64), np.zeros(count, np.int32)
+        )
+        self.lingering = lingering
+        self._ledger = ledger
+        self._start, self._end = start, end
+        self._read: set[int] = set()
+
+    def read(self, depths: Iterable[int]) -> None:
+        for depth in depths:
+            if depth not in self._read:
+                self._read_depth(depth)
+
+    def _read_depth(self, depth: int) -> None:
+        self._read.add(depth)
+        table = self._ledger.spans(depth)
+        position, needs, start, end = table.during(self._start, self._end, lingering=self.lingering)
+        self.tags[position] = 1
+        taken = needs > 0
+        position, needs = position[taken], needs[taken]
+        if depth in self._ledger.pool_depths:
+            self.held += _peaks(position, needs, start[taken], end[taken], self._start, self.held)
+        else:
+            self.held[position] = needs
+
+    def is_open(self, positions: Ints, depth: int) -> Bools:
+        if depth not in self._read:
+            self._read_depth(depth)
+        return super().is_open(positions, depth)
+
+    def is_alone(self, positions: Ints, depth: int) -> Bools:
+        if depth not in self._read:
+            self._read_depth(depth)
+        return super().is_alone(positions, depth)
+
+    def free(self, positions: Ints, depth: int) -> Ints:
+        if depth not in self._read:
+            self._read_depth(depth)
+        return super().free(positions, depth)
+
+
+def _peaks(position: Ints, needs: Ints, start: Ints, end: Ints, at: int, like: Ints) -> Ints:
+    """The largest amount held at one instant from `at` on, by position.
+
+    Where nothing begins later, that is what is held at `at`; only the other positions are swept.
+    """
+    here = start <= at
+    held = np.bincount(position[here], weights=needs[here], minlength=len(like))
+    peak: Ints = held.astype(np.int64)
+    if not here.all():
+        rising = np.zeros(len(like), np.bool_)
+        rising[position[~here]] = True
+        swept = rising[position]
+        _sweep(peak, position[swept], needs[swept], start[swept], end[swept], at)
+    return peak
+
+
+def _sweep(peak: Ints, position: Ints, needs: Ints, start: Ints, end: Ints, at: int) -> None:
+    """Find the peaks at some positions.
+
+    Every span is a rise and a fall. Sorted by position and time, falls first, their running total
+    is what is held after each; it is back at 0 where one position's rows end and the next begin.
+    """
+    where = np.concatenate((position, position))
+    when = np.concatenate((np.maximum(start, at), np.maximum(end, at + 1)))
+    step = np.concatenate((needs, -needs))
+    order = np.lexsort((step, when, where))
+    where = where[order]
+    held = np.cumsum(step[order])
+    first = np.flatnonzero(np.concatenate(([True], where[1:] != where[:-1])))
+    peak[where[first]] = np.maximum.reduceat(held, first)

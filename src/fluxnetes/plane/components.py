@@ -1,0 +1,242 @@
+"""The programs of the plane, and how each is told what to do.
+
+    etcd                      keeps the data; listens on a socket in the plane's folder
+    kube-apiserver            RBAC, client certificates, service account tokens; on loopback
+    kube-controller-manager   Jobs, service accounts, garbage: everything that is not scheduling
+    kube-scheduler            places the pods that name no scheduler, or `default-scheduler`
+    kwok                      plays the kubelets
+
+They are started in this order and stopped in the opposite one. Each runs in the plane's folder.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+
+from fluxnetes.plane.api import Api
+from fluxnetes.plane.binaries import Binaries
+from fluxnetes.plane.certificates import Authority, Certificate
+from fluxnetes.plane.kubeconfig import write_kubeconfig
+from fluxnetes.plane.paths import LOOPBACK, Places
+from fluxnetes.plane.probes import etcd_is_ready, is_well
+from fluxnetes.plane.processes import Program
+
+ETCD, API_SERVER = "etcd", "kube-apiserver"
+CONTROLLERS, SCHEDULER, KWOK = "kube-controller-manager", "kube-scheduler", "kwok"
+ALL = (ETCD, API_SERVER, CONTROLLERS, SCHEDULER, KWOK)
+WITH_PORT = ALL[1:]
+ADMIN = "admin"
+
+_SERVICES = "10.96.0.0/16"
+_NAMES = ("localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
+_USERS: Mapping[str, tuple[str, str | None]] = {
+    ADMIN: (ADMIN, "system:masters"),
+    CONTROLLERS: (f"system:{CONTROLLERS}", None),
+    SCHEDULER: (f"system:{SCHEDULER}", None),
+    KWOK: (KWOK, "system:masters"),
+}
+_ETCD_SOCKET, _PEER_SOCKET = "etcd.sock:0", "peer.sock:0"
+_STAGES = ("kwok.yaml", "nodes.yaml", "pods.yaml")
+_CLIENT_LIMITS = {"qps": 5000, "burst": 10000}
+"""Requests a second. The programs' own limits are for large clusters that others share: 20 pods a
+second is all that a stock controller manager makes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What the programs need to know of each other."""
+
+    places: Places
+    binaries: Binaries
+    ports: Mapping[str, int]
+    parts: tuple[str, ...] = ALL
+    fsync: bool = True
+    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """More arguments for a program, by its name."""
+
+    @property
+    def server(self) -> str:
+        return f"https://{LOOPBACK}:{self.ports[API_SERVER]}"
+
+    @property
+    def authority(self) -> Path:
+        """Whom to trust."""
+        return self.key("ca").certificate
+
+    def key(self, name: str) -> Certificate:
+        return Certificate(self.places.keys / f"{name}.crt", self.places.keys / f"{name}.key")
+
+    def kubeconfig(self, user: str) -> Path:
+        if user == ADMIN:
+            return self.places.kubeconfig
+        return self.places.settings / f"{user}.kubeconfig"
+
+    def api(self) -> Api:
+        return Api(self.ports[API_SERVER], self.authority, self.key(ADMIN))
+
+
+def write_settings(setting: Setting) -> None:
+    """Issue the certificates and write all files that the programs read."""
+    authority = Authority(setting.places.keys)
+    authority.signing_key("service-accounts")
+    authority.issue_server("server", (LOOPBACK, "10.96.0.1"), _NAMES)
+    trusted = authority.files.certificate
+    for name, (user, group) in _USERS.items():
+        client = authority.issue_client(name, user, group)
+        write_kubeconfig(setting.kubeconfig(name), setting.server, trusted, client)
+    folder = resources.files("fluxnetes.plane") / "stages"
+    stages = "---\n".join((folder / name).read_text() for name in _STAGES)
+    (setting.places.settings / "kwok.yaml").write_text(stages)
+    (setting.places.settings / "scheduler.json").write_text(_scheduler_configuration(setting))
+
+
+def program(setting: Setting, name: str) -> Program:
+    """How to run one of them."""
+    made = _MAKERS[name](setting)
+    extra = setting.extra.get(name, ())
+    return Program(name, (*made.command, *extra), made.is_ready, made.environment)
+
+
+def _etcd(setting: Setting) -> Program:
+    command = (
+        setting.binaries[ETCD],
+        "--name=plane",
+        "--data-dir=etcd",
+        f"--listen-client-urls=unix://{_ETCD_SOCKET}",
+        f"--advertise-client-urls=unix://{_ETCD_SOCKET}",
+        f"--listen-peer-urls=unix://{_PEER_SOCKET}",
+        f"--initial-advertise-peer-urls=unix://{_PEER_SOCKET}",
+        f"--initial-cluster=plane=unix://{_PEER_SOCKET}",
+        "--auto-compaction-retention=5m",
+        "--quota-backend-bytes=4294967296",
+        *(() if setting.fsync else ("--unsafe-no-fsync",)),
+    )
+    return Program(ETCD, command, lambda: etcd_is_ready(setting.places.top / _ETCD_SOCKET))
+
+
+def _api_server(setting: Setting) -> Program:
+    accounts, server = setting.key("service-accounts"), setting.key("server")
+    command = (
+        setting.binaries[API_SERVER],
+        f"--etcd-servers=unix://{_ETCD_SOCKET}",
+        f"--bind-address={LOOPBACK}",
+        f"--secure-port={setting.ports[API_SERVER]}",
+        f"--tls-cert-file={server.certificate}",
+        f"--tls-private-key-file={server.key}",
+        f"--client-ca-file={setting.authority}",
+        *_front_proxy(setting),
+        "--anonymous-auth=false",
+        "--authorization-mode=Node,RBAC",
+        "--service-account-issuer=https://kubernetes.default.svc",
+        f"--service-account-key-file={accounts.certificate}",
+        f"--service-account-signing-key-file={accounts.key}",
+        f"--service-cluster-ip-range={_SERVICES}",
+        "--allow-privileged=true",
+        # An address on loopback is no endpoint that a pod could reach; do not even try.
+        "--endpoint-reconciler-type=none",
+        *_without_controllers(setting),
+    )
+    return Program(API_SERVER, command, setting.api().is_ready)
+
+
+def _front_proxy(setting: Setting) -> tuple[str, ...]:
+    """Who may speak for others. Nobody has that name, but the controllers want to be told."""
+    return (
+        f"--requestheader-client-ca-file={setting.authority}",
+        "--requestheader-allowed-names=front-proxy",
+        "--requestheader-username-headers=X-Remote-User",
+        "--requestheader-group-headers=X-Remote-Group",
+        "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+    )
+
+
+def _without_controllers(setting: Setting) -> tuple[str, ...]:
+    """Some pods and nodes wait for a controller at their birth; if there is none, they need not."""
+    if CONTROLLERS in setting.parts:
+        return ()
+    return ("--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",)
+
+
+def _controllers(setting: Setting) -> Program:
+    command = (
+        setting.binaries[CONTROLLERS],
+        *_secured(setting, CONTROLLERS),
+        f"--kubeconfig={setting.kubeconfig(CONTROLLERS)}",
+        "--leader-elect=false",
+        f"--root-ca-file={setting.authority}",
+        f"--service-account-private-key-file={setting.key('service-accounts').key}",
+        "--use-service-account-credentials=true",
+        f"--kube-api-qps={_CLIENT_LIMITS['qps']}",
+        f"--kube-api-burst={_CLIENT_LIMITS['burst']}",
+        "--concurrent-job-syncs=20",
+        "--concurrent-gc-syncs=20",
+    )
+    return Program(
+        CONTROLLERS, command, lambda: is_well(setting.ports[CONTROLLERS], setting.authority)
+    )
+
+
+def _scheduler(setting: Setting) -> Program:
+    configuration = setting.places.settings / "scheduler.json"
+    command = (
+        setting.binaries[SCHEDULER],
+        *_secured(setting, SCHEDULER),
+        f"--config={configuration}",
+    )
+    return Program(SCHEDULER, command, lambda: is_well(setting.ports[SCHEDULER], setting.authority))
+
+
+def _scheduler_configuration(setting: Setting) -> str:
+    return json.dumps(
+        {
+            "apiVersion": "kubescheduler.config.k8s.io/v1",
+            "kind": "KubeSchedulerConfiguration",
+            "leaderElection": {"leaderElect": False},
+            "clientConnection": {
+                "kubeconfig": str(setting.kubeconfig(SCHEDULER)),
+                **_CLIENT_LIMITS,
+            },
+        }
+    )
+
+
+def _kwok(setting: Setting) -> Program:
+    command = (
+        setting.binaries[KWOK],
+        f"--kubeconfig={setting.kubeconfig(KWOK)}",
+        f"--config={setting.places.settings / 'kwok.yaml'}",
+        "--manage-all-nodes",
+        # Leases would make the next start wait until those of the last one have run out.
+        "--node-lease-duration-seconds=0",
+        f"--node-ip={LOOPBACK}",
+        f"--server-address={LOOPBACK}:{setting.ports[KWOK]}",
+    )
+    # Else it also reads what the user's own KWOK is told, in his home.
+    own = {"KWOK_WORKDIR": str(setting.places.settings)}
+    return Program(KWOK, command, lambda: is_well(setting.ports[KWOK]), own)
+
+
+_MAKERS: Mapping[str, Callable[[Setting], Program]] = {
+    ETCD: _etcd,
+    API_SERVER: _api_server,
+    CONTROLLERS: _controllers,
+    SCHEDULER: _scheduler,
+    KWOK: _kwok,
+}
+
+
+def _secured(setting: Setting, name: str) -> tuple[str, ...]:
+    """Where it serves its health and metrics, and whom it asks who may see them."""
+    server, kubeconfig = setting.key("server"), setting.kubeconfig(name)
+    return (
+        f"--bind-address={LOOPBACK}",
+        f"--secure-port={setting.ports[name]}",
+        f"--tls-cert-file={server.certificate}",
+        f"--tls-private-key-file={server.key}",
+        f"--authentication-kubeconfig={kubeconfig}",
+        f"--authorization-kubeconfig={kubeconfig}",
+    )

@@ -1,0 +1,190 @@
+"""Who is let in: a job that can never run is rejected at once, with the reason in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fluxnetes.queue.core import Core
+from fluxnetes.queue.errors import QueueError, Refused, UnknownQueue
+from fluxnetes.queue.jobs import Job, Request, Submission
+from fluxnetes.queue.lifecycle.transitions import Life
+from fluxnetes.queue.order.gate import Gate
+from fluxnetes.queue.plan.requests import Ask, narrowed, read_ask
+from fluxnetes.queue.plan.windows import Windows
+from fluxnetes.queue.states import State
+
+MOST_TASKS = 1_000_000
+
+
+class Admission:
+    """Takes jobs in."""
+
+    def __init__(self, core: Core, life: Life, gate: Gate, windows: Windows) -> None:
+        self._core = core
+        self._life = life
+        self._gate = gate
+        self._windows = windows
+        self._judged: dict[Ask, str] = {}
+
+    def submit(self, submission: Submission, now: int) -> None:
+        core = self._core
+        self._check_new(submission)
+        job = self._record(submission, now)
+        reason = self._refuses(job)
+        ask = None
+        if not reason and not submission.gathering:
+            ask = self.ask(job)
+            reason = self.judge(ask)
+        if reason:
+            self._life.nowhere_to_rejected(job, now, reason)
+            return
+        if ask is None:
+            self._life.nowhere_to_gathering(job, now)
+            return
+        core.admit(job.id, ask)
+        if submission.held:
+            self._life.nowhere_to_held(job, now)
+        else:
+            self._life.nowhere_to_pending(job, now)
+
+    def gathered(self, id: int, request: Request | None, now: int) -> None:
+        """A group is complete."""
+        job = self._core.records.find(id)
+        if job.state is not State.GATHERING:
+            raise Refused(f"job {id} is {job.state.value}, not gathering")
+        if request is not None:
+            job.submission = replace(job.submission, request=request)
+        ask = self.ask(job)
+        reason = self.judge(ask)
+        if reason:
+            self._life.waiting_to_rejected(job, now, reason)
+            return
+        self._core.admit(id, ask)
+        if job.submission.held:
+            self._life.gathering_to_held(job, now, "held by its user")
+        else:
+            self._life.gathering_to_pending(job, now)
+
+    def adopt(self, submission: Submission, start: int, nodes: Sequence[str], now: int) -> None:
+        """A job is found running on these nodes, task by task."""
+        self._check_new(submission)
+        if submission.queue not in self._core.queues:
+            raise UnknownQueue(f"there is no queue {submission.queue}")
+        if submission.array is not None:
+            raise Refused(f"job {submission.id} cannot be taken over: it is an array, not a job")
+        job = self._record(submission, min(start, now))
+        ask = self.ask(job)
+        if ask.elastic is not None:
+            ask = ask.sized(len(nodes))
+        found = self._core.planning.found_at(ask.request, nodes)
+        if isinstance(found, str):
+            raise Refused(f"job {submission.id} cannot be taken over: {found}")
+        self._core.admit(job.id, ask)
+        self._life.nowhere_to_running(job, ask, found, min(start, now), now)
+
+    def _check_new(self, submission: Submission) -> None:
+        records = self._core.records
+        tasks = submission.array.tasks if submission.array is not None else 0
+        if submission.id < 1:
+            raise QueueError(f"job id {submission.id}: ids are 1 and up")
+        if not 0 <= tasks <= MOST_TASKS:
+            raise QueueError(f"job {submission.id}: an array has 1 to {MOST_TASKS} tasks")
+        for id in range(submission.id, submission.id + tasks + 1):
+            if id in records.jobs or id in records.outcomes:
+                raise QueueError(f"there is a job {id} already")
+        for array in records.arrays.values():
+            assert array.submission.array is not None  # noqa: S101 - arrays alone are there
+            last = array.id + array.submission.array.tasks
+            if submission.id <= last and submission.id + tasks > array.id:
+                raise QueueError(f"job ids {array.id} to {last} are those of array {array.id}")
+
+    def _record(self, submission: Submission, now: int) -> Job:
+        records = self._core.records
+        records.arrivals += 1
+        return Job(
+            submission,
+            State.PENDING,
+            submitted=now,
+            arrival=records.arrivals,
+            queue=submission.queue,
+            priority=submission.priority,
+            walltime=self.walltime(submission.queue, submission.walltime),
+            ranked=records.step,
+        )
+
+    def walltime(self, queue: str, asked: int | None) -> int | None:
+        """The walltime of a job in a queue that asks for this one."""
+        config = self._core.queues.get(queue)
+        if asked is not None or config is None:
+            return asked
+        return config.default_walltime or config.max_walltime
+
+    # -- reasons not to ------------------------------------------------------------------------
+
+    def _refuses(self, job: Job) -> str:
+        spec = job.submission
+        core = self._core
+        if spec.queue not in core.queues:
+            return f"there is no queue {spec.queue}; there is {', '.join(sorted(core.queues))}"
+        if core.is_drained(spec.queue):
+            return f"queue {spec.queue} is drained: it takes in no more jobs"
+        unknown = [d.job for d in spec.dependencies if not self._gate.is_known(d.job)]
+        if unknown:
+            return f"it depends on job {unknown[0]}, which nobody knows"
+        return (
+            self.refuses_walltime(job.queue, job.walltime)
+            or senseless(spec)
+            or self._windows.refuses(job)
+            or core.limits.refuses(job)
+        )
+
+    def refuses_change(self, job: Job) -> str:
+        """Why a job that waits may not become like this; empty if it may."""
+        return self.refuses_walltime(job.queue, job.walltime) or self._windows.refuses(job)
+
+    def refuses_walltime(self, queue: str, walltime: int | None) -> str:
+        most = self._core.queues[queue].max_walltime
+        if walltime is not None and walltime < 1:
+            return f"a walltime of {walltime} s: expected 1 or more"
+        if most is not None and walltime is not None and walltime > most:
+            return f"a walltime of {walltime} s; queue {queue} allows {most}"
+        return ""
+
+    def ask(self, job: Job) -> Ask:
+        """What a job asks of the room, narrowed down to the nodes of its queue."""
+        spec = job.submission
+        request = spec.request
+        reserved = self._windows.constraint(spec)
+        if reserved is not None:
+            request = narrowed(request, reserved)
+        constraint = self._core.queues[job.queue].constraint
+        return read_ask(request, constraint=constraint, size=spec.size, window=spec.reservation)
+
+    def judge(self, ask: Ask) -> str:
+        """Why an ask can never be served; the matcher is asked once for each."""
+        if ask.elastic is not None and ask.unit is None:
+            return "an elastic group must be a multiple of one unit: slots, nodes or equal pods"
+        if ask not in self._judged:
+            if len(self._judged) > 10_000:
+                self._judged.clear()
+            self._judged[ask] = self._core.planning.judge(ask.request)
+        return self._judged[ask]
+
+    def forget(self) -> None:
+        """The graph changed: what was impossible may not be."""
+        self._judged.clear()
+
+
+def senseless(spec: Submission) -> str:
+    """Values that contradict each other."""
+    size, array = spec.size, spec.array
+    if size is not None and not 1 <= size.min <= size.max:
+        return f"an elastic group of {size.min} to {size.max}: expected 1 <= min <= max"
+    if array is not None and array.tasks < 1:
+        return f"an array of {array.tasks} tasks: expected 1 or more"
+    if array is not None and array.at_once is not None and array.at_once < 1:
+        return f"an array with {array.at_once} tasks at once: expected 1 or more"
+    if array is not None and (size is not None or spec.gathering):
+        return "an array can be neither elastic nor gathering"
+    return ""

@@ -1,0 +1,80 @@
+"""What jobs hold, when that changes while they are there: more, less, or elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from fluxnetes.jobspec.model import SLOT, XOR_SLOT
+from fluxnetes.match.gang.model import Gang
+from fluxnetes.queue.changes import Allocation, Event
+from fluxnetes.queue.core import Core
+from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.plan.requests import Ask
+
+
+class Holdings:
+    """Keeps matcher, room, limits, budgets and usage in step with what jobs hold."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def change(self, job: Job, allocation: Allocation, now: int, note: str = "") -> None:
+        """A job holds this from now on; the note is for its story."""
+        core = self._core
+        planning = core.planning
+        core.allocations[job.id] = allocation
+        core.records.changes.allocations[job.id] = allocation
+        before = core.records.amounts[job.id]
+        after = planning.amounts(planning.reduce(job.id, allocation.placement))
+        core.records.amounts[job.id] = after
+        self._account(job, before, after, now)
+        core.room.resize(job.id, self._ask_now(job, after), after)
+        note = note or f"holds {_words(after)} after {_words(before)}"
+        core.records.tell(Event(job.id, now, "resized", reason=note))
+
+    def _account(
+        self, job: Job, before: Mapping[str, int], after: Mapping[str, int], now: int
+    ) -> None:
+        core = self._core
+        more = {type: after.get(type, 0) - before.get(type, 0) for type in before.keys() | after}
+        for type, by in more.items():
+            core.limits.changes(job, type, by)
+        account = (job.namespace, job.user)
+        usage = core.usage.change(account, core.rate(after) - core.rate(before), now)
+        core.records.changes.usage[account] = usage
+        core.commit(job, more, 0 if job.deadline is None else max(0, job.deadline - now), now)
+
+    def _ask_now(self, job: Job, held: Mapping[str, int]) -> Ask:
+        """What a job is counted as now: the units it has left."""
+        core = self._core
+        ask = core.room.holders[job.id].ask
+        if ask.unit is None:
+            return ask
+        units, exact = units_held(core, ask, held)
+        if job.size:
+            job.size = units
+        if not exact and not core.room.by_rows:
+            # Not a whole number of equal units: whoever counts is wrong from here on.
+            core.unsettled = core.unsettled or "a group shrank by a part of a unit"
+            core.room.mistaken = True
+        return replace(ask.sized(units), elastic=None)
+
+
+def units_held(core: Core, ask: Ask, held: Mapping[str, int]) -> tuple[int, bool]:
+    """How many units of an ask are in what is held, and whether that is all there is.
+
+    A unit may come with more than it asks for, as cores do with a node, or ask for something that
+    it shares with others, as for the node around its cores; but of one type it takes just what it
+    asked for.
+    """
+    assert ask.unit is not None  # noqa: S101 - asked only where units are counted
+    least = core.planning.least(ask.unit)
+    own = least if isinstance(ask.unit, Gang) else core.estimate(ask).keys() - {SLOT, XOR_SLOT}
+    parts = [(held.get(type, 0), least[type]) for type in own if least.get(type)]
+    units = min((have // amount for have, amount in parts), default=ask.count)
+    return units, any(have == units * amount for have, amount in parts)
+
+
+def _words(amounts: Mapping[str, int]) -> str:
+    return ", ".join(f"{amount} {type}" for type, amount in sorted(amounts.items())) or "nothing"

@@ -1,0 +1,91 @@
+"""Groups that grow.
+
+A group that may be larger than it is grows when it is told that it may, into room that nobody was
+promised. What it gets becomes further tasks, numbered after those it had.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from fluxnetes.match.gang.model import Gang
+from fluxnetes.match.planning import Found, times
+from fluxnetes.queue.changes import Allocation
+from fluxnetes.queue.core import Core
+from fluxnetes.queue.errors import Refused
+from fluxnetes.queue.jobs import Job, Size
+from fluxnetes.queue.lifecycle.allocations import Holdings
+from fluxnetes.queue.plan.requests import Ask
+
+
+class Elastic:
+    """Lets groups grow."""
+
+    def __init__(self, core: Core, holdings: Holdings) -> None:
+        self._core = core
+        self._holdings = holdings
+
+    def grow(self, job: Job, now: int) -> int:
+        """Add as many units as there is room for; returns how many."""
+        core = self._core
+        ask = core.records.asks[job.id]
+        if ask.elastic is None:
+            raise Refused(f"job {job.id} has a fixed size")
+        held = job.size or ask.elastic.min
+        most = ask.elastic.max - held
+        left = core.duration(job) if job.deadline is None else job.deadline - now
+        if most < 1 or left < 1:
+            return 0
+        more = _units_alone(ask, replace(ask.elastic, min=1, max=most))
+        added = core.room.largest_now(more, left, self._allowed(job, more, most, left, now))
+        found = core.room.find_now(more.sized(added), left) if added else None
+        if found is None:
+            return 0
+        self._add(job, held + added, found, now)
+        return added
+
+    def _allowed(self, job: Job, more: Ask, most: int, left: int, now: int) -> int:
+        """How many units more no limit and no budget stops."""
+        core = self._core
+        if job.queue not in core.limits.any and not core.budgets:
+            return most
+        low, high = 0, most
+        while low < high:
+            middle = (low + high + 1) // 2
+            amounts = core.estimate(more.sized(middle))
+            stopped = core.limits.stops_growth(job, amounts) or core.budgets.stops(
+                job, amounts, left, now
+            )
+            low, high = (low, middle - 1) if stopped or not amounts else (middle, high)
+        return low
+
+    def _add(self, job: Job, size: int, found: Found, now: int) -> None:
+        core = self._core
+        before = core.allocations[job.id]
+        engine = core.planning.engine
+        old = before.placement
+        more = engine.placement(found.held, old.start, old.end, None)
+        held = engine.hold(
+            np.concatenate((old.vertex[old.exclusive], more.vertex[more.exclusive])),
+            np.concatenate((old.needs[old.exclusive], more.needs[more.exclusive])),
+        )
+        added = Allocation(job.id, before.start, before.end, more, found.seats)
+        graph = engine.graph
+        after = replace(
+            before,
+            placement=engine.placement(held, old.start, old.end, None),
+            seats=before.seats + found.seats,
+            tasks=before.task_nodes(graph) + added.task_nodes(graph),
+        )
+        job.size = size
+        self._holdings.change(job, after, now)
+
+
+def _units_alone(ask: Ask, size: Size) -> Ask:
+    """One unit of an ask, without what it takes whatever its size."""
+    request = ask.request
+    if isinstance(request, Gang):
+        request = replace(request, shared=())
+    return replace(ask, request=times(request, 1), count=1, shared=(), elastic=size)

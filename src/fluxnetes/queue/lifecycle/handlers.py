@@ -1,0 +1,244 @@
+"""What the queue does when it is told something: one method for each event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from fluxnetes.queue.changes import QueueState
+from fluxnetes.queue.core import Core
+from fluxnetes.queue.errors import Refused, UnknownQueue
+from fluxnetes.queue.events import (
+    Adopt,
+    Alter,
+    Cancel,
+    Ended,
+    Event,
+    Gathered,
+    GraphChanged,
+    Grow,
+    Hold,
+    Maintain,
+    NodesBack,
+    NodesClosed,
+    NodesLost,
+    NodesOpened,
+    Occupied,
+    PartsLost,
+    Release,
+    RemoveWindow,
+    Reseat,
+    Reserve,
+    Reshape,
+    Returned,
+    SetQueue,
+    Started,
+    Submit,
+    TaskEnded,
+    TasksEnded,
+)
+from fluxnetes.queue.jobs import Job, OnLoss
+from fluxnetes.queue.lifecycle.admission import Admission
+from fluxnetes.queue.lifecycle.allocations import Holdings
+from fluxnetes.queue.lifecycle.alter import Alterations
+from fluxnetes.queue.lifecycle.elastic import Elastic
+from fluxnetes.queue.lifecycle.nodes import Nodes
+from fluxnetes.queue.lifecycle.reseating import Reseating
+from fluxnetes.queue.lifecycle.tasks import Tasks
+from fluxnetes.queue.lifecycle.transitions import Life
+from fluxnetes.queue.order.gate import Gate
+from fluxnetes.queue.plan.promises import Promises
+from fluxnetes.queue.plan.windows import Windows
+from fluxnetes.queue.states import ENDED, HOLDING, WAITING, Cause, State
+
+
+class Handlers:
+    """Takes in events."""
+
+    def __init__(
+        self,
+        core: Core,
+        life: Life,
+        gate: Gate,
+        promises: Promises,
+        windows: Windows,
+    ) -> None:
+        self._core = core
+        self._life = life
+        self.gate = gate
+        self._promises = promises
+        self._windows = windows
+        holdings = Holdings(core)
+        self._elastic = Elastic(core, holdings)
+        self._tasks = Tasks(core, holdings)
+        self._reseating = Reseating(core, self._tasks, holdings)
+        self.admission = Admission(core, life, gate, windows)
+        alterations = Alterations(core, life, gate, promises, self.admission)
+        nodes = Nodes(core, life, self.admission, self._tasks)
+        self._handlers: dict[type, Callable[[Any, int], None]] = {
+            Submit: lambda e, now: self.admission.submit(e.submission, now),
+            Gathered: lambda e, now: self.admission.gathered(e.job, e.request, now),
+            Hold: self._hold,
+            Release: self._release,
+            Cancel: self._cancel,
+            Alter: alterations.alter,
+            Reshape: alterations.reshape,
+            Adopt: self._adopt,
+            Started: self._started,
+            Returned: self._returned,
+            Ended: self._ended,
+            TaskEnded: self._task_ended,
+            TasksEnded: self._tasks_ended,
+            Reseat: self._reseat,
+            Grow: self._grow,
+            NodesLost: nodes.lost,
+            PartsLost: nodes.parts_lost,
+            NodesBack: nodes.back,
+            NodesClosed: nodes.closed,
+            NodesOpened: nodes.opened,
+            Occupied: nodes.occupied,
+            GraphChanged: nodes.graph_changed,
+            SetQueue: self._set_queue,
+            Maintain: windows.maintain,
+            Reserve: windows.reserve,
+            RemoveWindow: self._remove_window,
+        }
+
+    def handle(self, event: Event, now: int) -> None:
+        self._handlers[type(event)](event, now)
+
+    # -- waiting jobs --------------------------------------------------------------------------
+
+    def _hold(self, event: Hold, now: int) -> None:
+        job = self._core.records.find(event.job)
+        reason = "held by its user"
+        array = job.submission.array
+        if array is not None and job.tasks_started >= array.tasks:
+            raise Refused(f"job {job.id}: all of its tasks were started; nothing is left to hold")
+        if job.state is State.PENDING:
+            self._life.pending_to_held(job, now, reason)
+        elif job.state is State.GATHERING:
+            job.submission = replace(job.submission, held=True)
+            self._core.records.touch(job)
+        elif job.state is not State.HELD:
+            raise Refused(f"job {job.id} is {job.state.value}; only a job that waits can be held")
+
+    def _release(self, event: Release, now: int) -> None:
+        job = self._core.records.find(event.job)
+        if job.state is State.GATHERING:
+            job.submission = replace(job.submission, held=False)
+            self._core.records.touch(job)
+        elif job.state is State.HELD:
+            self._life.held_to_pending(job, now, "released")
+        else:
+            raise Refused(f"job {job.id} is {job.state.value}, not held")
+
+    def _cancel(self, event: Cancel, now: int) -> None:
+        job = self._core.records.find(event.job)
+        if job.state in ENDED:
+            raise Refused(f"job {job.id} has ended: {job.state.value}")
+        tasks = sorted(self._core.records.children.get(job.id, ()))
+        # The array first, or it would end as failed with the last of its tasks.
+        for id in (job.id, *tasks):
+            self._cancel_one(self._core.records.jobs[id], now, event.reason)
+
+    def _cancel_one(self, job: Job, now: int, reason: str) -> None:
+        if job.state in WAITING:
+            self._life.waiting_to_cancelled(job, now, reason)
+        elif job.state is State.ENDING:
+            job.cause, job.reason = Cause.CANCELLED, reason
+            self._core.records.touch(job)
+        else:
+            self._life.send_away(job, now, Cause.CANCELLED, reason)
+
+    # -- jobs that hold something --------------------------------------------------------------
+
+    def _started(self, event: Started, now: int) -> None:
+        job = self._core.records.find(event.job)
+        if job.state is State.ALLOCATED:
+            self._life.allocated_to_running(job, now)
+        elif job.state not in (State.RUNNING, State.ENDING):
+            raise Refused(f"job {job.id} is {job.state.value}; it was given nothing to run on")
+
+    def _returned(self, event: Returned, now: int) -> None:
+        job = self._core.records.find(event.job)
+        if job.state is State.ALLOCATED:
+            if event.begin is not None:
+                job.submission = replace(job.submission, begin=event.begin)
+            self._life.allocated_to_pending(job, now, event.reason)
+        elif job.cause is Cause.TIMED_OUT and job.running is None and job.state is State.ENDING:
+            # Its time went by before anything of it ran.
+            self._life.ending_to_pending(job, now, event.reason)
+        else:
+            raise Refused(f"job {job.id} is {job.state.value}, not allocated")
+
+    def _ended(self, event: Ended, now: int) -> None:
+        job = self._core.records.find(event.job)
+        if job.state not in HOLDING:
+            raise Refused(f"job {job.id} is {job.state.value}; it holds nothing that could end")
+        for victims in self._core.preempting.values():
+            victims.discard(job.id)
+        if job.state is State.ENDING:
+            self._gone(job, now)
+        elif event.ok:
+            self._life.holding_to_completed(job, now, event.reason)
+        else:
+            self._life.holding_to_failed(job, now, event.reason or "it failed")
+
+    def _gone(self, job: Job, now: int) -> None:
+        """A job that was told to go is gone."""
+        again = (job.cause is Cause.PREEMPTED and job.submission.requeue) or (
+            job.cause is Cause.LOST_NODES and job.submission.on_loss is OnLoss.REQUEUE
+        )
+        if again:
+            self._life.ending_to_pending(job, now, f"requeued: {job.reason}")
+        else:
+            self._life.ending_to_outcome(job, now)
+
+    def _task_ended(self, event: TaskEnded, now: int) -> None:
+        failed = frozenset() if event.ok else frozenset({event.task})
+        self._tasks_ended(TasksEnded(event.job, (event.task,), failed), now)
+
+    def _tasks_ended(self, event: TasksEnded, now: int) -> None:
+        job = self._core.records.find(event.job)
+        if job.state not in HOLDING:
+            raise Refused(f"job {job.id} is {job.state.value}; none of its tasks is anywhere")
+        known = self._core.allocations[job.id].ended_tasks
+        last = self._tasks.end(job, event.tasks, now)
+        job.tasks_failed += len(event.failed.intersection(event.tasks) - known)
+        if last:
+            failed = f"{job.tasks_failed} of its tasks failed" if job.tasks_failed else ""
+            self._ended(Ended(job.id, not job.tasks_failed, failed), now)
+
+    def _reseat(self, event: Reseat, now: int) -> None:
+        self._reseating.reseat(self._core.records.find(event.job), event.tasks, now)
+
+    def _adopt(self, event: Adopt, now: int) -> None:
+        self.admission.adopt(event.submission, event.start, event.nodes, now)
+
+    def _grow(self, event: Grow, now: int) -> None:
+        job = self._core.records.find(event.job)
+        if job.state not in (State.ALLOCATED, State.RUNNING):
+            raise Refused(f"job {job.id} is {job.state.value}; only a job that runs can grow")
+        self._elastic.grow(job, now)
+
+    def _remove_window(self, event: RemoveWindow, now: int) -> None:
+        self._windows.remove(event.name)
+        self.gate.close(event.name, now)
+
+    # -- queues --------------------------------------------------------------------------------
+
+    def _set_queue(self, event: SetQueue, now: int) -> None:
+        core = self._core
+        if event.queue not in core.queues:
+            raise UnknownQueue(f"there is no queue {event.queue}")
+        state = QueueState(event.queue, event.stopped, event.drained)
+        core.operators[event.queue] = state
+        core.records.changes.queues[event.queue] = state
+        if not event.stopped:
+            core.freed = True
+            return
+        for job in list(core.lines[event.queue]):
+            if job.id in core.room.bookings:
+                self._promises.drop(job, now, f"queue {event.queue} is stopped")

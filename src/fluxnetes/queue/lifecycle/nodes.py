@@ -1,0 +1,103 @@
+"""What happens to nodes, and what that means for jobs and promises.
+
+Nodes are *lost*: jobs on them end. Nodes are *closed*: nothing new starts there, and who is there
+goes on. *Others*, of whom the queue knows nothing else, take room on nodes and leave it. And the
+graph itself changes: nodes come and go for good, are relabelled, or grow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fluxnetes.queue.core import Core
+from fluxnetes.queue.events import (
+    GraphChanged,
+    NodesBack,
+    NodesClosed,
+    NodesLost,
+    NodesOpened,
+    Occupied,
+    PartsLost,
+)
+from fluxnetes.queue.lifecycle.admission import Admission
+from fluxnetes.queue.lifecycle.tasks import Tasks
+from fluxnetes.queue.lifecycle.transitions import Life
+from fluxnetes.queue.states import Cause, State
+
+_NAMED = 5
+"""So many nodes are named in a reason."""
+
+
+class Nodes:
+    """Takes in what happens to nodes."""
+
+    def __init__(self, core: Core, life: Life, admission: Admission, tasks: Tasks) -> None:
+        self._core = core
+        self._life = life
+        self._admission = admission
+        self._tasks = tasks
+        self._version = -1
+        """The shape of the graph when jobs were last looked at."""
+
+    def lost(self, event: NodesLost, now: int) -> None:
+        core = self._core
+        nodes = core.planning.nodes.named(event.nodes)
+        core.planning.nodes.mark(nodes, up=False)
+        lost = set(nodes.tolist())
+        for job in list(core.records.holding.values()):
+            mine = core.planning.nodes.of(core.allocations[job.id].placement)
+            if job.state is not State.ENDING and not lost.isdisjoint(mine.tolist()):
+                self._life.send_away(job, now, Cause.LOST_NODES, "nodes that it ran on were lost")
+        core.unsettled = f"nodes were lost: {_listed(event.nodes)}"
+
+    def parts_lost(self, event: PartsLost, now: int) -> None:
+        jobs = [self._core.records.find(id) for id in event.jobs]
+        for job in jobs:
+            if job.state in (State.ALLOCATED, State.RUNNING):
+                self._life.send_away(job, now, Cause.LOST_NODES, event.reason)
+
+    def back(self, event: NodesBack, now: int) -> None:
+        nodes = self._core.planning.nodes
+        nodes.mark(nodes.named(event.nodes), up=True)
+        self._core.unsettled = self._core.unsettled or "nodes came back"
+
+    def closed(self, event: NodesClosed, now: int) -> None:
+        nodes = self._core.planning.nodes
+        if nodes.close(nodes.named(event.nodes), closed=True):
+            self._core.unsettled = f"nodes were closed: {_listed(event.nodes)}"
+
+    def opened(self, event: NodesOpened, now: int) -> None:
+        nodes = self._core.planning.nodes
+        if nodes.close(nodes.named(event.nodes), closed=False):
+            self._core.unsettled = self._core.unsettled or "nodes were opened"
+
+    def occupied(self, event: Occupied, now: int) -> None:
+        core = self._core
+        shift = core.planning.nodes.occupy(event.nodes)
+        if len(shift.more):
+            core.freed = core.gained = True
+            core.crowded = core.crowded or "others left room"
+        if len(shift.less):
+            names = core.planning.nodes.owning(shift.less)
+            core.crowded = f"others took room on {_listed(names)}"
+
+    def graph_changed(self, event: GraphChanged, now: int) -> None:
+        core = self._core
+        core.astray = True
+        core.estimates.clear()
+        self._admission.forget()
+        core.planning.engine.relabelled()
+        if self._version != core.planning.engine.version:
+            self._version = core.planning.engine.version
+            self._send_away_who_lost_something(now, event.reason)
+        core.unsettled = event.reason
+
+    def _send_away_who_lost_something(self, now: int, reason: str) -> None:
+        for job in list(self._core.records.holding.values()):
+            if self._tasks.lose_what_is_gone(job, now) and job.state is not State.ENDING:
+                self._life.send_away(job, now, Cause.LOST_NODES, reason)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more

@@ -1,0 +1,142 @@
+"""Tasks that lose their places and get others, while the rest of their gang stays where it is.
+
+A node vanished under a part of a gang, or others took the room before its pods got there. The gang
+need not go back to the queue if what is missing fits elsewhere now, beside everybody and whatever
+is promised to others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from fluxnetes.graph.placement import Placement
+from fluxnetes.match.gang.model import Gang, Seats
+from fluxnetes.match.planning import Found
+from fluxnetes.queue.changes import Allocation
+from fluxnetes.queue.core import Core
+from fluxnetes.queue.errors import Refused
+from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.lifecycle.allocations import Holdings
+from fluxnetes.queue.lifecycle.tasks import Tasks
+from fluxnetes.queue.plan.requests import Ask
+from fluxnetes.queue.states import State
+
+_NAMED = 5
+"""So many tasks are named in a story."""
+
+
+class Reseating:
+    """Moves tasks."""
+
+    def __init__(self, core: Core, tasks: Tasks, holdings: Holdings) -> None:
+        self._core = core
+        self._tasks = tasks
+        self._holdings = holdings
+
+    def reseat(self, job: Job, tasks: Iterable[int], now: int) -> None:
+        """Give tasks other places, all of them; or raise Refused, and nothing has changed."""
+        moved = sorted(set(tasks))
+        self._check(job, moved)
+        if not moved:
+            return
+        before = self._core.allocations[job.id]
+        left = self._tasks.without(before, moved)
+        found = self._find(job, before, left, moved, now)
+        nodes = np.array(self._tasks.nodes(before), np.int64)
+        nodes[self._in_order_of_shapes(before, moved)] = [
+            node for seats in found.seats for node in seats.each()
+        ]
+        after = replace(
+            before,
+            placement=self._together(left, found),
+            seats=_seats(before, nodes.tolist()),
+            tasks=tuple(nodes.tolist()),
+        )
+        self._holdings.change(job, after, now, self._words(moved, nodes))
+        self._core.freed = self._core.gained = True
+
+    def _check(self, job: Job, tasks: Sequence[int]) -> None:
+        if job.state not in (State.ALLOCATED, State.RUNNING):
+            raise Refused(f"job {job.id} is {job.state.value}; only tasks that are there can move")
+        allocation = self._core.allocations[job.id]
+        if not allocation.seats:
+            raise Refused(f"job {job.id} is no gang; its tasks cannot be moved one by one")
+        self._tasks.check(job, tasks, len(self._tasks.nodes(allocation)))
+        ended = sorted(allocation.ended_tasks.intersection(tasks))
+        if ended:
+            raise Refused(f"job {job.id}: task {ended[0]} has ended")
+
+    # -- looking for room ----------------------------------------------------------------------
+
+    def _find(
+        self, job: Job, before: Allocation, left: Placement, moved: Sequence[int], now: int
+    ) -> Found:
+        """Where the tasks fit once they have left the places that they have."""
+        core, ask = self._core, self._ask(before, moved)
+        holder = core.room.holders[job.id]
+        staying = core.planning.amounts(core.planning.reduce(job.id, left))
+        counted = holder.ask.unit is not None
+        less = holder.ask.sized(holder.ask.count - len(moved)) if counted else holder.ask
+        core.room.resize(job.id, less, staying)
+        found = core.room.find_now(ask, self._duration(job, now))
+        if found is not None:
+            return found
+        reason = core.planning.why_not_now(ask.request) or "what is free is promised to others"
+        core.planning.reduce(job.id, before.placement)
+        core.room.resize(job.id, holder.ask, core.records.amounts[job.id])
+        raise Refused(f"job {job.id}: there is no other place for its tasks: {reason}")
+
+    def _ask(self, allocation: Allocation, moved: Sequence[int]) -> Ask:
+        """What some tasks ask for, by shapes."""
+        whole = self._core.records.asks[allocation.job]
+        shapes = self._tasks.shapes(allocation.job)
+        numbers, counts = np.unique(
+            self._tasks.shape_numbers(allocation, moved), return_counts=True
+        )
+        pairs = zip(numbers.tolist(), counts.tolist(), strict=True)
+        asked = Gang(tuple(replace(shapes[number], count=count) for number, count in pairs))
+        return Ask(asked, whole.unit, len(moved), window=whole.window)
+
+    def _duration(self, job: Job, now: int) -> int:
+        """How long a job is still there, for the planner."""
+        core = self._core
+        return core.duration(job) if job.deadline is None else max(1, job.deadline - now)
+
+    # -- the new places ------------------------------------------------------------------------
+
+    def _in_order_of_shapes(self, allocation: Allocation, moved: Sequence[int]) -> list[int]:
+        """Tasks in the order in which seats were found for them."""
+        numbers = self._tasks.shape_numbers(allocation, moved).tolist()
+        return [task for _, task in sorted(zip(numbers, moved, strict=True))]
+
+    def _together(self, left: Placement, found: Found) -> Placement:
+        """What stays where it was, and what was found."""
+        engine = self._core.planning.engine
+        more = engine.placement(found.held, left.start, left.end, None)
+        held = engine.hold(
+            np.concatenate((left.vertex[left.exclusive], more.vertex[more.exclusive])),
+            np.concatenate((left.needs[left.exclusive], more.needs[more.exclusive])),
+        )
+        return engine.placement(held, left.start, left.end, left.queue)
+
+    def _words(self, moved: Sequence[int], nodes: np.ndarray) -> str:
+        names = self._core.planning.engine.graph.names(nodes[moved[:_NAMED]])
+        told = ", ".join(f"{task} to {name}" for task, name in zip(moved, names, strict=False))
+        more = f" and {len(moved) - _NAMED} more" if len(moved) > _NAMED else ""
+        return f"tasks were moved: {told}{more}"
+
+
+def _seats(before: Allocation, nodes: Sequence[int]) -> tuple[Seats, ...]:
+    """The seats of a gang whose tasks are on these nodes: neighbours on one node are one entry."""
+    found = []
+    first = 0
+    for seats in before.seats:
+        count = int(seats.pods.sum())
+        mine = np.array(nodes[first : first + count], np.int64)
+        starts = np.flatnonzero(np.concatenate(([True], mine[1:] != mine[:-1])))
+        found.append(Seats(mine[starts], np.diff(np.append(starts, count))))
+        first += count
+    return tuple(found)

@@ -1,0 +1,155 @@
+"""The tasks of a group, one by one.
+
+For a gang a task is a pod, numbered in the order of its seats; for a jobspec it is the job's part
+of one node, numbered in the order of the graph. Tasks end one by one and give back what they had;
+the last one ends the job. Numbers never change: a task that ended, or was moved to another node, is
+still known by its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluxnetes.graph.placement import Placement
+from fluxnetes.match.gang.model import Gang, Shape
+from fluxnetes.queue.changes import Allocation
+from fluxnetes.queue.core import Core
+from fluxnetes.queue.errors import Refused
+from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.lifecycle.allocations import Holdings
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+class Tasks:
+    """Lets tasks end, and knows what each of them has."""
+
+    def __init__(self, core: Core, holdings: Holdings) -> None:
+        self._core = core
+        self._holdings = holdings
+
+    def nodes(self, allocation: Allocation) -> tuple[int, ...]:
+        """The node of each task, as a row of the graph."""
+        return allocation.task_nodes(self._core.planning.engine.graph)
+
+    def check(self, job: Job, tasks: Iterable[int], count: int) -> None:
+        """Refuse numbers that no task of a job has."""
+        for task in tasks:
+            if not 0 <= task < count:
+                raise Refused(f"job {job.id} has no task {task}; it has {count}")
+
+    def end(self, job: Job, tasks: Iterable[int], now: int) -> bool:
+        """Tasks are gone; True if none is left."""
+        before = self._core.allocations[job.id]
+        nodes = self.nodes(before)
+        self.check(job, tasks, len(nodes))
+        new = sorted(set(tasks) - before.ended_tasks)
+        ended = before.ended_tasks | set(new)
+        if len(ended) == len(nodes):
+            return True
+        if new:
+            left = self.without(before, new)
+            after = replace(before, placement=left, tasks=nodes, ended_tasks=ended)
+            self._holdings.change(job, after, now)
+            self._core.freed = self._core.gained = True
+        return False
+
+    def lose_what_is_gone(self, job: Job, now: int) -> bool:
+        """A job holds nothing of what the graph has no more; whether that is less than before."""
+        before = self._core.allocations[job.id]
+        position = self._core.planning.engine.tree.position
+        placement, nodes = before.placement, self.nodes(before)
+        there = position[placement.vertex] >= 0
+        if not there.all():
+            kept = _with_all_above(placement, placement.exclusive & there)
+            after = replace(before, placement=_rows(placement, kept), tasks=nodes)
+            self._holdings.change(job, after, now)
+            return True
+        # Tasks that were moved left nothing on nodes that are gone; were all of them moved?
+        live = [node for task, node in enumerate(nodes) if task not in before.ended_tasks]
+        return bool((position[live] < 0).any())
+
+    # -- what a task has -----------------------------------------------------------------------
+
+    def without(self, allocation: Allocation, tasks: Sequence[int]) -> Placement:
+        """What is left of a placement without some tasks."""
+        nodes = np.array(self.nodes(allocation), np.int64)[np.array(tasks, np.int64)]
+        if not allocation.seats:
+            return self._without_nodes(allocation.placement, nodes)
+        shapes = self.shapes(allocation.job)
+        numbers = self.shape_numbers(allocation, tasks)
+        types = self._core.planning.engine.graph.types
+        taken: list[tuple[Ints, Ints]] = []
+        for number in np.unique(numbers).tolist():
+            for type, amount in shapes[number].amounts:
+                pools = self._keys(nodes[numbers == number], types.get(type))
+                taken.append((pools, np.full(len(pools), amount, np.int64)))
+        pools, amounts = (np.concatenate(column) for column in zip(*taken, strict=True))
+        return self._less(allocation.placement, pools, amounts)
+
+    def shapes(self, job: int) -> tuple[Shape, ...]:
+        """The shapes of a gang's pods."""
+        request = self._core.records.asks[job].request
+        assert isinstance(request, Gang)  # noqa: S101 - only gangs have seats
+        return request.tidied().shapes
+
+    def shape_numbers(self, allocation: Allocation, tasks: Sequence[int]) -> Ints:
+        """The number of each task's shape."""
+        ends = np.cumsum([int(seats.pods.sum()) for seats in allocation.seats])
+        found: Ints = np.searchsorted(ends, np.array(tasks, np.int64), side="right")
+        # A gang that grew has more seats than shapes: what came later is of its only shape.
+        return np.minimum(found, len(self.shapes(allocation.job)) - 1)
+
+    def _keys(self, nodes: Ints, type: int | Ints) -> Ints:
+        """A number for each pair of a node and a type."""
+        return nodes * len(self._core.planning.engine.graph.types) + type
+
+    def _less(self, placement: Placement, pools: Ints, amounts: Ints) -> Placement:
+        """A placement without some amounts, which are of pools that are given by their keys."""
+        given, where = np.unique(pools, return_inverse=True)
+        sums = np.bincount(where, weights=amounts).astype(np.int64)
+        types = self._core.planning.engine.graph.type_id[placement.vertex].astype(np.int64)
+        mine = self._keys(placement.parent, types)
+        at = np.minimum(given.searchsorted(mine), len(given) - 1)
+        less = placement.exclusive & (given[at] == mine)
+        needs = placement.needs - np.where(less, sums[at], 0)
+        kept = placement.exclusive & (needs > 0)
+        return _rows(replace(placement, needs=needs), _with_all_above(placement, kept))
+
+    def _without_nodes(self, placement: Placement, nodes: Ints) -> Placement:
+        """A placement without what is in some nodes."""
+        tree = self._core.planning.engine.tree
+        position = tree.position[placement.vertex]
+        kept = placement.exclusive.copy()
+        for at in tree.position[nodes].tolist():
+            kept &= (position < at) | (position >= tree.end[at])
+        return _rows(placement, _with_all_above(placement, kept))
+
+
+def _with_all_above(placement: Placement, kept: Bools) -> Bools:
+    """Some rows of a placement, and those that hold them; a node of which nothing is left is none.
+
+    Rows know their parents, so this needs no tree: the node may be gone from it.
+    """
+    kept = kept.copy()
+    for depth in range(int(placement.depth.max(initial=0)), 0, -1):
+        parents = placement.parent[kept & (placement.depth == depth)]
+        kept |= (placement.depth == depth - 1) & np.isin(placement.vertex, parents)
+    return kept
+
+
+def _rows(placement: Placement, kept: Bools) -> Placement:
+    """Some rows of a placement."""
+    return replace(
+        placement,
+        vertex=placement.vertex[kept],
+        parent=placement.parent[kept],
+        depth=placement.depth[kept],
+        needs=placement.needs[kept],
+        exclusive=placement.exclusive[kept],
+    )

@@ -1,0 +1,209 @@
+"""Who waits for something else than room.
+
+A job with a begin time or a dependency is *parked* until that is over: it stands in no line. A job
+that a limit or a budget stops stands in line, since that can change with every job that ends, and
+is skipped. Neither is head of its queue, and neither is promised anything.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+
+from fluxnetes.queue.core import Core
+from fluxnetes.queue.jobs import After, Dependency, Job
+from fluxnetes.queue.lifecycle.transitions import Life
+from fluxnetes.queue.plan.requests import Ask
+from fluxnetes.queue.states import HOLDING, WAITING, State
+
+
+class Gate:
+    """Parks jobs, and lets them into the line of their queue."""
+
+    def __init__(self, core: Core, life: Life) -> None:
+        self._core = core
+        self._life = life
+        self._begins: list[tuple[int, int]] = []
+        """Begin times of parked jobs, as a heap."""
+        life.became_eligible = self.arrive
+        life.settled = self.settle
+
+    # -- parking -------------------------------------------------------------------------------
+
+    def arrive(self, job: Job, now: int) -> None:
+        """A job became pending and takes its place in the order."""
+        job.ranked = self._core.records.step
+        self._core.records.touch(job)
+        self.place(job, now)
+
+    def place(self, job: Job, now: int) -> None:
+        """Park a pending job, or let it into line."""
+        core = self._core
+        hopeless = self._hopeless(job)
+        if hopeless:
+            self._life.waiting_to_rejected(job, now, hopeless)
+            return
+        reason = self._parked_for(job, now)
+        if reason:
+            core.parked[job.id] = reason
+            return
+        if job.eligible is None:
+            job.eligible = now
+            core.records.touch(job)
+        if not self._is_array_at_rest(job):
+            core.lines[job.queue].add(job, now)
+            core.newcomers.append(job)
+
+    def _parked_for(self, job: Job, now: int) -> str:
+        begin = job.submission.begin
+        unmet = [d for d in job.submission.dependencies if not self._is_met(d)]
+        for dependency in unmet:
+            self._core.records.dependants[dependency.job].add(job.id)
+        if begin is not None and begin > now:
+            heappush(self._begins, (begin, job.id))
+            if job.restarts:
+                return f"it is tried again at {begin} at the earliest; {job.reason}"
+            return f"begins at {begin} at the earliest"
+        return f"{unmet[0].kind.value} job {unmet[0].job}" if unmet else ""
+
+    def wake(self, now: int) -> None:
+        """Let in those whose begin time has come."""
+        while self._begins and self._begins[0][0] <= now:
+            self._retry(heappop(self._begins)[1], now)
+
+    def next_begin(self) -> int | None:
+        return self._begins[0][0] if self._begins else None
+
+    def _retry(self, id: int, now: int) -> None:
+        job = self._core.records.jobs.get(id)
+        if job is not None and self._core.parked.pop(id, None) is not None:
+            self.arrive(job, now)
+
+    # -- dependencies --------------------------------------------------------------------------
+
+    def _outcome(self, id: int) -> State | None:
+        job = self._core.records.jobs.get(id)
+        return job.state if job is not None else self._core.records.outcomes.get(id)
+
+    def is_known(self, id: int) -> bool:
+        return self._outcome(id) is not None
+
+    def _is_met(self, dependency: Dependency) -> bool:
+        state = self._outcome(dependency.job)
+        if dependency.kind is After.SUCCEEDED:
+            return state is State.COMPLETED
+        ended = dependency.job in self._core.records.outcomes
+        if dependency.kind is After.ENDED:
+            return ended
+        return ended or state in HOLDING or self._has_tasks(dependency.job)
+
+    def _has_tasks(self, id: int) -> bool:
+        job = self._core.records.jobs.get(id)
+        return job is not None and job.tasks_started > 0
+
+    def _hopeless(self, job: Job) -> str:
+        """Why what a job waits for can never come; empty if it can."""
+        reservation = job.submission.reservation
+        if reservation is not None and reservation not in self._core.windows:
+            return f"advance reservation {reservation} is over"
+        for dependency in job.submission.dependencies:
+            state = self._core.records.outcomes.get(dependency.job)
+            if state is None or dependency.kind is After.ENDED:
+                continue
+            if dependency.kind is After.SUCCEEDED and state is not State.COMPLETED:
+                return f"it was to run after job {dependency.job} succeeded, and that {state.value}"
+        return ""
+
+    def settle(self, job: Job, now: int) -> None:
+        """A job started or ended: look again at those that depend on it, and at its array."""
+        self._retry_dependants(job.id, now)
+        if job.parent is not None:
+            self._settle_array(job, now)
+
+    def _retry_dependants(self, job: int, now: int) -> None:
+        for id in sorted(self._core.records.dependants.pop(job, ())):
+            self._retry(id, now)
+
+    def close(self, window: str, now: int) -> None:
+        """A window is over or was called off: who waits to run in it never will."""
+        for job in list(self._core.records.jobs.values()):
+            mine = job.submission.reservation == window and job.state in WAITING
+            if mine and not self._core.records.children.get(job.id):
+                self._life.waiting_to_rejected(job, now, self._hopeless(job))
+
+    # -- arrays --------------------------------------------------------------------------------
+
+    def _settle_array(self, task: Job, now: int) -> None:
+        records = self._core.records
+        assert task.parent is not None  # noqa: S101 - the caller looked
+        array = records.jobs.get(task.parent)
+        if array is None or array.id in records.outcomes:
+            return
+        if task.id in records.outcomes:
+            records.children[array.id].discard(task.id)
+            array.tasks_failed += task.state is not State.COMPLETED
+            records.touch(array)
+        elif task.index == 0:
+            self._retry_dependants(array.id, now)
+        self._rest_or_go_on(array, now)
+
+    def _rest_or_go_on(self, array: Job, now: int) -> None:
+        spec = array.submission.array
+        assert spec is not None  # noqa: S101 - it has tasks
+        left = self._core.records.children[array.id]
+        if array.tasks_started >= spec.tasks and not left:
+            self._finish_array(array, now)
+        elif not left and (hopeless := self._hopeless(array)):
+            self._life.waiting_to_rejected(array, now, hopeless)
+        elif self._is_array_at_rest(array):
+            self._core.lines[array.queue].discard(array.id)
+        elif array.state is State.PENDING and array.id not in self._core.parked:
+            self._core.lines[array.queue].add(array, now)
+
+    def _finish_array(self, array: Job, now: int) -> None:
+        if array.tasks_failed:
+            reason = f"{array.tasks_failed} of {array.tasks_started} tasks did not succeed"
+            self._life.pending_to_failed(array, now, reason)
+        else:
+            reason = f"all {array.tasks_started} tasks succeeded"
+            self._life.pending_to_completed(array, now, reason)
+
+    def _is_array_at_rest(self, job: Job) -> bool:
+        """Whether an array can start no further task just now."""
+        spec = job.submission.array
+        if spec is None:
+            return False
+        if job.tasks_started >= spec.tasks:
+            return True
+        return spec.at_once is not None and len(self._core.records.children[job.id]) >= spec.at_once
+
+    # -- limits --------------------------------------------------------------------------------
+
+    def stops(self, job: Job, now: int) -> str:
+        """Which limit or budget keeps a job in line from starting; empty if none does."""
+        if not self.limits(job.queue):
+            return ""
+        return self._stops(job, self._core.estimate(self._core.records.asks[job.id]), now)
+
+    def limits(self, queue: str) -> bool:
+        """Whether any limit or budget can stop a job of a queue."""
+        return queue in self._core.limits.any or bool(self._core.budgets)
+
+    def _stops(self, job: Job, amounts: dict[str, int], now: int) -> str:
+        core = self._core
+        return core.limits.stops(job, amounts) or core.budgets.stops(
+            job, amounts, job.walltime, now
+        )
+
+    def largest(self, job: Job, ask: Ask, most: int, now: int) -> int:
+        """The largest size of an elastic job with which no limit and no budget stops it."""
+        if ask.elastic is None or not self.limits(job.queue):
+            return most
+        low, high = ask.elastic.min, most
+        while low < high:
+            middle = (low + high + 1) // 2
+            amounts = self._core.estimate(ask.sized(middle))
+            if not amounts or self._stops(job, amounts, now):
+                high = middle - 1
+            else:
+                low = middle
+        return low

@@ -1,0 +1,91 @@
+"""What the queue remembers: jobs, their stories, and what changed since somebody last asked.
+
+Jobs that ended are remembered for a while, so that they can be explained and depended on; the
+memory is bounded, whoever wants to know more has the store.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+
+from fluxnetes.queue.changes import Changes, Event
+from fluxnetes.queue.errors import UnknownJob
+from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.plan.requests import Ask
+from fluxnetes.queue.states import ENDED, State
+
+_ENDED_KEPT = 1_000
+OUTCOMES_KEPT = 100_000
+
+
+class Records:
+    """All jobs that live, and some that did."""
+
+    def __init__(self) -> None:
+        self.jobs: dict[int, Job] = {}
+        self.asks: dict[int, Ask] = {}
+        self.amounts: dict[int, dict[str, int]] = {}
+        """What jobs hold, by type."""
+        self.holding: dict[int, Job] = {}
+        self.children: dict[int, set[int]] = defaultdict(set)
+        """For each array its tasks that live."""
+        self.arrays: dict[int, Job] = {}
+        """Arrays that live; the ids after theirs belong to their tasks."""
+        self.dependants: dict[int, set[int]] = defaultdict(set)
+        self.outcomes: dict[int, State] = {}
+        """How jobs ended, for those that come later and depend on them."""
+        self.stories: dict[int, list[Event]] = {}
+        self.step = 0
+        self.arrivals = 0
+        self._changes = Changes()
+        self._ended: deque[int] = deque()
+
+    def find(self, id: int) -> Job:
+        job = self.jobs.get(id)
+        if job is None:
+            raise UnknownJob(f"there is no job {id}")
+        return job
+
+    def next_step(self) -> int:
+        self.step += 1
+        self._changes.step = self.step
+        return self.step
+
+    # -- what changed --------------------------------------------------------------------------
+
+    @property
+    def changes(self) -> Changes:
+        return self._changes
+
+    def take_changes(self, *, but_newcomers: bool = False) -> Changes:
+        """What changed since this was last asked; with or without those who only came and wait."""
+        taken, self._changes = self._changes, Changes()
+        if but_newcomers:
+            self._changes = taken.set_aside_newcomers()
+        return taken
+
+    def tell(self, event: Event) -> None:
+        """Add a line to a job's story; its record changed, too."""
+        self._changes.events.append(event)
+        self.stories.setdefault(event.job, []).append(event)
+        self._changes.jobs[event.job] = self.jobs[event.job]
+
+    def touch(self, job: Job) -> None:
+        """A record changed in a way that is no story."""
+        self._changes.jobs[job.id] = job
+
+    # -- ends ----------------------------------------------------------------------------------
+
+    def retire(self, job: Job) -> None:
+        """A job ended; forget the oldest of those that did."""
+        assert job.state in ENDED  # noqa: S101 - asked by transitions alone
+        self.children.pop(job.id, None)
+        self.arrays.pop(job.id, None)
+        self.outcomes[job.id] = job.state
+        if len(self.outcomes) > OUTCOMES_KEPT:
+            del self.outcomes[next(iter(self.outcomes))]
+        self._ended.append(job.id)
+        if len(self._ended) > _ENDED_KEPT:
+            gone = self._ended.popleft()
+            self.jobs.pop(gone, None)
+            self.stories.pop(gone, None)

@@ -1,0 +1,99 @@
+"""Going on from what was written down, as though nothing had happened.
+
+Jobs are entered in the order in which they came; those that hold something hold it again, those
+that wait are in line again, and every promise is booked again at its time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fluxnetes.match.planning import Found
+from fluxnetes.queue.changes import Allocation, QueueState, Snapshot
+from fluxnetes.queue.config import Config, QueueConfig
+from fluxnetes.queue.core import Core
+from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.lifecycle.allocations import units_held
+from fluxnetes.queue.lifecycle.handlers import Handlers
+from fluxnetes.queue.plan.base import Booking
+from fluxnetes.queue.plan.timeline import FOREVER
+from fluxnetes.queue.states import ENDED, WAITING, State
+
+
+def with_forgotten_queues(config: Config, snapshot: Snapshot) -> tuple[Config, list[QueueState]]:
+    """A configuration with all queues in which jobs are, and the state of those it did not have.
+
+    Such a queue starts nothing and takes nothing in; its jobs can be moved or cancelled.
+    """
+    known = {queue.name for queue in config.queues}
+    used = {job.queue for job in snapshot.jobs if job.state not in ENDED}
+    forgotten = sorted(used - known)
+    queues = config.queues + tuple(QueueConfig(name) for name in forgotten)
+    states = [QueueState(name, stopped=True, drained=True) for name in forgotten]
+    return replace(config, queues=queues), states
+
+
+def restore(core: Core, handlers: Handlers, snapshot: Snapshot, now: int) -> None:
+    """Enter a snapshot into a queue that is still empty."""
+    core.records.step = snapshot.step
+    core.records.arrivals = snapshot.arrivals
+    core.windows.update({window.name: window for window in snapshot.windows})
+    core.operators.update({state.queue: state for state in snapshot.queues})
+    core.records.outcomes.update(snapshot.outcomes)
+    for usage in snapshot.usage:
+        core.usage.load(usage)
+    for spent in snapshot.spent:
+        core.budgets.load(spent)
+    allocations = {allocation.job: allocation for allocation in snapshot.allocations}
+    jobs = sorted(snapshot.jobs, key=lambda job: (job.arrival, job.id))
+    for job in jobs:
+        core.records.jobs[job.id] = job
+        if job.state in ENDED:
+            core.records.retire(job)
+        elif job.parent is not None:
+            core.records.children[job.parent].add(job.id)
+        elif job.submission.array is not None:
+            core.records.arrays[job.id] = job
+    for job in jobs:
+        if job.state not in ENDED:
+            _enter(core, handlers, job, allocations.get(job.id))
+    for job in jobs:
+        if job.state is State.PENDING:
+            _line_up(core, handlers, job, now)
+
+
+def _enter(core: Core, handlers: Handlers, job: Job, allocation: Allocation | None) -> None:
+    if job.state is not State.GATHERING:
+        core.admit(job.id, handlers.admission.ask(job))
+    if job.state in WAITING:
+        core.limits.waits(job, +1)
+        return
+    assert allocation is not None  # noqa: S101 - whoever holds something has an allocation
+    planning = core.planning
+    until = FOREVER if job.expected is None else job.expected
+    # It may be expected to leave at another time than when it was placed.
+    end = min(until, planning.matcher.horizon)
+    planning.readmit(job.id, replace(allocation.placement, end=end))
+    amounts = planning.amounts(Found(planning.engine.held(allocation.placement)))
+    ask = core.records.asks[job.id]
+    if ask.unit is not None:
+        units, exact = units_held(core, ask, amounts)
+        ask = ask.sized(units)
+        core.room.mistaken |= not exact
+    core.room.remember(job.id, ask, until)
+    core.records.holding[job.id] = job
+    core.records.amounts[job.id] = amounts
+    core.allocations[job.id] = allocation
+    core.limits.holds(job, amounts, +1)
+    core.usage.resume((job.namespace, job.user), core.rate(amounts))
+
+
+def _line_up(core: Core, handlers: Handlers, job: Job, now: int) -> None:
+    handlers.gate.place(job, now)
+    plan, job.plan = job.plan, None
+    if plan is not None and job.id in core.lines[job.queue]:
+        core.set_plan(job, plan)
+        ask = core.records.asks[job.id]
+        until = core.until(job, plan.start)
+        # The room is laid out anew before anything else is decided, and books this in earnest.
+        core.room.bookings[job.id] = Booking(ask, plan.start, until, (), None)

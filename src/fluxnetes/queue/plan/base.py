@@ -1,0 +1,325 @@
+"""The room over time: who runs until when, who is promised what, and what is left.
+
+Planning is by *time*: a booking promises a start, not nodes. There are two ways to know whether
+something fits beside all bookings, and a room for each.
+
+- *By counting* (`room_by_counting`). Where every job is a multiple of units that do not compete for
+  the same nodes (see `asks`), a timeline of free units is exact: if the numbers suffice at every
+  moment, nodes can be chosen when a job starts, whichever they are.
+- *By rows* (`room_by_rows`). Otherwise sums over types only tell when it is not worth asking. Every
+  booking then has a *witness*: a place on real vertices that was free for its span when it was
+  made. As long as nothing takes it, the promise can be kept. Witnesses are no promise of nodes: a
+  booking gets another one when somebody else needs its place and there is another.
+
+An *endless* job (one without a walltime) never ends for the planner. A job that can only start once
+an endless one has ended has no known start. It may instead *claim* room: what it would get if all
+endless jobs ended at once, from the time at which the others leave that room on. Nobody takes
+what is claimed, so nothing long gets in its way.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+
+from fluxnetes.match.planning import Found, Planning
+from fluxnetes.queue.plan.columns import Columns
+from fluxnetes.queue.plan.requests import Ask
+from fluxnetes.queue.plan.timeline import FOREVER, Needs, Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A time at which something fits and, by rows, where."""
+
+    start: int
+    found: Found | None = None
+
+
+@dataclass(slots=True)
+class Booking:
+    """Room kept for a job that waits."""
+
+    ask: Ask
+    start: int
+    until: int
+    needs: Needs
+    found: Found | None
+    claim: bool = False
+
+
+@dataclass(slots=True)
+class Holder:
+    """Who is there now, and until when the planner thinks so."""
+
+    ask: Ask
+    until: int
+    needs: Needs
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Nodes that are set aside for a time."""
+
+    key: int
+    name: str
+    start: int
+    until: int
+    found: Found
+
+
+class Room(ABC):
+    """All jobs that hold or are promised room on one graph."""
+
+    by_rows: bool
+
+    def __init__(self, planning: Planning, columns: Columns, now: int) -> None:
+        self.planning = planning
+        self.columns = columns
+        self.mistaken = False
+        """Counting said that a job fits and the matcher found no place: do not count any more."""
+        self._timeline = Timeline(columns.capacity, now)
+        self._full_for: Ask | None = None
+        """The ask for which there was no place at all a moment ago."""
+        self.holders: dict[int, Holder] = {}
+        self._ends: list[tuple[int, int]] = []
+        """When holders are expected to leave, as a heap; some entries are of the past."""
+        self.bookings: dict[int, Booking] = {}
+        self.blocks: dict[str, Block] = {}
+
+    @property
+    def now(self) -> int:
+        return self._timeline.now
+
+    # -- questions -----------------------------------------------------------------------------
+
+    @abstractmethod
+    def find_now(self, ask: Ask, duration: int) -> Found | None:
+        """Where something fits from now on, beside everybody and all bookings."""
+
+    @abstractmethod
+    def earliest(self, ask: Ask, duration: int, after: int, before: int = FOREVER) -> Spot | None:
+        """The first time at which something fits beside everybody and all bookings.
+
+        None if there is none, or none before `before`.
+        """
+
+    @abstractmethod
+    def fits_at(self, ask: Ask, start: int, duration: int) -> Spot | None:
+        """Whether something fits at a given time beside everybody and all bookings."""
+
+    @abstractmethod
+    def most_units(self, ask: Ask, duration: int) -> int:
+        """No more units than this can be had from now on, whatever the matcher says."""
+
+    @abstractmethod
+    def could_move(self, job: int) -> bool:
+        """Whether a booking has any chance to start earlier; a quick no."""
+
+    def could_fit_now(self, ask: Ask, duration: int) -> bool:
+        """Whether sums alone speak against it; a quick no."""
+        self._full_for = None
+        if ask.window is not None:
+            return True
+        return self._suffices(self.columns.needs(ask), self.now, self.now + duration)
+
+    def refused_for(self, ask: Ask, duration: int) -> int:
+        """The shortest time for which something that was refused need not be asked again."""
+        return 1 if self._full_for is ask or not self.could_fit_now(ask, 1) else duration
+
+    def _suffices(self, needs: Needs, start: int, until: int) -> bool:
+        return self._timeline.fits(needs, start, until)
+
+    def largest_now(self, ask: Ask, duration: int, most: int) -> int:
+        """The most units of an elastic ask that fit from now on; 0: not even its least."""
+        assert ask.elastic is not None  # noqa: S101 - the caller looked
+        low, high = ask.elastic.min, min(most, self.most_units(ask, duration))
+        if high < low or self.find_now(ask.sized(low), duration) is None:
+            return 0
+        middle = high  # most often all of it fits, or next to nothing
+        while low < high:
+            if self.find_now(ask.sized(middle), duration) is not None:
+                low = middle
+            else:
+                high = middle - 1
+            middle = (low + high + 1) // 2
+        return low
+
+    def fits_without(self, ask: Ask, start: int, duration: int, jobs: Sequence[int]) -> bool:
+        """Whether something would fit at a time, beside all bookings, if some jobs were gone."""
+        absent = [self.holders[job] for job in jobs]
+        for holder in absent:
+            self._give(holder)
+        try:
+            with self.planning.absent(jobs):
+                return self.fits_at(ask, start, duration) is not None
+        finally:
+            for holder in absent:
+                self._take(holder)
+
+    # -- those who are there -------------------------------------------------------------------
+
+    def enter(self, job: int, ask: Ask, until: int, amounts: Mapping[str, int]) -> None:
+        """A job is there; the matcher has it already."""
+        self._enter(job, Holder(ask, until, self.columns.needs_of(ask, amounts)))
+
+    def enter_all(self, jobs: Iterable[tuple[int, Ask, int, Mapping[str, int]]]) -> None:
+        """All who are there, in a room that is empty so far."""
+        for job, ask, until, amounts in jobs:
+            self._note(job, Holder(ask, until, self.columns.needs_of(ask, amounts)))
+        holders = self.holders.values()
+        self._timeline.take_until([h.until for h in holders], [h.needs for h in holders])
+
+    def _enter(self, job: int, holder: Holder) -> None:
+        self._note(job, holder)
+        self._take(holder)
+
+    def leave(self, job: int) -> bool:
+        """A job is gone; whether that was earlier than planned."""
+        holder = self.holders.pop(job)
+        self._give(holder)
+        return holder.until > self.now
+
+    def resize(self, job: int, ask: Ask, amounts: Mapping[str, int]) -> None:
+        """A job holds more or less than before, until the same time."""
+        until = self.holders[job].until
+        self.leave(job)
+        if self.columns.covers(ask):
+            self.enter(job, ask, until, amounts)
+        else:  # it was taken over just now, and the room is about to be laid out anew
+            self.remember(job, ask, until)
+
+    def prolong(self, job: int, until: int) -> None:
+        """A job is there for longer or less long than was thought."""
+        holder = self.holders[job]
+        self._give(holder)
+        self._enter(job, Holder(holder.ask, until, holder.needs))
+        self.planning.prolong(job, self._bound(until))
+
+    def prolong_if_free(self, job: int, until: int) -> bool:
+        """Let a job stay until another time, if that takes nothing from any booking."""
+        holder = self.holders[job]
+        if until > holder.until and not self._suffices(holder.needs, holder.until, until):
+            return False
+        self.prolong(job, until)
+        return True
+
+    def has_endless(self) -> bool:
+        """Whether some job is there that never ends; without one there is nothing to claim."""
+        return any(holder.until >= FOREVER for holder in self.holders.values())
+
+    def remember(self, job: int, ask: Ask, until: int) -> None:
+        """A job is there, in a room that is about to be laid out anew."""
+        self._note(job, Holder(ask, until, ()))
+
+    def _note(self, job: int, holder: Holder) -> None:
+        self.holders[job] = holder
+        if holder.until < FOREVER:
+            heappush(self._ends, (holder.until, job))
+
+    def overdue(self) -> list[int]:
+        """Those who should be gone by now."""
+        found = set()
+        while (first := self._first_end()) is not None and first[0] <= self.now:
+            found.add(heappop(self._ends)[1])
+        for job in found:
+            heappush(self._ends, (self.holders[job].until, job))
+        return sorted(found)
+
+    def next_end(self) -> int | None:
+        """When the next one is expected to leave."""
+        first = self._first_end()
+        return None if first is None else first[0]
+
+    def _first_end(self) -> tuple[int, int] | None:
+        """Who leaves first, and when."""
+        while self._ends:
+            until, job = self._ends[0]
+            holder = self.holders.get(job)
+            if holder is not None and holder.until == until:
+                return self._ends[0]
+            heappop(self._ends)
+        return None
+
+    def _take(self, holder: Holder) -> None:
+        self._timeline.take(self.now, holder.until, holder.needs)
+
+    def _give(self, holder: Holder) -> None:
+        self._timeline.give(self.now, holder.until, holder.needs)
+
+    def _bound(self, until: int) -> int:
+        return min(until, self.planning.matcher.horizon)
+
+    # -- bookings ------------------------------------------------------------------------------
+
+    def book(self, job: int, ask: Ask, spot: Spot, duration: int) -> None:
+        """Keep room for a job."""
+        until = min(spot.start + duration, FOREVER)
+        self.rebook(job, Booking(ask, spot.start, until, self.columns.needs(ask), spot.found))
+
+    def rebook(self, job: int, booking: Booking) -> None:
+        """Keep room for a job as it was kept before."""
+        self.bookings[job] = booking
+        if not booking.claim:
+            self._timeline.take(booking.start, booking.until, booking.needs)
+
+    def unbook(self, job: int) -> Booking | None:
+        """Keep no more room for a job."""
+        booking = self.bookings.pop(job, None)
+        if booking is not None and not booking.claim:
+            self._timeline.give(booking.start, booking.until, booking.needs)
+        return booking
+
+    def keep(self, job: int, booking: Booking) -> bool:
+        """Book what was booked before, if its very place is still good; False: it has none."""
+        return False
+
+    def place_kept(self, booking: Booking) -> Found | None:
+        """The very place that a booking had which is due now, if it has one that is still good."""
+        return None
+
+    @abstractmethod
+    def claim(self, job: int, ask: Ask, duration: int) -> bool:
+        """Keep what a job could have if all endless jobs ended now; False: not even then."""
+
+    def _without_endless(self) -> Timeline:
+        """The timeline as it were if endless jobs were not there."""
+        timeline = Timeline(self.columns.capacity, self.now)
+        for holder in self.holders.values():
+            if holder.until < FOREVER:
+                timeline.take(self.now, holder.until, holder.needs)
+        for booking in self.bookings.values():
+            timeline.take(booking.start, booking.until, booking.needs)
+        return timeline
+
+    def squeeze(self, job: int, ask: Ask, duration: int) -> Found | None:
+        """Start a job now in the place of bookings that find another one.
+
+        On success the job is allocated in the matcher. By counting, no booking has a place.
+        """
+        return None
+
+    # -- the whole -----------------------------------------------------------------------------
+
+    @abstractmethod
+    def follow(self) -> bool:
+        """Others took room or left some; False: what is taken and booked no longer fits."""
+
+    def advance(self, now: int) -> None:
+        """Time has passed."""
+        if now > self.now:
+            self._timeline.advance(now)
+
+    def is_overdrawn(self) -> bool:
+        """Whether more is taken than there is, at any time."""
+        return self._timeline.overdrawn(self.now, FOREVER)
+
+    @abstractmethod
+    def block(self, block: Block) -> None:
+        """Set nodes aside."""
+
+    @abstractmethod
+    def dissolve(self) -> None:
+        """Take all bookings and blocks out of the matcher; the room is not used any more."""

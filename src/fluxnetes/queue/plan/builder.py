@@ -1,0 +1,118 @@
+"""Lays out the room: what is counted, who is there, what is set aside, who is promised what.
+
+The room is laid out when the queue starts, and again when jobs of another kind come, when nodes or
+windows change, or when counting turned out to be wrong. Promises are put back where they were.
+Where others take room or leave some, the room follows that without being laid out anew.
+
+Units cannot be counted while jobs are on nodes that are down or closed, or hold more of a node than
+others leave them: what such a job gives back is not there for the next one. Then jobs are planned
+by rows, until that is over.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from fluxnetes.match.planning import Planning
+from fluxnetes.queue.changes import Window
+from fluxnetes.queue.core import Core
+from fluxnetes.queue.plan.base import Block, Holder, Room
+from fluxnetes.queue.plan.by_count import CountingRoom
+from fluxnetes.queue.plan.by_vertex import RowRoom
+from fluxnetes.queue.plan.columns import Columns, constraint_of
+from fluxnetes.queue.plan.promises import Promises
+from fluxnetes.queue.plan.requests import Ask
+
+_BLOCK_KEYS = -(10**15)
+"""Keys of blocks in the matcher are below this; those of bookings are the negated job ids."""
+
+
+def make_room(planning: Planning, columns: Columns, now: int) -> Room:
+    """An empty room of the kind that the columns are for."""
+    kind = RowRoom if columns.by_rows else CountingRoom
+    return kind(planning, columns, now)
+
+
+class Ground:
+    """Keeps the room fitting to what there is and what is asked."""
+
+    def __init__(self, core: Core, promises: Promises, *, count: bool = True) -> None:
+        self._core = core
+        self._promises = promises
+        self._never_count = not count
+        self._detour = False
+        """Whether jobs are planned by rows only until units can be counted again."""
+
+    def settle(self, now: int) -> None:
+        """Lay the room out anew, if anything says so."""
+        core = self._core
+        if self._detour and self._is_countable():
+            core.unsettled = core.unsettled or "units can be counted again"
+        if core.room.mistaken and not self._never_count:
+            self._never_count = True
+            core.unsettled = core.unsettled or "counting was not enough"
+        reason = "; ".join(filter(None, (core.unsettled, core.crowded)))
+        is_new, core.unsettled, core.crowded = bool(core.unsettled), "", ""
+        if is_new or (reason and not core.room.by_rows and not self._is_countable()):
+            self.lay(now, reason)
+        elif reason and not core.room.follow():
+            self._promises.keep_all(now, reason)
+
+    def lay(self, now: int, reason: str, *, by_rows: bool = False) -> None:
+        core = self._core
+        taken = self._promises.take_all()
+        old = core.room
+        old.dissolve()
+        room = core.room = make_room(core.planning, self._columns(by_rows), now)
+        room.enter_all(
+            (id, self._ask_of(holder), holder.until, core.records.amounts[id])
+            for id, holder in old.holders.items()
+        )
+        for number, window in enumerate(core.windows.values()):
+            self._block(room, window, _BLOCK_KEYS - number)
+        self._promises.put_back(taken, now, reason)
+        core.freed = core.gained = True
+
+    def _ask_of(self, holder: Holder) -> Ask:
+        ask = holder.ask
+        if ask.window is not None and ask.window not in self._core.windows:
+            # Its reservation is over, and it is still there: like anybody.
+            return replace(ask, window=None)
+        return ask
+
+    def _columns(self, by_rows: bool) -> Columns:
+        core = self._core
+        rows = by_rows or self._never_count or bool(core.windows)
+        self._detour = not rows and not self._is_countable()
+        asks = [kind.example for kind in core.kinds.values()]
+        return Columns(core.planning, asks, by_rows=rows or self._detour)
+
+    def _is_countable(self) -> bool:
+        """Whether all that jobs hold is up, open, theirs, and where they may be; elsewhere units
+        cannot be counted."""
+        core = self._core
+        engine = core.planning.engine
+        if len(engine.ledger.overcommitted()):
+            return False
+        if engine.ledger.tags[~engine.reachable()].any():
+            return False
+        core.astray = core.astray and any(map(self._is_astray, core.room.holders))
+        return not core.astray
+
+    def _is_astray(self, job: int) -> bool:
+        core = self._core
+        unit = core.room.holders[job].ask.unit
+        constraint = constraint_of(unit) if unit is not None else None
+        if constraint is None:
+            return False
+        nodes = core.planning.nodes.of(core.allocations[job].placement)
+        return not core.planning.engine.allowed(constraint)[nodes].all()
+
+    def _block(self, room: Room, window: Window, key: int) -> None:
+        planning = self._core.planning
+        nodes = planning.nodes.named(window.nodes)
+        if len(nodes):
+            found = planning.nodes.whole(np.asarray(nodes))
+            room.block(Block(key, window.name, window.start, window.end, found))

@@ -1,0 +1,112 @@
+"""The room where units are all that matters: a timeline of numbers, and no places."""
+
+from __future__ import annotations
+
+from fluxnetes.match.planning import Found
+from fluxnetes.queue.plan.base import Block, Booking, Holder, Room, Spot
+from fluxnetes.queue.plan.requests import Ask
+from fluxnetes.queue.plan.timeline import FOREVER, Needs, Timeline
+
+
+class CountingRoom(Room):
+    """See the module `room`."""
+
+    by_rows = False
+    _claimed: Timeline | None = None
+    """The timeline without endless jobs and with claims; None: there are no claims."""
+
+    def find_now(self, ask: Ask, duration: int) -> Found | None:
+        if not self.could_fit_now(ask, duration):
+            return None
+        found = self.planning.find_now_if_nothing_were_booked(ask.request)
+        self.mistaken |= found is None
+        return found
+
+    def earliest(self, ask: Ask, duration: int, after: int, before: int = FOREVER) -> Spot | None:
+        needs = self.columns.needs(ask)
+        start = self._timeline.earliest(needs, duration, after)
+        while start is not None and self._claimed is not None:
+            other = self._claimed.earliest(needs, duration, start)
+            if other == start:
+                break
+            start = None if other is None else self._timeline.earliest(needs, duration, other)
+        return None if start is None or start >= before else Spot(start)
+
+    def fits_at(self, ask: Ask, start: int, duration: int) -> Spot | None:
+        fits = self._suffices(self.columns.needs(ask), start, start + duration)
+        return Spot(start) if fits else None
+
+    def most_units(self, ask: Ask, duration: int) -> int:
+        column = self.columns.column_of_unit(ask)
+        timelines = [t for t in (self._timeline, self._claimed) if t is not None]
+        return min(t.least(column, self.now, self.now + duration) for t in timelines)
+
+    def could_move(self, job: int) -> bool:
+        booking = self.bookings[job]
+        if booking.claim:
+            return True
+        if booking.start <= self.now or not booking.needs:
+            return False
+        column, amount = booking.needs[0]
+        # What it takes itself is free for it, but only from its own start on.
+        return self._timeline.most(column, self.now, booking.start) >= amount
+
+    def _suffices(self, needs: Needs, start: int, until: int) -> bool:
+        if not super()._suffices(needs, start, until):
+            return False
+        return self._claimed is None or self._claimed.fits(needs, start, until)
+
+    # -- claims --------------------------------------------------------------------------------
+
+    def claim(self, job: int, ask: Ask, duration: int) -> bool:
+        needs = self.columns.needs(ask)
+        claimed = self._claimed if self._claimed is not None else self._without_endless()
+        start = claimed.earliest(needs, duration, self.now)
+        if start is None:
+            return False
+        self._claimed = claimed
+        self.rebook(job, Booking(ask, start, FOREVER, needs, None, claim=True))
+        return True
+
+    def _take(self, holder: Holder) -> None:
+        super()._take(holder)
+        if self._claimed is not None and holder.until < FOREVER:
+            self._claimed.take(self.now, holder.until, holder.needs)
+
+    def _give(self, holder: Holder) -> None:
+        super()._give(holder)
+        if self._claimed is not None and holder.until < FOREVER:
+            self._claimed.give(self.now, holder.until, holder.needs)
+
+    def rebook(self, job: int, booking: Booking) -> None:
+        super().rebook(job, booking)
+        if self._claimed is not None:
+            self._claimed.take(booking.start, booking.until, booking.needs)
+
+    def unbook(self, job: int) -> Booking | None:
+        booking = super().unbook(job)
+        if booking is not None and self._claimed is not None:
+            self._claimed.give(booking.start, booking.until, booking.needs)
+        return booking
+
+    # -- the whole -----------------------------------------------------------------------------
+
+    def follow(self) -> bool:
+        more = self.columns.recount()
+        timelines = [t for t in (self._timeline, self._claimed) if t is not None]
+        for timeline in timelines:
+            timeline.widen(more)
+        return not any(timeline.overdrawn(self.now, FOREVER) for timeline in timelines)
+
+    def advance(self, now: int) -> None:
+        super().advance(now)
+        if self._claimed is not None:
+            self._claimed.advance(now)
+            if not any(booking.claim for booking in self.bookings.values()):
+                self._claimed = None
+
+    def block(self, block: Block) -> None:
+        raise AssertionError("nodes can be set aside only where places are known")
+
+    def dissolve(self) -> None:
+        """Nothing of it is in the matcher."""

@@ -1,0 +1,321 @@
+"""The room where only the matcher can tell: every booking has a witness on real vertices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from fluxnetes.match.engine.closure import Held
+from fluxnetes.match.planning import Found
+from fluxnetes.queue.plan.base import Block, Booking, Room, Spot
+from fluxnetes.queue.plan.requests import Ask
+from fluxnetes.queue.plan.timeline import FOREVER
+
+_NEAR = 6
+"""So many times are tried one by one before the search takes larger steps."""
+
+_FEW = 16
+"""Of so few bookings each is looked at; of more, the matcher is asked."""
+
+_NOBODY = -(10**14)
+"""Under this key something is booked while others look for their places."""
+
+Bookings = Sequence[tuple[int, Booking]]
+
+
+class RowRoom(Room):
+    """See the module `room`. In the matcher a booking's key is its job's id, negated."""
+
+    by_rows = True
+
+    # -- questions -----------------------------------------------------------------------------
+
+    def find_now(self, ask: Ask, duration: int) -> Found | None:
+        now, until = self.now, self.now + duration
+        if ask.window is not None:
+            return self._find_inside(ask, now, until)
+        if not self.could_fit_now(ask, duration):
+            return None
+        # Most often there is no place at all, or one in nobody's way; both are quick to see.
+        found = self.planning.find_now_if_nothing_were_booked(ask.request)
+        self._full_for = ask if found is None else None
+        if found is None or self._is_clear(found, until):
+            return found
+        return self.planning.find_now(ask.request, now, until)
+
+    def _is_clear(self, found: Found, until: int) -> bool:
+        """Whether something that fits now meets no booking; False also if that is hard to say."""
+        if len(self.bookings) > _FEW:
+            return False
+        return not self._meets_a_block(found, until) and not self._met(found, self.now, until)
+
+    def earliest(self, ask: Ask, duration: int, after: int, before: int = FOREVER) -> Spot | None:
+        if ask.window is not None:
+            return self._earliest_inside(ask, duration, after)
+        start = self._timeline.earliest(self.columns.needs(ask), duration, after)
+        if start is None:
+            return None
+        return self._search(ask, duration, [t for t in self._moments(start) if t < before])
+
+    def _moments(self, first: int) -> list[int]:
+        """The times from `first` on at which something ends, and `first`."""
+        ends = {h.until for h in self.holders.values()}
+        ends |= {b.until for b in self.bookings.values()}
+        ends |= {b.until for b in self.blocks.values()}
+        return [first, *sorted(t for t in ends if first < t < FOREVER)]
+
+    def _search(self, ask: Ask, duration: int, moments: list[int]) -> Spot | None:
+        """The first moment at which something fits.
+
+        Near moments are tried one by one. Far ones are searched by halves, as though what fits at
+        one time also fit at all later ones; that may miss the earliest, but finds a good one.
+        """
+        for moment in moments[:_NEAR]:
+            spot = self.fits_at(ask, moment, duration)
+            if spot is None and moment == moments[0]:
+                spot = self._squeeze_in(ask, moment, duration)
+            if spot is not None:
+                return spot
+        best: Spot | None = None
+        low, high = _NEAR, len(moments)
+        while low < high:
+            middle = (low + high) // 2
+            spot = self.fits_at(ask, moments[middle], duration)
+            if spot is None:
+                low = middle + 1
+            else:
+                best, high = spot, middle
+        return best
+
+    def fits_at(self, ask: Ask, start: int, duration: int) -> Spot | None:
+        until = start + duration
+        if ask.window is not None:
+            found = self._find_inside(ask, start, until)
+        elif self._suffices(self.columns.needs(ask), start, until):
+            found = self._find_at(ask, start, until)
+        else:
+            found = None
+        return None if found is None else Spot(start, found)
+
+    def _find_at(self, ask: Ask, start: int, until: int) -> Found | None:
+        if start <= self.now:
+            return self.planning.find_now(ask.request, start, until)
+        return self.planning.find_later(ask.request, start, until)
+
+    def most_units(self, ask: Ask, duration: int) -> int:
+        return FOREVER
+
+    def could_move(self, job: int) -> bool:
+        booking = self.bookings[job]
+        return booking.claim or booking.start > self.now
+
+    # -- inside an advance reservation ---------------------------------------------------------
+
+    def _find_inside(self, ask: Ask, start: int, until: int) -> Found | None:
+        block = self.blocks.get(ask.window or "")
+        if block is None or start < block.start or until > block.until:
+            return None
+        self.planning.unbook(block.key)
+        try:
+            return self._find_at(ask, start, until)
+        finally:
+            self.planning.book(block.key, block.found, block.start, block.until)
+
+    def _earliest_inside(self, ask: Ask, duration: int, after: int) -> Spot | None:
+        block = self.blocks.get(ask.window or "")
+        if block is None:
+            return None
+        for moment in self._moments(max(after, block.start)):
+            found = self._find_inside(ask, moment, moment + duration)
+            if found is not None:
+                return Spot(moment, found)
+        return None
+
+    # -- bookings ------------------------------------------------------------------------------
+
+    def rebook(self, job: int, booking: Booking) -> None:
+        super().rebook(job, booking)
+        self._witness(job, booking)
+
+    def _witness(self, job: int, booking: Booking) -> None:
+        self.bookings[job] = booking
+        if booking.found is not None:
+            self.planning.book(-job, booking.found, booking.start, self._bound(booking.until))
+
+    def unbook(self, job: int) -> Booking | None:
+        booking = super().unbook(job)
+        if booking is not None and booking.found is not None:
+            self.planning.unbook(-job)
+        return booking
+
+    def keep(self, job: int, booking: Booking) -> bool:
+        if booking.claim or booking.start < self.now or not self._is_good(booking, booking.start):
+            return False
+        self.rebook(job, replace(booking, needs=self.columns.needs(booking.ask)))
+        return True
+
+    def place_kept(self, booking: Booking) -> Found | None:
+        # A claim is room of endless jobs, and so seems to take more than there is beside them.
+        claims = [-job for job, other in self.bookings.items() if other.claim]
+        with self.planning.absent(claims):
+            return booking.found if self._is_good(booking, self.now) else None
+
+    def _is_good(self, booking: Booking, start: int) -> bool:
+        """Whether a witness that is not in the matcher could be put there again."""
+        if booking.found is None:
+            return False
+        block = self.blocks.get(booking.ask.window or "")
+        if block is None:
+            return self.planning.is_free(booking.found, self.now, start, booking.until)
+        self.planning.unbook(block.key)
+        try:
+            return self.planning.is_free(booking.found, self.now, start, booking.until)
+        finally:
+            self.planning.book(block.key, block.found, block.start, block.until)
+
+    def claim(self, job: int, ask: Ask, duration: int) -> bool:
+        needs = self.columns.needs(ask)
+        start = self._without_endless().earliest(needs, duration, self.now)
+        found = None if start is None else self._find_without_endless(ask, start, duration)
+        if start is None or found is None:
+            return False
+        self.rebook(job, Booking(ask, start, FOREVER, needs, found, claim=True))
+        return True
+
+    def _find_without_endless(self, ask: Ask, start: int, duration: int) -> Found | None:
+        endless = [job for job, holder in self.holders.items() if holder.until >= FOREVER]
+        with self.planning.absent(endless):
+            return self._find_at(ask, start, start + duration)
+
+    # -- making way ----------------------------------------------------------------------------
+
+    def squeeze(self, job: int, ask: Ask, duration: int) -> Found | None:
+        if ask.window is not None or self._full_for is ask:
+            return None
+        until = self.now + duration
+        found = self.planning.find_now_if_nothing_were_booked(ask.request)
+        if found is None or self._meets_a_block(found, until):
+            return None
+        before = self._clear_away(self._met(found, self.now, until))
+        self.planning.allocate(job, found, self.now, self._bound(until))
+        if self._reseat(before):
+            return found
+        self.planning.free(job)
+        self._witness_again(before)
+        return None
+
+    def _squeeze_in(self, ask: Ask, start: int, duration: int) -> Spot | None:
+        """A spot at a time for which sums suffice, if bookings find other places."""
+        until = start + duration
+        met = [j for j, b in self.bookings.items() if b.start < until and b.until > start]
+        if not met or len(met) > _FEW or not self._suffices(self.columns.needs(ask), start, until):
+            return None
+        before = self._clear_away(sorted(met, key=self._by_start))
+        found = self._find_at(ask, start, until)
+        if found is not None:
+            self.planning.book(_NOBODY, found, start, self._bound(until))
+        if found is None or not self._reseat(before):
+            found = None
+            self._witness_again(before)
+        self.planning.unbook(_NOBODY)
+        return None if found is None else Spot(start, found)
+
+    def prolong_if_free(self, job: int, until: int) -> bool:
+        before = self.holders[job].until
+        mine = Found(self.planning.engine.held(self.planning.matcher.jobs[job].placement))
+        if self._runs_into_a_block(job, mine, until):
+            return False
+        if not super().prolong_if_free(job, until):
+            return False
+        cleared = self._clear_away(self._met(mine, before, until))
+        if self._reseat(cleared):
+            return True
+        self._witness_again(cleared)
+        self.prolong(job, before)
+        return False
+
+    def _runs_into_a_block(self, job: int, mine: Found, until: int) -> bool:
+        """Whether a job that stays longer would be on nodes set aside, other than for itself."""
+        start, own = self.holders[job].until, self.holders[job].ask.window
+        return any(
+            until > block.until
+            if block.name == own
+            else block.start < until and block.until > start and _meet(block.found, mine)
+            for block in self.blocks.values()
+        )
+
+    def _by_start(self, job: int) -> tuple[int, int]:
+        return (self.bookings[job].start, job)
+
+    def _met(self, found: Found, start: int, until: int) -> list[int]:
+        """The bookings that something would meet, those that start first in front."""
+        met = [
+            job
+            for job, booking in self.bookings.items()
+            if booking.start < until and booking.until > start and _meet(booking.found, found)
+        ]
+        return sorted(met, key=self._by_start)
+
+    def _clear_away(self, jobs: Sequence[int]) -> Bookings:
+        """Take the witnesses of some bookings away; they must be given new ones, or their own."""
+        cleared = [(job, self.bookings[job]) for job in jobs]
+        for job in jobs:
+            self.planning.unbook(-job)
+        return cleared
+
+    def _reseat(self, cleared: Bookings) -> bool:
+        """Find new witnesses for bookings at their old times; False: not for all."""
+        for job, booking in cleared:
+            found = self._another_witness(booking)
+            if found is None:
+                return False
+            self._witness(job, replace(booking, found=found))
+        return True
+
+    def _another_witness(self, booking: Booking) -> Found | None:
+        if booking.claim:
+            start = max(booking.start, self.now)
+            return self._find_without_endless(booking.ask, start, FOREVER // 2)
+        if booking.ask.window is not None:
+            return self._find_inside(booking.ask, booking.start, booking.until)
+        return self._find_at(booking.ask, booking.start, booking.until)
+
+    def _witness_again(self, cleared: Bookings) -> None:
+        """Give bookings the witnesses back that they had."""
+        for job, booking in cleared:
+            self.planning.unbook(-job)
+            self._witness(job, booking)
+
+    # -- blocks --------------------------------------------------------------------------------
+
+    def block(self, block: Block) -> None:
+        self.blocks[block.name] = block
+        self.planning.book(block.key, block.found, block.start, block.until)
+
+    def _meets_a_block(self, found: Found, until: int) -> bool:
+        return any(b.start < until and _meet(b.found, found) for b in self.blocks.values())
+
+    def follow(self) -> bool:
+        # Sums over types are of all that there is, whoever holds it; places are what counts.
+        return not self.bookings or not self.planning.is_overbooked(self.now)
+
+    def dissolve(self) -> None:
+        for job, booking in self.bookings.items():
+            if booking.found is not None:
+                self.planning.unbook(-job)
+        for block in self.blocks.values():
+            self.planning.unbook(block.key)
+
+
+def _meet(one: Found | None, other: Found) -> bool:
+    """Whether two would get in each other's way: one holds for itself what the other uses."""
+    if one is None:
+        return False
+    return _uses(one.held, other.held) or _uses(other.held, one.held)
+
+
+def _uses(one: Held, other: Held) -> bool:
+    mine = one.position[one.exclusive]
+    return bool(np.isin(mine, other.position, assume_unique=True).any())

@@ -1,0 +1,130 @@
+"""What is counted: the columns of the timeline, and what each ask takes from them.
+
+By counting, a column is a unit on the nodes where it can be, or a pool that no node owns. By rows,
+a column is a type, and what is counted are sums over the whole graph, up or not: never less than
+there can be, so a no is certain, and a yes is only worth a look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from fluxnetes.jobspec.constraint import Constraint
+from fluxnetes.match.gang.model import Gang
+from fluxnetes.match.planning import Planning
+from fluxnetes.queue.jobs import Request
+from fluxnetes.queue.plan.requests import Ask
+from fluxnetes.queue.plan.timeline import Needs
+
+
+class Columns:
+    """Which column is what, and how much there is of it."""
+
+    def __init__(self, planning: Planning, asks: Iterable[Ask], *, by_rows: bool) -> None:
+        self._planning = planning
+        self._units: dict[Request, int] = {}
+        self._types: dict[str, int] = {}
+        self._needs: dict[Ask, Needs] = {}
+        self.capacity: list[int] = []
+        self.by_rows = by_rows or not self._count(list(asks))
+        if self.by_rows:
+            self._sum_up()
+
+    def covers(self, ask: Ask) -> bool:
+        """Whether an ask can be planned with these columns."""
+        if self.by_rows:
+            return True
+        if ask.window is not None or ask.unit not in self._units:
+            return False
+        return all(type in self._types for type, _ in ask.shared)
+
+    def needs(self, ask: Ask) -> Needs:
+        """What an ask takes, by column."""
+        if ask.window is not None:
+            return ()
+        known = self._needs.get(ask)
+        if known is None:
+            if len(self._needs) > 100_000:
+                self._needs.clear()
+            known = self._needs[ask] = self._least(ask) if self.by_rows else self._units_of(ask)
+        return known
+
+    def needs_of(self, ask: Ask, amounts: Mapping[str, int]) -> Needs:
+        """What a job takes that holds these amounts."""
+        if not self.by_rows or ask.window is not None:
+            return self.needs(ask)
+        return self._by_type(amounts)
+
+    def column_of_unit(self, ask: Ask) -> int:
+        assert ask.unit is not None  # noqa: S101 - asked only where units are counted
+        return self._units[ask.unit]
+
+    def _units_of(self, ask: Ask) -> Needs:
+        shared = ((self._types[type], amount) for type, amount in ask.shared)
+        return ((self.column_of_unit(ask), ask.count), *shared)
+
+    def _least(self, ask: Ask) -> Needs:
+        return self._by_type(self._planning.least(ask.request))
+
+    def _by_type(self, amounts: Mapping[str, int]) -> Needs:
+        return tuple((self._types[t], n) for t, n in amounts.items() if t in self._types)
+
+    def recount(self) -> list[int]:
+        """Count anew how many units there are; returns how many more of each column."""
+        before = self.capacity.copy()
+        for unit, column in self._units.items():
+            self.capacity[column] = self._planning.capacity(unit)
+        return [now - was for now, was in zip(self.capacity, before, strict=True)]
+
+    # -- building ------------------------------------------------------------------------------
+
+    def _count(self, asks: list[Ask]) -> bool:
+        """Lay out columns of units; False if that cannot be exact."""
+        units = {ask.unit for ask in asks}
+        if None in units or not _apart(self._planning, units):
+            return False
+        for unit in units:
+            assert unit is not None  # noqa: S101 - just seen
+            self._units[unit] = len(self.capacity)
+            self.capacity.append(self._planning.capacity(unit))
+        for type in sorted({type for ask in asks for type, _ in ask.shared}):
+            sizes = self._planning.loose_pools(type)
+            if len(sizes) != 1:
+                return self._reset()
+            self._types[type] = len(self.capacity)
+            self.capacity.append(sizes[0])
+        return True
+
+    def _reset(self) -> bool:
+        self._units.clear()
+        self._types.clear()
+        self.capacity.clear()
+        return False
+
+    def _sum_up(self) -> None:
+        # What is held beyond what there is takes nothing from anybody.
+        beyond = self._planning.held_beyond()
+        for type, total in self._planning.totals().items():
+            self._types[type] = len(self.capacity)
+            self.capacity.append(total + beyond.get(type, 0))
+
+
+def _apart(planning: Planning, units: set[Request | None]) -> bool:
+    """Whether no node can serve two different units."""
+    if len(units) < 2:
+        return True
+    taken = np.zeros(len(planning.engine.tree), np.bool_)
+    for unit in units:
+        assert unit is not None  # noqa: S101 - the caller looked
+        nodes = planning.nodes.allowed(constraint_of(unit))
+        if taken[nodes].any():
+            return False
+        taken[nodes] = True
+    return True
+
+
+def constraint_of(unit: Request) -> Constraint | None:
+    """Where a unit may be."""
+    return unit.shapes[0].constraint if isinstance(unit, Gang) else unit.constraint

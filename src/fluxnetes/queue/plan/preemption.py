@@ -1,0 +1,123 @@
+"""Preemption: a job of a higher class makes preemptible jobs of lower classes go.
+
+Off unless a queue turns it on. Whole jobs only; those first whose leaving loses the least work;
+none that has not run its minimum; and only if the room that becomes free really starts the job:
+once their grace time is over, and sooner than it would start without. Those who go are told so;
+until they are gone, their room is booked for the job that made them go. Classes are strictly
+ordered, so nobody can be made to go by a job that it made go itself.
+"""
+
+from __future__ import annotations
+
+from fluxnetes.queue.core import Core
+from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.lifecycle.transitions import Life
+from fluxnetes.queue.states import Cause, State
+
+_PRUNED = 64
+"""Of more victims than this, no needless ones are looked for."""
+
+
+class Preemption:
+    """Finds whom to send away, and sends them."""
+
+    def __init__(self, core: Core, life: Life) -> None:
+        self._core = core
+        self._life = life
+
+    def make_room(self, job: Job, now: int) -> bool:
+        """Send away as few and as young as needed; False: nobody, for it would not help."""
+        if not self._core.queues[job.queue].preempts:
+            return False
+        candidates = self._candidates(job, now)
+        victims = self._whom_to_send(job, candidates, now) if candidates else []
+        for victim in victims:
+            self._send_away(victim, job, now)
+        if victims:
+            self._core.preempting[job.id] = {victim.id for victim in victims}
+        return bool(victims)
+
+    def _candidates(self, job: Job, now: int) -> list[Job]:
+        """Who may be sent away, those first who lose the least."""
+        found = [
+            other
+            for other in self._core.records.holding.values()
+            if other.state is not State.ENDING and self._may_send_away(job, other, now)
+        ]
+        return sorted(
+            found, key=lambda other: (self.lost_work(other, now), -other.arrival, other.id)
+        )
+
+    def _may_send_away(self, job: Job, other: Job, now: int) -> bool:
+        spec = other.submission
+        if not spec.preemptible or spec.job_class >= job.submission.job_class:
+            return False
+        return other.start is not None and now - other.start >= spec.min_runtime
+
+    def lost_work(self, job: Job, now: int) -> float:
+        """Resource-seconds that are lost if a job has to start over."""
+        since = job.start if job.start is not None else now
+        return self._core.rate(self._core.records.amounts[job.id]) * (now - since)
+
+    def next_chances(self) -> list[int]:
+        """When jobs will have run their minimum, if some queue could make use of that."""
+        if not any(queue.preempts for queue in self._core.queues.values()):
+            return []
+        return [
+            job.start + job.submission.min_runtime
+            for job in self._core.records.holding.values()
+            if job.submission.preemptible and job.start is not None
+        ]
+
+    def _whom_to_send(self, job: Job, candidates: list[Job], now: int) -> list[Job]:
+        """As few as make the job start sooner than it would without."""
+        core = self._core
+        kept = core.room.unbook(job.id)
+        try:
+            victims = self._fewest(job, candidates, now)
+            if victims and self._starts_by(job, self._gone(victims, now), now):
+                return []
+            return victims
+        finally:
+            if kept is not None:
+                core.room.rebook(job.id, kept)
+
+    def _starts_by(self, job: Job, time: int, now: int) -> bool:
+        """Whether a job can start by then even if nobody is sent away."""
+        core = self._core
+        spot = core.room.earliest(core.records.asks[job.id], core.duration(job), now, time + 1)
+        return spot is not None and spot.start <= time
+
+    def _gone(self, victims: list[Job], now: int) -> int:
+        """When the last of them is gone, if they keep to their grace time."""
+        return now + max(max(1, self._core.queues[victim.queue].grace) for victim in victims)
+
+    def _fewest(self, job: Job, candidates: list[Job], now: int) -> list[Job]:
+        """The shortest run of candidates that makes enough room, without needless ones."""
+        if not self._fits(job, candidates, now):
+            return []
+        low, high = 1, len(candidates)
+        while low < high:
+            middle = (low + high) // 2
+            if self._fits(job, candidates[:middle], now):
+                high = middle
+            else:
+                low = middle + 1
+        victims = candidates[:low]
+        if len(victims) <= _PRUNED:
+            for spared in reversed(candidates[: low - 1]):
+                without = [victim for victim in victims if victim is not spared]
+                if without and self._fits(job, without, now):
+                    victims = without
+        return victims
+
+    def _fits(self, job: Job, without: list[Job], now: int) -> bool:
+        core = self._core
+        ask, duration = core.records.asks[job.id], core.duration(job)
+        ids = [other.id for other in without]
+        return core.room.fits_without(ask, self._gone(without, now), duration, ids)
+
+    def _send_away(self, victim: Job, job: Job, now: int) -> None:
+        reason = f"preempted by job {job.id} of a higher class"
+        self._life.holding_to_ending(victim, now, Cause.PREEMPTED, reason)
+        self._life.expect(victim, self._gone([victim], now))

@@ -1,0 +1,245 @@
+"""Promises: planned starts, and how they are kept.
+
+A promise is a booking in the room and a plan in the job's record. It never moves later while jobs
+come behind it, start beside it or end. It moves later only for a reason that is recorded:
+
+- a job came, or was moved, before it in the order and needs its room;
+- nodes were lost, or a maintenance window was set;
+- somebody overran the walltime.
+
+It moves earlier whenever something is free that the plan did not count on. Re-planning always
+starts from the old plan: each promise is first put back where it was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain, takewhile
+
+from fluxnetes.queue.changes import Event
+from fluxnetes.queue.core import Core, Place
+from fluxnetes.queue.jobs import Job, Plan
+from fluxnetes.queue.plan.base import Booking, Spot
+from fluxnetes.queue.plan.requests import Ask
+
+_FIRST: Place = (-(2**62), "", (0, 0.0, 0), 0)
+
+
+_PASSES = 10
+_PASSES_BY_ROWS = 2
+
+
+class Promises:
+    """Gives, keeps and moves planned starts."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._last = _FIRST
+        """No job that is promised something is behind this place in the order."""
+        self._hopeless: set[tuple[Ask, int]] = set()
+        """What was asked for, and for how long, for which no start was known; since something was
+        last freed."""
+
+    # -- who has one ---------------------------------------------------------------------------
+
+    def due(self, now: int) -> list[Job]:
+        """The jobs whose planned start has come, the earliest first."""
+        jobs = self._core.records.jobs
+        bookings = self._core.room.bookings
+        due = [jobs[id] for id, b in bookings.items() if b.start <= now and not b.claim]
+        return sorted(due, key=lambda job: (bookings[job.id].start, self._core.rank(job)))
+
+    def is_due(self, now: int) -> bool:
+        """Whether some planned start has come."""
+        return any(b.start <= now and not b.claim for b in self._core.room.bookings.values())
+
+    def next_due(self) -> int | None:
+        bookings = self._core.room.bookings.values()
+        return min((b.start for b in bookings if not b.claim), default=None)
+
+    def claims(self, queue: str) -> bool:
+        """Whether some job of a queue has a claim."""
+        room, jobs = self._core.room, self._core.records.jobs
+        return any(b.claim and jobs[id].queue == queue for id, b in room.bookings.items())
+
+    # -- giving --------------------------------------------------------------------------------
+
+    def give(self, job: Job, now: int) -> bool:
+        """Promise a job the earliest start there is; or, where none is known, let it claim room."""
+        core = self._core
+        ask, duration = core.records.asks[job.id], core.duration(job)
+        if (ask, duration) in self._hopeless:
+            return False
+        spot = core.room.earliest(ask, duration, now)
+        if spot is not None:
+            core.room.book(job.id, ask, spot, duration)
+            self._last = max(self._last, core.rank(job))
+            self._plan(job, Plan(spot.start, core.records.step), now)
+            return True
+        if ask.window is None and core.room.has_endless() and not self.claims(job.queue):
+            self._last = max(self._last, core.rank(job))
+            return core.room.claim(job.id, ask, duration)
+        if ask.window is None and not core.room.has_endless():
+            self._hopeless.add((ask, duration))
+        return False
+
+    def hope(self) -> None:
+        """Something was freed: where no start was known there may be one now."""
+        self._hopeless.clear()
+
+    def _plan(self, job: Job, plan: Plan, now: int) -> None:
+        """Write a plan down, if it says anything new."""
+        if job.plan is not None and job.plan.start == plan.start:
+            return
+        self._core.set_plan(job, plan)
+        event = Event(job.id, now, "planned", start=plan.start, reason=plan.reason)
+        self._core.records.tell(event)
+
+    def drop(self, job: Job, now: int, reason: str) -> None:
+        """A job is promised nothing any more."""
+        core = self._core
+        if core.room.unbook(job.id) is not None:
+            core.gained = core.freed = True
+        if job.plan is not None:
+            core.set_plan(job, None)
+            core.records.tell(Event(job.id, now, "unplanned", reason=reason))
+
+    # -- making way ----------------------------------------------------------------------------
+
+    def make_way(self, job: Job) -> list[tuple[Job, Booking]]:
+        """Take back the promises of jobs that this one was newly ordered before.
+
+        They must be put back. A job that was before them all along had its chance when they were
+        given theirs, and takes nothing from them.
+        """
+        core = self._core
+        rank = core.rank(job)
+        if not core.room.bookings or (rank >= self._last and not core.order.changing):
+            return []
+        others = [core.records.jobs[id] for id in core.room.bookings]
+        self._last = max((r for r in map(core.rank, others) if r > rank), default=rank)
+        return [(other, self._unbook(other)) for other in others if self._yields(other, job)]
+
+    def _yields(self, other: Job, job: Job) -> bool:
+        """Whether a job was newly ordered before another one that has a promise or a claim."""
+        core = self._core
+        newly = other.plan is None or other.plan.since < job.ranked
+        before = core.yields(other.queue, job.queue) and core.rank(job) < core.rank(other)
+        return newly and before
+
+    def _unbook(self, job: Job) -> Booking:
+        booking = self._core.room.unbook(job.id)
+        assert booking is not None  # noqa: S101 - found among the bookings
+        return booking
+
+    def put_back(self, taken: list[tuple[Job, Booking]], now: int, reason: str) -> None:
+        """Book what was taken back: where it was if that still fits, else as early as can be."""
+        core = self._core
+        # Claims come last: who has one was promised nothing.
+        taken.sort(key=lambda pair: (pair[1].claim, pair[1].start, core.rank(pair[0])))
+        # First those whose very places are still good: they do not get in each other's way.
+        for job, booking in [pair for pair in taken if not core.room.keep(pair[0].id, pair[1])]:
+            duration = core.duration(job)
+            if booking.claim:
+                self.give(job, now)
+                continue
+            spot = core.room.fits_at(booking.ask, max(booking.start, now), duration)
+            behind = self._held_back(job) if spot is None else []
+            if spot is None:
+                spot = core.room.earliest(booking.ask, duration, now)
+            self._settle_for(job, spot, duration, now, reason)
+            self.put_back(behind, now, reason)
+
+    def _held_back(self, job: Job) -> list[tuple[Job, Booking]]:
+        """Take back whatever is in the way of one whom others were made to go for.
+
+        Their room is held for it: if they are slow to leave, nobody behind it slips in.
+        """
+        core = self._core
+        if not core.preempting.get(job.id):
+            return []
+        others = [core.records.jobs[id] for id in core.room.bookings]
+        return [(o, self._unbook(o)) for o in others if core.rank(o) > core.rank(job)]
+
+    def _settle_for(
+        self, job: Job, spot: Spot | None, duration: int, now: int, reason: str
+    ) -> None:
+        core = self._core
+        if spot is None:
+            self.drop(job, now, reason)
+            core.freed = core.gained = True
+            return
+        core.room.book(job.id, core.records.asks[job.id], spot, duration)
+        self._last = max(self._last, core.rank(job))
+        assert job.plan is not None  # noqa: S101 - whoever had a booking that is no claim has one
+        later = spot.start > job.plan.start
+        if later:
+            # It leaves room behind, before it.
+            core.freed = core.gained = True
+        plan = replace(job.plan, start=spot.start, reason=reason if later else job.plan.reason)
+        self._plan(job, plan, now)
+
+    def keep_all(self, now: int, reason: str) -> None:
+        """Something was lost: keep what promises can be kept."""
+        self.put_back(self.take_all(), now, reason)
+
+    def take_all(self) -> list[tuple[Job, Booking]]:
+        """Take back all promises; they must be put back."""
+        jobs = self._core.records.jobs
+        return [(jobs[id], self._unbook(jobs[id])) for id in list(self._core.room.bookings)]
+
+    # -- earlier -------------------------------------------------------------------------------
+
+    def move_earlier(self, now: int, *, all: bool) -> None:
+        """Something is free that the plan did not count on: move up who can, in order.
+
+        Who moves leaves room behind, which may help one ordered before it: so again, until nobody
+        moves. Each pass moves something earlier, so there is an end; a few passes are enough.
+
+        Not `all`: those whom somebody was newly ordered before, who has not had his turn yet, stay
+        where they are until he had it.
+        """
+        core = self._core
+        stay = set() if all else self._yielding()
+        core.gained |= bool(stay)
+        for _ in range(_PASSES_BY_ROWS if core.room.by_rows else _PASSES):
+            planned = [core.records.jobs[id] for id in core.room.bookings if id not in stay]
+            moved = [self._move_up(job, now) for job in sorted(planned, key=core.rank)]
+            if not any(moved):
+                break
+
+    def _yielding(self) -> set[int]:
+        """Whose room may be taken by a job that waits without a promise."""
+        core = self._core
+        planned = [core.records.jobs[id] for id in core.room.bookings]
+        last = max(map(core.rank, planned), default=_FIRST)
+        lines = [line.in_order() for line in core.lines.values()]
+        ahead = [takewhile(lambda job: core.rank(job) < last, line) for line in lines]
+        waiting = [job for job in chain.from_iterable(ahead) if job.plan is None]
+        return {other.id for job in waiting for other in planned if self._yields(other, job)}
+
+    def hurry(self, job: Job, now: int) -> None:
+        """Promise a job the earliest start there is, if it is earlier than the one it has."""
+        if job.id in self._core.room.bookings:
+            self._move_up(job, now)
+        else:
+            self.give(job, now)
+
+    def _move_up(self, job: Job, now: int) -> bool:
+        core = self._core
+        room = core.room
+        if not room.could_move(job.id):
+            return False
+        booking = self._unbook(job)
+        if booking.claim:
+            self.give(job, now)
+            return job.plan is not None
+        duration = core.duration(job)
+        spot = room.earliest(booking.ask, duration, now, before=booking.start)
+        if spot is None:
+            room.rebook(job.id, booking)
+            return False
+        room.book(job.id, booking.ask, spot, duration)
+        assert job.plan is not None  # noqa: S101 - it has a booking that is no claim
+        self._plan(job, replace(job.plan, start=spot.start), now)
+        return True

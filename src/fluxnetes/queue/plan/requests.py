@@ -1,0 +1,130 @@
+"""What a job asks of the room: its request, and how that can be counted.
+
+Many requests are a multiple of one *unit*: so many whole nodes, so many slots of one shape, so many
+equal pods. Where all jobs on some nodes ask for the same unit, units are all that matters: any free
+one serves, and whoever counts them plans exactly. Where units of different shapes compete for one
+node, or a request is no multiple of anything, only the matcher can tell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from fluxnetes.jobspec.constraint import And, Constraint
+from fluxnetes.jobspec.model import SLOT, Jobspec, Resource
+from fluxnetes.match.gang.model import Gang
+from fluxnetes.match.planning import times
+from fluxnetes.queue.jobs import Request, Size
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A request as the room sees it."""
+
+    request: Request
+    unit: Request | None
+    """A request for one unit; None if it cannot be counted."""
+    count: int
+    """Units asked for."""
+    shared: tuple[tuple[str, int], ...] = ()
+    """Amounts from pools that no node owns, whatever the number of units."""
+    elastic: Size | None = None
+    window: str | None = None
+    """The advance reservation that it runs in."""
+    _hash: int = field(init=False, repr=False, compare=False, default=0)
+
+    def __post_init__(self) -> None:
+        # Asks are looked up all the time, and a request is a deep thing to hash.
+        parts = (self.request, self.unit, self.count, self.shared, self.elastic, self.window)
+        object.__setattr__(self, "_hash", hash(parts))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @property
+    def kind(self) -> object:
+        """Equal for asks that are counted in the same way."""
+        return (self.unit, tuple(type for type, _ in self.shared), self.window)
+
+    def sized(self, count: int) -> Ask:
+        """The same, for another number of units."""
+        if count == self.count:
+            return self
+        return replace(self, request=times(self.request, count), count=count)
+
+
+def read_ask(
+    request: Request,
+    *,
+    constraint: Constraint | None = None,
+    size: Size | None = None,
+    window: str | None = None,
+) -> Ask:
+    """Read a request, narrowed down to some nodes."""
+    # What does not say where it fits (tasks, attributes) is left out: equal asks look equal.
+    if isinstance(request, Gang):
+        request = Gang(request.shapes, request.shared)
+    else:
+        request = Jobspec(request.resources, constraint=request.constraint)
+    return _read(request, constraint, size, window)
+
+
+@lru_cache(maxsize=4096)
+def _read(
+    request: Request, constraint: Constraint | None, size: Size | None, window: str | None
+) -> Ask:
+    """Equal requests are read once, and are the same ask."""
+    if constraint is not None:
+        request = narrowed(request, constraint)
+    if isinstance(request, Gang):
+        unit, count, shared = _gang_unit(request)
+    else:
+        unit, count, shared = _jobspec_unit(request)
+    ask = Ask(request, unit, count, shared, size, window)
+    return ask if size is None else ask.sized(size.min)
+
+
+def narrowed(request: Request, constraint: Constraint) -> Request:
+    """A request with one more constraint."""
+    if isinstance(request, Gang):
+        shapes = (replace(s, constraint=_both(s.constraint, constraint)) for s in request.shapes)
+        return replace(request, shapes=tuple(shapes))
+    return replace(request, constraint=_both(request.constraint, constraint))
+
+
+def _both(one: Constraint | None, other: Constraint) -> Constraint:
+    return other if one is None else And((one, other))
+
+
+Unit = tuple[Request | None, int, tuple[tuple[str, int], ...]]
+
+
+def _gang_unit(gang: Gang) -> Unit:
+    if len(gang.shapes) != 1:
+        return None, 0, gang.shared
+    only = gang.tidied().shapes[0]
+    unit = Gang((replace(only, count=1),))
+    return unit, only.count, gang.shared
+
+
+def _jobspec_unit(jobspec: Jobspec) -> Unit:
+    nothing: Unit = (None, 0, ())
+    if len(jobspec.resources) != 1:
+        return nothing
+    top = jobspec.resources[0]
+    if not _is_fixed(top):
+        return nothing
+    count = top.count.min
+    # Slots stand beside each other; nodes need to be different ones, which units do not say, so
+    # they can be counted only where none of them shares a vertex with another.
+    if top.type != SLOT and count > 1 and top.exclusive is not True:
+        return nothing
+    unit = Jobspec(resources=(top,), constraint=jobspec.constraint)
+    return times(unit, 1), count, ()
+
+
+def _is_fixed(resource: Resource) -> bool:
+    """Whether all counts of a request are numbers, not ranges."""
+    count = resource.count
+    return count.min == count.max and all(_is_fixed(child) for child in resource.children)

@@ -1,0 +1,112 @@
+"""Windows: nodes set aside for a time.
+
+A *maintenance window* is for nobody: jobs that would run into it wait or go elsewhere. An *advance
+reservation* is for some users and namespaces, whose jobs run in it if they name it. Both are
+whole nodes, chosen when the window is made. Setting a maintenance window may move promises; an
+advance reservation may not, and is refused where it would.
+"""
+
+from __future__ import annotations
+
+from fluxnetes.jobspec.build import jobspec, node, slot
+from fluxnetes.jobspec.constraint import Hostlist
+from fluxnetes.queue.changes import Window
+from fluxnetes.queue.core import Core
+from fluxnetes.queue.errors import Refused
+from fluxnetes.queue.events import Maintain, Reserve
+from fluxnetes.queue.jobs import Job, Submission
+from fluxnetes.queue.plan.builder import Ground
+
+
+class Windows:
+    """Makes and removes windows."""
+
+    def __init__(self, core: Core, ground: Ground) -> None:
+        self._core = core
+        self._ground = ground
+
+    def maintain(self, event: Maintain, now: int) -> None:
+        self._check(event.name, event.start, event.end, now)
+        planning = self._core.planning
+        nodes = planning.nodes.allowed(event.nodes)
+        if not len(nodes):
+            raise Refused(f"maintenance window {event.name}: no node is meant by its constraint")
+        names = tuple(planning.nodes.names(nodes))
+        window = Window(event.name, max(event.start, now), event.end, names, event.nodes)
+        self._open(window)
+        self._core.unsettled = f"maintenance window {event.name}"
+
+    def reserve(self, event: Reserve, now: int) -> None:
+        self._check(event.name, event.start, event.end, now)
+        core = self._core
+        # Promises must have places before a place beside them can be looked for.
+        self._ground.lay(now, f"advance reservation {event.name}", by_rows=True)
+        asked = jobspec(slot(event.count, node(1)), constraint=event.nodes)
+        start = max(event.start, now)
+        find = core.planning.find_now if start == now else core.planning.find_later
+        found = find(asked, start, event.end)
+        if found is None:
+            core.unsettled = "an advance reservation was refused"
+            raise Refused(
+                f"advance reservation {event.name}: {event.count} nodes are not free of jobs and "
+                f"promises from {start} to {event.end}"
+            )
+        nodes = found.held.position[found.held.exclusive]
+        window = Window(
+            event.name,
+            start,
+            event.end,
+            tuple(core.planning.nodes.names(nodes)),
+            event.nodes,
+            event.users,
+            event.namespaces,
+            maintenance=False,
+        )
+        self._open(window)
+        core.unsettled = f"advance reservation {event.name}"
+
+    def remove(self, name: str) -> None:
+        if name not in self._core.windows:
+            raise Refused(f"there is no window {name}")
+        del self._core.windows[name]
+        self._core.records.changes.windows[name] = None
+        self._core.unsettled = self._core.unsettled or f"window {name} was removed"
+
+    def _check(self, name: str, start: int, end: int, now: int) -> None:
+        if name in self._core.windows:
+            raise Refused(f"there is a window {name} already")
+        if not start < end or end <= now:
+            raise Refused(f"window {name}: from {start} to {end} is no time to come")
+
+    def _open(self, window: Window) -> None:
+        self._core.windows[window.name] = window
+        self._core.records.changes.windows[window.name] = window
+
+    # -- who may use one -----------------------------------------------------------------------
+
+    def refuses(self, job: Job) -> str:
+        """Why a job may not run in the reservation it names; empty if it may or names none."""
+        submission = job.submission
+        name = submission.reservation
+        if name is None:
+            return ""
+        window = self._core.windows.get(name)
+        if window is None or window.maintenance:
+            return f"there is no advance reservation {name}"
+        if submission.user in window.users or submission.namespace in window.namespaces:
+            return _too_long(job, window)
+        return f"advance reservation {name} is not for {submission.namespace}/{submission.user}"
+
+    def constraint(self, submission: Submission) -> Hostlist | None:
+        """The nodes of the reservation that a job names."""
+        window = self._core.windows.get(submission.reservation or "")
+        return None if window is None else Hostlist(frozenset(window.nodes))
+
+
+def _too_long(job: Job, window: Window) -> str:
+    """Why a job does not fit into what is left of a reservation; empty if it does."""
+    left = window.end - max(job.submitted, window.start)
+    if job.walltime is not None and job.walltime <= left:
+        return ""
+    asked = "no walltime" if job.walltime is None else f"a walltime of {job.walltime} s"
+    return f"{asked}; advance reservation {window.name} is there for {left} s"

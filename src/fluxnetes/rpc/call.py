@@ -1,0 +1,57 @@
+"""One call of one client: what is told beside the answer, and what if the client is gone.
+
+An answer has no room for everything: a dialect that answers "no" with a status only says here, in
+the trailing metadata, whether it was busy or could never be.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from grpc.aio import ServicerContext
+
+from fluxnetes.match.answers import Outcome
+from fluxnetes.service.backend import Host
+from fluxnetes.service.concurrency.background import keep_task
+from fluxnetes.service.errors import Invalid
+from fluxnetes.service.values import Grant
+
+_log = logging.getLogger("fluxnetes.rpc")
+
+OUTCOME = "fluxnetes-outcome"
+REASON = "fluxnetes-reason"
+_LONGEST = 1000
+"""Clients take some kilobytes of metadata, all in all."""
+
+
+class Call:
+    """A call in progress."""
+
+    __slots__ = ("_context", "_granted")
+
+    def __init__(self, context: ServicerContext[Any, Any]) -> None:
+        self._context = context
+        self._granted: tuple[Host, Grant] | None = None
+
+    def tell(self, outcome: str, reason: str) -> None:
+        """Say something beside the answer."""
+        text = reason[:_LONGEST].encode("ascii", "backslashreplace").decode()
+        self._context.set_trailing_metadata(((OUTCOME, outcome), (REASON, text)))
+
+    def tell_no_fit(self, grant: Grant) -> None:
+        """Say which of the ways to say no it is. What makes no sense is an error everywhere."""
+        if grant.outcome is Outcome.INVALID:
+            raise Invalid(grant.reason)
+        self.tell(grant.outcome.value, grant.reason)
+
+    def withdraw_if_lost(self, host: Host, grant: Grant) -> None:
+        """If the client is gone before it has its answer, nobody has what was granted."""
+        self._granted = (host, grant)
+
+    def take_back(self) -> None:
+        """The answer could not be sent."""
+        if self._granted is not None:
+            host, grant = self._granted
+            _log.info("job %d is taken back: its client went away unanswered", grant.job)
+            keep_task(host.withdraw(grant))

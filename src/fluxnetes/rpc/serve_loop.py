@@ -1,0 +1,57 @@
+"""Answering calls, until told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from fluxnetes.rpc.dialects.choice import services
+from fluxnetes.rpc.listener import Door
+from fluxnetes.rpc.server import Server, serving
+from fluxnetes.service.backend import Host
+from fluxnetes.service.concurrency.background import keep_task
+from fluxnetes.service.queue_backend import Queued
+
+READY = "serving"
+"""What is said on standard output, with the address, once we can be called."""
+
+
+def _nothing() -> None:
+    pass
+
+
+async def serve(
+    host: Host,
+    door: Door,
+    stop: asyncio.Event,
+    failure: asyncio.Future[None] | None = None,
+    up: Callable[[], object] = _nothing,
+) -> None:
+    """Serve until told to stop, or until something fails for good. `up` hears when we do."""
+    # What was imported and loaded stays for good; the collector need not walk over it again.
+    gc.freeze()
+    async with serving(services(host, door.spoken), door.settings()) as server:
+        if isinstance(host, Queued):
+            host.tell_health(partial(_tell, server))
+        where = f"{door.host}:{server.port}"
+        sys.stdout.write(f"{READY} {where}\n")
+        sys.stdout.flush()
+        up()
+        told = asyncio.create_task(stop.wait())
+        ends: list[asyncio.Future[Any]] = [told] if failure is None else [told, failure]
+        try:
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            told.cancel()
+            host.jobs.close()  # whoever watches would not go before the others have to
+            host.nodes.close()
+    if failure is not None and failure.done():
+        failure.result()
+
+
+def _tell(server: Server, healthy: bool) -> None:
+    keep_task(server.set_healthy(healthy))

@@ -1,0 +1,49 @@
+"""When and where a job would start: looked up in a copy of the queue, run ahead in a thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.queue.changes import Snapshot
+from fluxnetes.queue.config import Config
+from fluxnetes.queue.jobs import Submission
+from fluxnetes.service.mailbox import Office
+from fluxnetes.service.requests.resolve import check_queue, resolved, said_to_callers
+from fluxnetes.service.values import Estimated
+from fluxnetes.service.views.shares import shares
+from fluxnetes.service.views.tasks import tasks_of
+from fluxnetes.simulate.estimate import estimate
+
+_ROUGH = "roughly: the queue is too long to be looked through to the end; it may be much earlier"
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """A queue as it was at one moment, and who might join it. Nobody else has any of it."""
+
+    snapshot: Snapshot
+    graph: ResourceGraph
+    config: Config
+    submission: Submission
+    now: int
+
+
+def foresee(submission: Submission, office: Office) -> Foreseen:
+    """All that it takes to look ahead, copied while the queue stands still."""
+    scheduler, graph = office.scheduler, office.matcher.graph
+    check_queue(submission.queue, office)
+    asked = replace(submission, request=resolved(submission.request, office))
+    return Foreseen(scheduler.snapshot(), graph.copy(), scheduler.config, asked, office.now)
+
+
+def estimated(seen: Foreseen) -> Estimated:
+    """Look ahead. May take a while: not for an event loop."""
+    with said_to_callers():
+        found = estimate(seen.snapshot, seen.graph, seen.config, seen.submission, seen.now)
+    if found.start is None or found.allocation is None:
+        return Estimated(False, reason=found.reason)
+    placed = found.allocation
+    tasks = tasks_of(seen.submission.request, placed.seats)
+    reason = _ROUGH if found.rough else ""
+    return Estimated(True, found.start, shares(seen.graph, placed.placement, tasks), reason)

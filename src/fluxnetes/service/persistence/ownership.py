@@ -1,0 +1,31 @@
+"""Whose a store is: that of a cluster's controller, of a queue for callers, or of a matcher.
+
+Each would take what it does not know in the others' for leftovers; so none touches another's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from fluxnetes.cluster.node_graph import cluster_of
+from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.states import ENDED
+from fluxnetes.store.system import System
+
+_ANOTHER = "use another with --dsn or --store-folder"
+
+
+class NotOurs(ValueError):  # noqa: N818 - reads better where it is raised and caught
+    """The store is somebody else's."""
+
+
+def check_ours(stored: System | None, jobs: Iterable[Job], workloads: str) -> None:
+    """Raise NotOurs unless a store is that of somebody whose workloads all begin so."""
+    if stored is not None and cluster_of(stored.graph):
+        raise NotOurs(f"this store belongs to the controller of a cluster; {_ANOTHER}")
+    for job in jobs:
+        if job.state not in ENDED and not job.submission.workload.startswith(workloads):
+            raise NotOurs(
+                f"this store belongs to somebody else, whose job {job.id} is; {_ANOTHER}, or serve "
+                "it as it was served before, with --queue or without"
+            )

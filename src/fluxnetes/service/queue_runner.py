@@ -1,0 +1,131 @@
+"""A queue of its own: rounds of telling, deciding and writing down, on a graph that stays.
+
+It is what a controller is, without a cluster: callers submit jobs, are told where to run them, run
+them, and say when they are over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from fluxnetes.jobspec.constraint import Constraint
+from fluxnetes.match.matcher import Matcher
+from fluxnetes.queue.changes import Changes, Snapshot
+from fluxnetes.queue.config import Config
+from fluxnetes.queue.events import Event, PartsLost, Started
+from fluxnetes.queue.scheduler import Scheduler
+from fluxnetes.service.mailbox import CALLED, Petitions
+from fluxnetes.service.persistence.ownership import check_ours
+from fluxnetes.store.store import Store
+from fluxnetes.store.translate import translate
+
+_TICK = 1.0
+
+_Kept = tuple[Snapshot, tuple[int, ...]]
+
+
+@dataclass(slots=True, eq=False)
+class LoneQueue:
+    """One queue; an `Office` for callers. Made and run in its own event loop."""
+
+    matcher: Matcher
+    scheduler: Scheduler
+    petitions: Petitions
+    store: Store | None = None
+    fence: int = 0
+    now: int = 0
+    next_id: int = 1
+    clock: Callable[[], float] = time.time
+    _told: int = 0
+    """How often the queue was told something that it may decide otherwise for."""
+    _wake: asyncio.Event = field(default_factory=asyncio.Event)
+
+    # -- for callers: see `petitions.Office` ---------------------------------------------------
+
+    def put(self, event: Event) -> None:
+        self.scheduler.apply(event, self.now)
+        if not isinstance(event, Started):  # which changes no decision
+            self._told += 1
+
+    def where(self) -> Constraint | None:
+        return None
+
+    def lend(self, job: int, nodes: Mapping[str, Mapping[str, int]] | None) -> None:
+        """There are no pods here."""
+
+    def borrowers(self, job: int) -> int:
+        return 0
+
+    # -- rounds --------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Round after round, until cancelled."""
+        self.petitions.open(self, self._wake.set)
+        try:
+            while True:
+                await self.round()
+                await self._until_something_happens()
+        finally:
+            self.petitions.close()
+
+    async def round(self) -> None:
+        """Hear, decide, write down, answer."""
+        self.now = int(self.clock())
+        self.petitions.hear()
+        told = self._told
+        self.scheduler.cycle(self.now)
+        self.petitions.settle()
+        changes = self.scheduler.take_changes()
+        if changes:
+            await self._write(changes)
+            self.petitions.take(changes)
+        self.petitions.reply()
+        if self._told != told:  # on which the queue has yet to decide
+            self._wake.set()
+
+    async def _write(self, changes: Changes) -> None:
+        if self.store is not None:
+            await self.store.commit(changes, self.fence)
+
+    async def _until_something_happens(self) -> None:
+        wake = self.scheduler.next_wake(self.now)
+        until = _TICK if wake is None else min(_TICK, max(0.0, wake - self.clock()))
+        try:
+            async with asyncio.timeout(until):
+                await self._wake.wait()
+        except TimeoutError:
+            pass
+        self._wake.clear()
+
+
+async def lone_queue(
+    matcher: Matcher, config: Config, petitions: Petitions, store: Store | None, fence: int
+) -> LoneQueue:
+    """A queue on a graph, going on from what the store has of it."""
+    snapshot: Snapshot
+    lost: tuple[int, ...]
+    snapshot, lost = Snapshot(), ()
+    if store is not None:
+        snapshot, lost = await _reopen(matcher, config, store, fence)
+    now = int(time.time())
+    scheduler = Scheduler.resume(matcher, config, snapshot, now=now)
+    if lost:
+        scheduler.apply(PartsLost(lost, "the graph has no more what it held"), now)
+    known = [job.id for job in snapshot.jobs] + [id for id, _ in snapshot.outcomes]
+    next_id = 1 + max([0, snapshot.arrivals, *known])
+    return LoneQueue(matcher, scheduler, petitions, store, fence, now, next_id)
+
+
+async def _reopen(matcher: Matcher, config: Config, store: Store, fence: int) -> _Kept:
+    """What the store has, on a graph that may be another than it was; and who lost something."""
+    snapshot, system = await store.load(), await store.system()
+    check_ours(system, snapshot.jobs, CALLED)
+    lost: tuple[int, ...] = ()
+    if system is not None:
+        translated = translate(snapshot, system, matcher.graph)
+        snapshot, lost = translated.snapshot, translated.lost
+    await store.keep_system(matcher.graph, config, fence, snapshot.allocations, system)
+    return snapshot, lost

@@ -1,0 +1,75 @@
+"""Pods in the words of the old dialects, as a request that a graph can be asked for.
+
+On a graph of cores the request is the very jobspec that the old services made: a slot for each pod,
+for an hour. On a graph of pools, which is what a Kubernetes cluster is to us, it is a gang.
+"""
+
+from __future__ import annotations
+
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.jobspec.build import core, gpu, jobspec, memory, node, res, slot
+from fluxnetes.jobspec.model import Jobspec
+from fluxnetes.match.gang.model import Gang, Shape
+from fluxnetes.queue.jobs import Request
+from fluxnetes.service.errors import Invalid
+from fluxnetes.service.values import Pods
+
+NVIDIA_GPU = "nvidia.com/gpu"
+HOUR = 3600
+MIB = 1 << 20
+MOST = 1_000_000
+"""More pods than any cluster has."""
+
+
+def asked_of(asked: Request | Pods, graph: ResourceGraph) -> Request:
+    """What is asked for, as a graph can be asked for it."""
+    if isinstance(asked, Gang) and not graph.divisible.any():
+        raise Invalid("a gang takes parts of pools, and this graph has none; ask with a jobspec")
+    return request_for(asked, graph) if isinstance(asked, Pods) else asked
+
+
+def request_for(pods: Pods, graph: ResourceGraph) -> Request:
+    """What pods ask of a graph."""
+    _check(pods)
+    return _gang(pods) if has_pools(graph) else _jobspec(pods)
+
+
+def has_pools(graph: ResourceGraph) -> bool:
+    return "cpu" in graph.types
+
+
+def _check(pods: Pods) -> None:
+    if not 1 <= pods.count <= MOST:
+        raise Invalid(f"found {pods.count} pods, expected 1 to {MOST}", "count")
+    if pods.cpu < 1:
+        raise Invalid(f"found {pods.cpu} cpus a pod, expected at least 1", "cpu")
+    for name in ("memory", "gpu"):
+        if getattr(pods, name) < 0:
+            raise Invalid(f"found {getattr(pods, name)}, expected at least 0", name)
+
+
+def _jobspec(pods: Pods) -> Jobspec:
+    each = [core(pods.cpu)]
+    if pods.memory >= MIB:
+        each.append(memory(pods.memory // MIB))
+    if pods.gpu:
+        each.append(gpu(pods.gpu))
+    slots = slot(pods.count, *each)
+    if pods.together:
+        slots = res("subnet", 1, node(1, slots))
+    return jobspec(slots, duration=HOUR)
+
+
+def _gang(pods: Pods) -> Gang:
+    times = pods.count if pods.together else 1
+    amounts = {"cpu": 1000 * pods.cpu * times, "pods": times}
+    if pods.memory:
+        amounts["memory"] = -(-pods.memory // MIB) * times
+    if pods.gpu:
+        amounts[NVIDIA_GPU] = pods.gpu * times
+    return Gang((Shape.of(pods.count // times, amounts),), duration=HOUR)
+
+
+def one_pod(pods: Pods, graph: ResourceGraph) -> dict[str, int]:
+    """What tells how many of the pods are on a node."""
+    return {"cpu": 1000 * pods.cpu} if has_pools(graph) else {"core": pods.cpu}

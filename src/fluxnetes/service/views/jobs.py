@@ -1,0 +1,61 @@
+"""Jobs of a queue, as anybody may see them."""
+
+from __future__ import annotations
+
+from fluxnetes.match.matcher import Matcher
+from fluxnetes.queue.changes import Event
+from fluxnetes.queue.explain import Explanation
+from fluxnetes.queue.jobs import Job
+from fluxnetes.service.requests.pods import one_pod
+from fluxnetes.service.values import Explained, JobView, Pods, Share
+from fluxnetes.service.views.shares import shares
+from fluxnetes.service.views.tasks import Alike, tasks_of
+
+
+def job_view(job: Job, matcher: Matcher) -> JobView:
+    """A job as it is now."""
+    asked = job.submission
+    return JobView(
+        job.id,
+        job.state.value,
+        job.reason,
+        asked.name,
+        asked.namespace,
+        asked.user,
+        job.queue,
+        job.priority,
+        job.walltime,
+        job.submitted,
+        job.start,
+        job.deadline,
+        job.end,
+        None if job.plan is None else job.plan.start,
+        shares_of(job, matcher),
+    )
+
+
+def shares_of(job: Job, matcher: Matcher, pods: Pods | None = None) -> tuple[Share, ...]:
+    """What a job holds, node by node; with the `pods` that it was asked for as, if it was."""
+    held = matcher.jobs.get(job.id)
+    if held is None or held.cancelled:
+        return ()
+    tasks = tasks_of(job.submission.request)
+    if pods is not None:
+        tasks = Alike(pods.count, one_pod(pods, matcher.graph))
+    return shares(matcher.graph, held.placement, tasks)
+
+
+def explained(found: Explanation, view: JobView) -> Explained:
+    story = tuple((event.at, _told(event)) for event in found.story)
+    return Explained(view, found.reason, found.place, story)
+
+
+def _told(event: Event) -> str:
+    """One line of a story, in words."""
+    if event.kind != "transition":
+        what = event.kind if event.start is None else f"{event.kind} to start at {event.start}"
+    elif event.before is None:
+        what = event.after.value if event.after is not None else ""
+    else:
+        what = f"{event.before.value} to {event.after.value if event.after is not None else ''}"
+    return f"{what}: {event.reason}" if event.reason else what

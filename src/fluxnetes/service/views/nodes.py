@@ -1,0 +1,115 @@
+"""Looking at a matcher: its nodes, what is free of them, and who has the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fluxnetes.match.engine.engine import Engine
+from fluxnetes.match.jobs import Job
+from fluxnetes.match.matcher import Matcher
+from fluxnetes.service.values import HeldShare, NodeView, Pool
+from fluxnetes.service.views.shares import NODE, amounts_by_node, node_name
+
+Bools = NDArray[np.bool_]
+
+
+def node_names(matcher: Matcher) -> list[str]:
+    """The names of all nodes, in the order of the tree."""
+    engine = matcher.engine
+    return [node_name(engine.graph, v) for v in engine.tree.vertex[engine.nodes].tolist()]
+
+
+def node_views(matcher: Matcher, positions: Sequence[int]) -> Iterator[NodeView]:
+    """The nodes at these positions of the tree."""
+    engine = matcher.engine
+    vertices = engine.tree.vertex[np.array(positions, np.int64)].tolist()
+    held, shut = _shares_by_node(matcher, frozenset(vertices)), _shut(engine)
+    for position, vertex in zip(positions, vertices, strict=True):
+        yield _view(engine, position, vertex, held.get(vertex, []), shut)
+
+
+def positions_of(matcher: Matcher, names: Collection[str]) -> dict[str, int]:
+    """The positions of nodes by name, of those that there are."""
+    wanted = set(names)
+    pairs = zip(node_names(matcher), matcher.engine.nodes.tolist(), strict=True)
+    return {name: position for name, position in pairs if name in wanted}
+
+
+def totals(matcher: Matcher) -> tuple[Pool, ...]:
+    """All there is, by type."""
+    engine = matcher.engine
+    return tuple(_pools(engine, slice(0, len(engine.tree)), [], _shut(engine)))
+
+
+def _shut(engine: Engine) -> Bools:
+    """By position, whether it is down or somebody's alone, or below a vertex that is."""
+    ledger, tree = engine.ledger, engine.tree
+    whole = (ledger.held > 0) & ~engine.graph.divisible[tree.vertex]
+    first = np.flatnonzero(whole | ~ledger.up)
+    count = len(tree) + 1
+    opened = np.bincount(first, minlength=count) - np.bincount(tree.end[first], minlength=count)
+    shut: Bools = np.cumsum(opened)[:-1] > 0
+    return shut
+
+
+_Held = tuple[Job, dict[str, int]]
+
+
+def _shares_by_node(matcher: Matcher, nodes: frozenset[int]) -> dict[int, list[_Held]]:
+    """What jobs have of some nodes, which are given as rows of the graph."""
+    found: dict[int, list[_Held]] = {}
+    rows = np.array(sorted(nodes), np.int64)
+    for job in matcher.jobs.values():
+        if job.cancelled or not np.isin(job.placement.vertex, rows).any():
+            continue
+        for node, amounts in amounts_by_node(matcher.graph, job.placement).items():
+            if node in nodes:
+                found.setdefault(node, []).append((job, amounts))
+    return found
+
+
+def _view(engine: Engine, position: int, vertex: int, held: list[_Held], shut: Bools) -> NodeView:
+    graph = engine.graph
+    return NodeView(
+        node_name(graph, vertex),
+        graph.path(vertex) or "",
+        bool(engine.ledger.up[position]),
+        graph.properties(vertex),
+        tuple(_pools(engine, engine.tree.subtree(position), held, shut)),
+        tuple(HeldShare(job.jobid, amounts, job.reserved) for job, amounts in held),
+    )
+
+
+def _pools(engine: Engine, part: slice, held: list[_Held], shut: Bools) -> Iterator[Pool]:
+    """By type, what there is in a part of the tree; nodes and all above them are not counted."""
+    ledger, graph = engine.ledger, engine.graph
+    types, left = engine.types[part], ledger.size[part] - ledger.held[part]
+    columns = (ledger.nominal[part], np.where(shut[part], 0, left))
+    others = ledger.nominal[part] - ledger.size[part]
+    for number in np.unique(types).tolist():
+        name = graph.types.names[number]
+        if name in _NOT_COUNTED:
+            continue
+        here = types == number
+        total, free = (int(np.maximum(column[here], 0).sum()) for column in columns)
+        unit = graph.unit(int(engine.tree.vertex[part][here][0]))
+        aside = _aside(held, name, total)
+        yield Pool(name, total, free, aside, int(others[here].sum()), unit)
+
+
+_NOT_COUNTED = frozenset({"cluster", "subnet", "rack", "node"})
+
+
+def _aside(held: list[_Held], type: str, total: int) -> int:
+    """Of all that a node has of a type, the most that is set aside at any one time to come."""
+    steps: list[tuple[int, int]] = []
+    for job, amounts in held:
+        amount = total if NODE in amounts else amounts.get(type, 0)
+        if job.reserved:
+            steps += [(job.at, amount), (job.end, -amount)]
+    # At one time, what ends goes before what begins.
+    return max(accumulate(amount for _, amount in sorted(steps)), default=0)

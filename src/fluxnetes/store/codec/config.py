@@ -1,0 +1,146 @@
+"""The queues' configuration as JSON, and back without loss.
+
+    {"queues": [{"name": "batch", "policy": "hybrid", "per_user": {"running": 8}}],
+     "fair_share": {"users": [["lab", "ada", 2.0]]}}
+
+What has its default is left out. A policy is written by its name, a share of a user as a list of
+its namespace, its name and the share, and a number that JSON does not know as text: "inf".
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum
+from typing import Any, TypeVar
+
+from fluxnetes.jobspec.constraint import And, Hostlist, Not, Or, Properties, Ranks
+from fluxnetes.queue.config import Budget, Cap, Config, FairShare, Policy, QueueConfig, Weights
+from fluxnetes.store.codec.requests import read_constraint, to_json, write_constraint
+from fluxnetes.store.errors import Unreadable
+
+_CONSTRAINTS = (And, Or, Not, Properties, Hostlist, Ranks)
+_CAPS = ("cap", "per_user", "per_namespace")
+
+Found = dict[str, Any]
+T = TypeVar("T")
+
+
+def encode_config(config: Config) -> str:
+    """The configuration as JSON text."""
+    return to_json(_write(config))
+
+
+def decode_config(text: str) -> Config:
+    """The configuration that `encode_config` wrote; `Unreadable` if this version cannot."""
+    found = _known(json.loads(text), Config, "config")
+    _change(found, "queues", lambda given: _each(given, _read_queue, "config.queues"))
+    _change(found, "weights", _read_weights)
+    _change(found, "fair_share", _read_fair_share)
+    _change(found, "charge", _read_numbers)
+    _change(found, "budgets", lambda given: _each(given, _read_budget, "config.budgets"))
+    return Config(**found)
+
+
+def _write(value: Any) -> Any:
+    if isinstance(value, _CONSTRAINTS):
+        return write_constraint(value)
+    if is_dataclass(value):
+        return dict(_write_fields(value))
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Mapping):
+        return _write_mapping(value)
+    if isinstance(value, tuple):
+        return [_write(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def _write_fields(value: Any) -> Iterator[tuple[str, Any]]:
+    """The fields that are written otherwise than their defaults: 0 and 0.0 are equal, not alike."""
+    for each in fields(value):
+        default = each.default_factory() if each.default_factory is not MISSING else each.default
+        content = _write(getattr(value, each.name))
+        if default is MISSING or to_json(content) != to_json(_write(default)):
+            yield each.name, content
+
+
+def _write_mapping(value: Mapping[Any, Any]) -> Any:
+    if any(isinstance(key, tuple) for key in value):
+        return [[*key, _write(content)] for key, content in value.items()]
+    return {key: _write(content) for key, content in value.items()}
+
+
+def _read_queue(given: Any, path: str) -> QueueConfig:
+    found = _known(given, QueueConfig, path)
+    if "policy" in found:
+        found["policy"] = _read_policy(found["policy"], f"{path}.policy")
+    _change(found, "constraint", read_constraint)
+    for cap in _CAPS:
+        if cap in found:
+            found[cap] = Cap(**_known(found[cap], Cap, f"{path}.{cap}"))
+    return QueueConfig(**found)
+
+
+def _read_policy(name: Any, path: str) -> Policy:
+    names = [policy.value for policy in Policy]
+    if name not in names:
+        raise Unreadable(f"{path}: found {name!r}, expected one of {', '.join(names)}")
+    return Policy(name)
+
+
+def _read_weights(given: Any) -> Weights:
+    return Weights(**_read_numbers(_known(given, Weights, "config.weights")))
+
+
+def _read_fair_share(given: Any) -> FairShare:
+    found = _known(given, FairShare, "config.fair_share")
+    _change(found, "namespaces", _read_numbers)
+    _change(found, "users", lambda users: {(n, u): _number(share) for n, u, share in users})
+    return FairShare(**found)
+
+
+def _read_budget(given: Any, path: str) -> Budget:
+    found = _known(given, Budget, path)
+    found["amount"] = _number(found["amount"])
+    return Budget(**found)
+
+
+def _each(given: list[Any], read: Callable[[Any, str], T], path: str) -> tuple[T, ...]:
+    return tuple(read(each, f"{path}[{number}]") for number, each in enumerate(given))
+
+
+def _change(found: Found, key: str, read: Callable[[Any], object]) -> None:
+    if key in found:
+        found[key] = read(found[key])
+
+
+def _read_numbers(found: Found) -> Found:
+    return {key: _number(value) for key, value in found.items()}
+
+
+def _number(value: Any) -> Any:
+    return float(value) if isinstance(value, str) else value
+
+
+def _known(found: Any, kind: type, path: str) -> Found:
+    """What was found, if all of its keys are fields of the kind and none that it needs is missing.
+
+    A key that is not ours means something to whoever wrote it; to leave it out would be to run
+    another system than that.
+    """
+    names = {each.name for each in fields(kind)}
+    for key in found:
+        if key not in names:
+            raise Unreadable(
+                f"{path}.{key}: this version of Fluxnetes knows no such setting; it knows "
+                f"{', '.join(sorted(names))}. Run the version that wrote it"
+            )
+    for each in fields(kind):
+        if each.default is MISSING and each.default_factory is MISSING and each.name not in found:
+            raise Unreadable(f"{path}.{each.name}: expected a value, found none")
+    return dict(found)

@@ -1,0 +1,79 @@
+"""The webhook as a whole: it serves until it is told to stop.
+
+    listener = listen("127.0.0.1", 9443)
+    setting = Setting(Address("https://127.0.0.1:9443"))
+    await serve(client, FolderKeeper(folder), listener, setting, stop=stop)
+
+First there are certificates, then answers, then the registration: nobody is sent to a server that
+does not answer. The way out is the same backwards, but the registration stays. What opted in cannot
+be made while we are away, which is what users of a queue want.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fluxnetes.kube.client import Client
+from fluxnetes.webhook.cert_store import Keeper
+from fluxnetes.webhook.rotation import Rotation
+from fluxnetes.webhook.server import App, Server
+from fluxnetes.webhook.settings import Setting
+
+_BACKLOG = 1024
+
+
+def listen(address: str, port: int = 0) -> socket.socket:
+    """A socket on which requests wait from now on, even before anybody serves. Raises OSError."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # Connections inherit it. Without it each answer waits 40 ms for an acknowledgement.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        listener.bind((address, port))
+        listener.listen(_BACKLOG)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+async def serve(
+    client: Client,
+    keeper: Keeper,
+    listener: socket.socket,
+    setting: Setting,
+    *,
+    stop: asyncio.Event,
+    registered: Callable[[], None] = lambda: None,
+) -> None:
+    """Serve until `stop`; `registered` is called whenever the API server knows of us for sure."""
+    rotation = Rotation(client, keeper, setting)
+    if not await _before(stop, rotation.prepare()):
+        return
+    app = App(setting.policy)
+    server = Server(app, rotation.context)
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(server.serve(sockets=[listener]))
+        looking = tasks.create_task(rotation.run(registered))
+        await stop.wait()
+        looking.cancel()
+        app.is_ready = False
+        await asyncio.sleep(setting.drain)
+        server.should_exit = True
+
+
+async def _before(stop: asyncio.Event, work: Coroutine[Any, Any, None]) -> bool:
+    """Whether the work was done before we were told to stop."""
+    working, stopping = asyncio.create_task(work), asyncio.create_task(stop.wait())
+    done, others = await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    if working not in done:
+        return False
+    await working
+    return True
