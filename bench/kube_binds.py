@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from fluxnetes.kube.auth.access import find_access
-from fluxnetes.kube.cache import Change
-from fluxnetes.kube.client import Client
+from fluxnetes.kube.cache import ObjectChange
+from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.informer import Informer
 from fluxnetes.kube.objects.pods import PODS, Pod
 from fluxnetes.plane.components import API_SERVER, ETCD
@@ -32,7 +32,7 @@ AT_ONCE = 64
 """Requests that we start at a time; how many are on their way the lanes decide."""
 
 A = TypeVar("A")
-Batches = AsyncGenerator[list[Change[Pod]], None]
+Batches = AsyncGenerator[list[ObjectChange[Pod]], None]
 
 
 def main() -> None:
@@ -50,7 +50,7 @@ def main() -> None:
 async def _measure(kubeconfig: Path, pods: int) -> None:
     print(f"{'round':>5}{'created a second':>20}{'bound a second':>20}{'our CPU a bind':>20}")
     async with (
-        Client(find_access(kubeconfig)) as client,
+        KubeClient(find_access(kubeconfig)) as client,
         aclosing(Informer(client, PODS).changes()) as batches,
     ):
         await anext(batches)
@@ -61,7 +61,7 @@ async def _measure(kubeconfig: Path, pods: int) -> None:
             print(f"{number:5}{created:20.0f}{bound:20.0f}{1e6 * cpu:17.0f} us", flush=True)
 
 
-async def _create(client: Client, number: int, pods: int) -> float:
+async def _create(client: KubeClient, number: int, pods: int) -> float:
     spec = {"schedulerName": "fluxnetes", "containers": [{"name": "main", "image": "none"}]}
 
     async def create(name: str) -> None:
@@ -72,7 +72,7 @@ async def _create(client: Client, number: int, pods: int) -> float:
     return pods / (time.perf_counter() - began)
 
 
-async def _bind(client: Client, pods: list[Pod], batches: Batches) -> tuple[float, float]:
+async def _bind(client: KubeClient, pods: list[Pod], batches: Batches) -> tuple[float, float]:
     async def bind(numbered: tuple[int, Pod]) -> None:
         number, pod = numbered
         node, who = f"node-{number % NODES}", pod.metadata

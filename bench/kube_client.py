@@ -18,11 +18,11 @@ from collections.abc import Callable
 import msgspec
 
 from bench.kube_objects import a_pod
-from fluxnetes.kube.cache import Cache
+from fluxnetes.kube.cache import ObjectCache
 from fluxnetes.kube.client import PAGE, Listing
 from fluxnetes.kube.decoding import decoding
 from fluxnetes.kube.objects.pods import PODS, Pod
-from fluxnetes.kube.watch import Lines
+from fluxnetes.kube.watch import LineSplitter
 
 PODS_LISTED = 10_000
 EVENTS = 5_000
@@ -67,16 +67,16 @@ def _stream() -> bytes:
     return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
 
 
-def _take_list(pages: list[bytes]) -> Cache[Pod]:
-    cache: Cache[Pod] = Cache()
+def _take_list(pages: list[bytes]) -> ObjectCache[Pod]:
+    cache: ObjectCache[Pod] = ObjectCache()
     items = [item for page in pages for item in decoding(PODS).page(page).items]
     cache.replace(Listing(items, "20000"))
     return cache
 
 
-def _take_stream(cache: Cache[Pod], stream: bytes) -> None:
+def _take_stream(cache: ObjectCache[Pod], stream: bytes) -> None:
     """From the pieces of the socket to changes."""
-    lines, read = Lines(), decoding(PODS).event
+    lines, read = LineSplitter(), decoding(PODS).event
     for start in range(0, len(stream), SEGMENT):
         for line in lines.feed(stream[start : start + SEGMENT]):
             cache.take(read(line))

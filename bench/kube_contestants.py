@@ -14,10 +14,10 @@ from pathlib import Path
 
 from bench.kube_work import NAMESPACE, Group, Mark, Object
 from fluxnetes.plane.binaries import find_binaries
-from fluxnetes.plane.certificates import Authority
+from fluxnetes.plane.certificates import PlaneAuthority
 from fluxnetes.plane.kubeconfig import write_kubeconfig
 from fluxnetes.plane.plane import ControlPlane
-from fluxnetes.plane.processes import Process, Program
+from fluxnetes.plane.processes import Program, ProgramRun
 from fluxnetes.store.embedded.server import EmbeddedServer
 
 OURS, KUBE, NATIVE = "fluxnetes", "kube-scheduler", "native-gangs"
@@ -39,7 +39,7 @@ class Contestant(ABC):
     def __init__(self, plane: ControlPlane, folder: Path) -> None:
         self._folder, self._log = folder, folder / f"{self.name}.log"
         self._command = self._prepare(plane, folder)
-        self._process: Process | None = None
+        self._process: ProgramRun | None = None
 
     def mark(self, group: Group) -> Mark:
         """How its pods say that they are of a group."""
@@ -54,7 +54,7 @@ class Contestant(ABC):
         program = Program(self.name, self._command, is_ready)
         # It dies with us, and so needs no lock by which a next start would find it.
         with self._log.with_suffix(".lock").open("wb") as lock:
-            self._process = Process(program, self._log, self._folder, lock.fileno())
+            self._process = ProgramRun(program, self._log, self._folder, lock.fileno())
         self._process.wait_until_ready()
 
     def stop(self) -> None:
@@ -172,7 +172,7 @@ CONTESTANTS: tuple[type[Contestant], ...] = (Fluxnetes, KubeScheduler, NativeGan
 
 def admit(plane: ControlPlane, user: str) -> Path:
     """Let a user in who may do everything, by RBAC like anybody else; his kubeconfig."""
-    authority, name = Authority(plane.places.keys), f"bench-{user.replace(':', '-')}"
+    authority, name = PlaneAuthority(plane.places.keys), f"bench-{user.replace(':', '-')}"
     kubeconfig = plane.places.settings / f"{name}.kubeconfig"
     client = authority.issue_client(name, user)
     write_kubeconfig(kubeconfig, plane.server, authority.files.certificate, client)

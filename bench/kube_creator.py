@@ -15,25 +15,25 @@ from pathlib import Path
 
 from bench.kube_work import NAMESPACE
 from fluxnetes.kube.auth.access import find_access
-from fluxnetes.kube.client import Client
+from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.http.transport import Lane
-from fluxnetes.kube.http.types import Request
+from fluxnetes.kube.http.types import HttpRequest
 from fluxnetes.kube.objects.pods import PODS
 
 
 async def create_all(kubeconfig: Path, bodies: list[bytes]) -> None:
     """In the order given, as many at a time as there are connections."""
     waiting = iter(bodies)
-    async with Client(find_access(kubeconfig)) as client:
+    async with KubeClient(find_access(kubeconfig)) as client:
         print(time.time(), flush=True)
         await asyncio.gather(*(_create(client, waiting) for _ in range(Lane.REQUESTS.value)))
 
 
-async def _create(client: Client, waiting: Iterator[bytes]) -> None:
+async def _create(client: KubeClient, waiting: Iterator[bytes]) -> None:
     # Not client.create: nobody wants to see what was made, and the cores are the schedulers'.
     path = PODS.path(NAMESPACE)
     for body in waiting:
-        await client.transport.ask(Request("create a pod", "POST", path, body=body))
+        await client.transport.ask(HttpRequest("create a pod", "POST", path, body=body))
 
 
 def main() -> None:

@@ -16,7 +16,7 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from bench.kube_costs import costs
-from fluxnetes.plane.api import Api
+from fluxnetes.plane.api import PlaneApi
 from fluxnetes.plane.components import API_SERVER
 from fluxnetes.plane.plane import ControlPlane
 
@@ -34,7 +34,7 @@ def is_quiet(pid: int) -> bool:
     return costs(pid).cpu - before <= _NEXT_TO_NOTHING
 
 
-def pod_watchers(api: Api) -> int:
+def pod_watchers(api: PlaneApi) -> int:
     """How many follow the pods: whoever schedules them does."""
     metrics = str(api.get("/metrics")["text"])
     return sum(int(value) for labels, value in _WATCHES.findall(metrics) if _OF_PODS in labels)

@@ -32,7 +32,7 @@ from bench.kube_costs import NOTHING, Costs, costs
 from bench.kube_door import Door, is_quiet, pod_watchers
 from bench.kube_result import Pods, Result, Wrong, result
 from bench.kube_work import NAMESPACE, Mark, Workload, a_pod
-from fluxnetes.plane.api import Api
+from fluxnetes.plane.api import PlaneApi
 from fluxnetes.plane.components import API_SERVER, ETCD
 from fluxnetes.plane.plane import ControlPlane
 
@@ -90,7 +90,7 @@ class Run:
     case: Case
     contestant: Contestant
     plane: ControlPlane
-    api: Api
+    api: PlaneApi
     audit: Audit
     pods: Path
 

@@ -25,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fluxnetes.plane.api import Api
+from fluxnetes.plane.api import PlaneApi
 from fluxnetes.plane.components import API_SERVER, ETCD
 from fluxnetes.plane.plane import ControlPlane
 from fluxnetes.webhook.process import WebhookOptions, WebhookProcess
@@ -70,7 +70,7 @@ async def _measure(plane: ControlPlane, folder: Path, requests: int) -> int:
 
 
 def _senders(
-    api: Api, port: int, folder: Path, *, first: bool
+    api: PlaneApi, port: int, folder: Path, *, first: bool
 ) -> Iterator[tuple[str, Callable[[], object]]]:
     trusted = json.loads((folder / "webhook.json").read_text())["ca.crt"]
     context = ssl.create_default_context(cadata=trusted)

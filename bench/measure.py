@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.cases import CASES, load, make_pools, questions
-from fluxnetes.cli.resource_query.session import Session
+from fluxnetes.cli.resource_query.session import QuerySession
 from fluxnetes.cli.resource_query.shell import run_line
 from fluxnetes.jobspec.model import Jobspec, Resource
 from fluxnetes.match.answers import Operation
@@ -90,7 +90,7 @@ def _through_session(
 ) -> list[float]:
     """The same as commands: the jobspec read from its file, the answer written as text."""
     out = io.StringIO()
-    session = Session(matcher, out, out, out)
+    session = QuerySession(matcher, out, out, out)
     times = []
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "job.yaml")

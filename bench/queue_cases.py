@@ -11,16 +11,16 @@ from dataclasses import dataclass
 
 from bench.queue_store import store_steps
 from fluxnetes.graph.columns import ResourceGraph
-from fluxnetes.graph.patch import Patch
+from fluxnetes.graph.patch import GraphPatch
 from fluxnetes.graph.pools import pool_graph
 from fluxnetes.jobspec.build import jobspec, node, slot
 from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.match.matcher import Matcher
-from fluxnetes.queue.config import Config, Policy, QueueConfig
+from fluxnetes.queue.config import BackfillPolicy, QueueConfig, SchedulerConfig
 from fluxnetes.queue.events import Ended, Submit
 from fluxnetes.queue.jobs import Request, Submission
 from fluxnetes.queue.scheduler import Scheduler
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 
 NODES = 10_000
 JOBS = 10_000
@@ -38,7 +38,7 @@ class Case:
 def node_graph(count: int) -> ResourceGraph:
     """A cluster of nodes with one core each: whole nodes are all that matters."""
     graph = ResourceGraph()
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     root = patch.vertex("cluster", basename="cluster", id=0)
     for rank in range(count):
         host = patch.vertex("node", basename="node", id=rank, rank=rank)
@@ -71,9 +71,9 @@ def mixed_gangs(rng: random.Random) -> list[Request]:
     return gangs
 
 
-def scheduler(graph: ResourceGraph, policy: Policy, reservations: int = 1) -> Scheduler:
+def scheduler(graph: ResourceGraph, policy: BackfillPolicy, reservations: int = 1) -> Scheduler:
     queue = QueueConfig(policy=policy, reservations=reservations)
-    return Scheduler(Matcher(graph, policy="lonode"), Config(queues=(queue,)))
+    return Scheduler(Matcher(graph, policy="lonode"), SchedulerConfig(queues=(queue,)))
 
 
 def submit(queue: Scheduler, requests: Iterator[Request], count: int, rng: random.Random) -> None:
@@ -84,7 +84,7 @@ def submit(queue: Scheduler, requests: Iterator[Request], count: int, rng: rando
 
 def end_one(queue: Scheduler, now: int) -> None:
     """The smallest of the jobs that hold something ends early."""
-    holding = [job for job in queue.jobs.values() if job.state is State.ALLOCATED]
+    holding = [job for job in queue.jobs.values() if job.state is JobState.ALLOCATED]
     queue.apply(Ended(min(job.id for job in holding)), now)
 
 
@@ -98,29 +98,29 @@ def cycles(queue: Scheduler, first: float | None, freed: float | None) -> Steps:
 
 def easy_whole_nodes() -> Steps:
     rng = random.Random(1)
-    queue = scheduler(node_graph(NODES), Policy.EASY)
+    queue = scheduler(node_graph(NODES), BackfillPolicy.EASY)
     submit(queue, iter(lambda: whole_nodes(rng), None), JOBS, rng)
     yield from cycles(queue, 1000, 1000)
 
 
-def promises(policy: Policy) -> Callable[[], Steps]:
+def promises(policy: BackfillPolicy) -> Callable[[], Steps]:
     def steps() -> Steps:
         rng = random.Random(2)
         queue = scheduler(node_graph(NODES), policy, reservations=1000)
-        jobs = JOBS if policy is Policy.HYBRID else 1060
+        jobs = JOBS if policy is BackfillPolicy.HYBRID else 1060
         submit(queue, iter(lambda: whole_nodes(rng), None), jobs, rng)
         yield from cycles(queue, 5000, 5000)
 
     return steps
 
 
-def gangs(policy: Policy, jobs: int, reservations: int) -> Callable[[], Steps]:
+def gangs(policy: BackfillPolicy, jobs: int, reservations: int) -> Callable[[], Steps]:
     def steps() -> Steps:
         rng = random.Random(3)
         queue = scheduler(pools(NODES), policy, reservations)
         kinds = mixed_gangs(rng)
         submit(queue, iter(lambda: rng.choice(kinds), None), jobs, rng)
-        limit = 1000 if policy is Policy.EASY else None
+        limit = 1000 if policy is BackfillPolicy.EASY else None
         yield from cycles(queue, limit, limit)
 
     return steps
@@ -129,7 +129,7 @@ def gangs(policy: Policy, jobs: int, reservations: int) -> Callable[[], Steps]:
 def nothing_can_start() -> Steps:
     """Every node has room for a pod, just not for one as large as any of 200 shapes asks for."""
     rng = random.Random(4)
-    queue = scheduler(pools(NODES), Policy.EASY)
+    queue = scheduler(pools(NODES), BackfillPolicy.EASY)
     large = Gang((Shape.of(NODES, {"cpu": 9000, "memory": 1000}),))
     small = Gang((Shape.of(1, {"cpu": 1000, "memory": 1000}),))
     queue.apply(Submit(Submission(JOBS + 1, large, walltime=100_000)), 0)
@@ -145,10 +145,10 @@ def nothing_can_start() -> Steps:
 
 CASES = (
     Case("easy, 10,000 jobs of whole nodes", easy_whole_nodes),
-    Case("hybrid, 1,000 promises, 10,000 jobs", promises(Policy.HYBRID)),
-    Case("conservative, 1,000 promises", promises(Policy.CONSERVATIVE)),
-    Case("easy, 10,000 mixed gangs on pools", gangs(Policy.EASY, JOBS, 1)),
-    Case("hybrid, 50 promises, mixed gangs", gangs(Policy.HYBRID, 3000, 50)),
+    Case("hybrid, 1,000 promises, 10,000 jobs", promises(BackfillPolicy.HYBRID)),
+    Case("conservative, 1,000 promises", promises(BackfillPolicy.CONSERVATIVE)),
+    Case("easy, 10,000 mixed gangs on pools", gangs(BackfillPolicy.EASY, JOBS, 1)),
+    Case("hybrid, 50 promises, mixed gangs", gangs(BackfillPolicy.HYBRID, 3000, 50)),
     Case("nothing can start, gangs on pools", nothing_can_start),
     Case("store", store_steps),
 )

@@ -21,7 +21,7 @@ from fluxnetes.queue.events import Ended, Started, Submit
 from fluxnetes.queue.jobs import Submission
 from fluxnetes.queue.scheduler import Scheduler
 from fluxnetes.store.embedded.server import EmbeddedServer
-from fluxnetes.store.lease import Lease
+from fluxnetes.store.lease import StoreLease
 from fluxnetes.store.store import Store, open_store
 
 TRANSITIONS = 4_000
@@ -31,7 +31,7 @@ ONE_NODE = jobspec(slot(1, node(1)))
 class Writer:
     """A queue, its store and a clock."""
 
-    def __init__(self, store: Store, lease: Lease, nodes: int) -> None:
+    def __init__(self, store: Store, lease: StoreLease, nodes: int) -> None:
         graph = pool_graph({f"n{i}": {"cpu": 1000} for i in range(nodes)})
         self.queue = Scheduler(Matcher(graph, policy="lonode"))
         self.store, self.lease = store, lease

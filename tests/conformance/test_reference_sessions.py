@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 
-from fluxnetes.cli.resource_query.options import Options, parse_options
-from fluxnetes.cli.resource_query.session import Session
+from fluxnetes.cli.resource_query.options import ResourceQueryOptions, parse_options
+from fluxnetes.cli.resource_query.session import QuerySession
 from fluxnetes.cli.resource_query.shell import run_lines
 from fluxnetes.cli.resource_query.start import build_matcher
 
@@ -65,12 +65,12 @@ def expected_of(case: Case) -> str:
     return Path(FOLDER, case["expected"]).read_text()
 
 
-def replay(options: Options, commands: str) -> str:
+def replay(options: ResourceQueryOptions, commands: str) -> str:
     """What the session writes to the file of `-t`."""
     out = io.StringIO()
     matcher = build_matcher(options)
     aside = io.StringIO()
-    session = Session(matcher, out, aside, aside, match_format=options.match_format)
+    session = QuerySession(matcher, out, aside, aside, match_format=options.match_format)
     run_lines(session, commands.splitlines())
     return out.getvalue()
 

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fluxnetes.cli.resource_query.options import parse_options
-from fluxnetes.cli.resource_query.session import Session
+from fluxnetes.cli.resource_query.session import QuerySession
 from fluxnetes.cli.resource_query.shell import run_line
 from fluxnetes.cli.resource_query.start import build_matcher
 from tests.integration.cli.times import without_times
@@ -71,7 +71,7 @@ def _answers(transcript: Transcript) -> Iterator[str]:
     options = parse_options(transcript.options)
     matcher = build_matcher(options)
     out = io.StringIO()
-    session = Session(matcher, out, out, sys.stderr, match_format=options.match_format)
+    session = QuerySession(matcher, out, out, sys.stderr, match_format=options.match_format)
     for command in transcript.commands:
         out.seek(0)
         out.truncate()

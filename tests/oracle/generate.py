@@ -13,7 +13,7 @@ from typing import Protocol
 from hypothesis import strategies as st
 
 from fluxnetes.graph.columns import ResourceGraph
-from fluxnetes.graph.patch import Patch
+from fluxnetes.graph.patch import GraphPatch
 from fluxnetes.jobspec.constraint import And, Constraint, Hostlist, Not, Or, Properties, Ranks
 from fluxnetes.jobspec.model import SLOT, UINT_MAX, XOR_SLOT, Count, Jobspec, Resource
 from fluxnetes.match.answers import Operation
@@ -58,13 +58,13 @@ class V:
 def build(root: V) -> ResourceGraph:
     """The graph that a description stands for; rows in depth-first order."""
     graph = ResourceGraph()
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     _build(patch, root)
     graph.apply(patch)
     return graph
 
 
-def _build(patch: Patch, vertex: V) -> int:
+def _build(patch: GraphPatch, vertex: V) -> int:
     row = patch.vertex(
         vertex.type,
         id=vertex.id,

@@ -15,7 +15,7 @@ from fluxnetes.graph.placement import Placement
 from fluxnetes.graph.readers.jgf import attach_jgf
 from fluxnetes.jobspec.model import Count, Jobspec, Resource
 from fluxnetes.match.answers import Answer, Outcome
-from fluxnetes.match.jobs import Job
+from fluxnetes.match.jobs import MatchedJob
 from fluxnetes.match.matcher import Matcher
 from tests.oracle.generate import (
     Advance,
@@ -180,7 +180,7 @@ class Duel:
                 lines += ["ORACLE:", *show_rows(graph, theirs.get(jobid, ()))]
                 raise Disagreement("\n".join(lines))
 
-    def live_jobs(self) -> list[Job]:
+    def live_jobs(self) -> list[MatchedJob]:
         return live_jobs(self.matcher)
 
     # -- words ---------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ class Duel:
         return "\n".join([self.title, *show_tree(self.root), *self.story])
 
 
-def live_jobs(matcher: Matcher) -> list[Job]:
+def live_jobs(matcher: Matcher) -> list[MatchedJob]:
     """The jobs that hold something, oldest first."""
     return [job for _, job in sorted(matcher.jobs.items()) if not job.cancelled]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import combinations
 
-from fluxnetes.match.jobs import Job
+from fluxnetes.match.jobs import MatchedJob
 from fluxnetes.match.matcher import Matcher
 from tests.oracle.oracle import Held
 from tests.property.duel import live_jobs, rows_of_placement
@@ -41,7 +41,7 @@ def check_placements_are_whole(matcher: Matcher, held: Iterable[frozenset[Held]]
 
 
 def check_nothing_is_overcommitted(
-    matcher: Matcher, jobs: list[Job], held: dict[int, frozenset[Held]]
+    matcher: Matcher, jobs: list[MatchedJob], held: dict[int, frozenset[Held]]
 ) -> None:
     """At no instant is more of a vertex taken than its size."""
     graph = matcher.graph
@@ -58,7 +58,7 @@ def check_nothing_is_overcommitted(
 
 
 def check_exclusive_means_alone(
-    matcher: Matcher, jobs: list[Job], held: dict[int, frozenset[Held]]
+    matcher: Matcher, jobs: list[MatchedJob], held: dict[int, frozenset[Held]]
 ) -> None:
     """Where a job holds a vertex alone, no other job holds it or anything below it meanwhile.
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from fluxnetes.jobspec.model import SLOT, Count, Jobspec, Resource
 from fluxnetes.match.answers import Operation, Outcome
-from fluxnetes.match.jobs import Job
+from fluxnetes.match.jobs import MatchedJob
 from fluxnetes.match.matcher import Matcher
 from tests.oracle.generate import POLICIES, V, build
 from tests.property.duel import live_jobs, rows_of, show_tree
@@ -94,7 +94,7 @@ class Brute:
         good = [node for node in self.nodes if self._serves(node, ask, jobs)]
         return len(good) >= ask.nodes
 
-    def _serves(self, node: int, ask: Ask, jobs: list[Job]) -> bool:
+    def _serves(self, node: int, ask: Ask, jobs: list[MatchedJob]) -> bool:
         if ask.cores == 0:
             return not any(node in self.held[job.jobid] for job in jobs)
         if any(node in self.alone[job.jobid] for job in jobs):

@@ -19,7 +19,7 @@ from fluxnetes.graph.pools import pool_graph
 from fluxnetes.jobspec.constraint import Constraint, Hostlist, Not, Properties
 from fluxnetes.match.answers import Answer, Operation, Outcome
 from fluxnetes.match.gang.model import Gang, Shape
-from fluxnetes.match.jobs import Job
+from fluxnetes.match.jobs import MatchedJob
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.match.planning import Planning
 from tests.property import invariants
@@ -190,11 +190,11 @@ class Plain:
         sign = 1 if policy.startswith("lo") and policy != "locality" else -1
         return lambda name: (sign * int(name[1:]), row[name])
 
-    def taken(self, jobs: list[Job], node: str, type: str) -> int:
+    def taken(self, jobs: list[MatchedJob], node: str, type: str) -> int:
         """What some jobs take of a pool together."""
         return sum(self._part(job, node, type) for job in jobs)
 
-    def _part(self, job: Job, node: str, type: str) -> int:
+    def _part(self, job: MatchedJob, node: str, type: str) -> int:
         above = "" if node == "licences" else node
         placement = job.placement
         total = 0
@@ -207,7 +207,7 @@ class Plain:
                 total += int(needs)
         return total
 
-    def seconds_of(self, at: int, duration: int, *, now: bool) -> list[list[Job]]:
+    def seconds_of(self, at: int, duration: int, *, now: bool) -> list[list[MatchedJob]]:
         """The jobs of each second of a window; now, allocations are there even past their end."""
         window = [
             [j for j in self.jobs if j.at <= t < j.end] for t in range(at, at + int(duration))
@@ -216,7 +216,9 @@ class Plain:
             window[0] = [j for j in self.jobs if not j.reserved or j.at <= at < j.end]
         return window
 
-    def seats(self, gang: Gang, seconds: list[list[Job]], *, ever: bool = False) -> Seats | None:
+    def seats(
+        self, gang: Gang, seconds: list[list[MatchedJob]], *, ever: bool = False
+    ) -> Seats | None:
         """Place pod by pod; None if one finds no place."""
         there = {id(job): job for jobs in seconds for job in jobs}
         usable = [n for n in self.order if ever or not self._is_down(n)]
@@ -258,7 +260,7 @@ class Plain:
                 places.append((node, pods))
         return places if left == 0 else None
 
-    def _is_used(self, node: str, jobs: list[Job]) -> bool:
+    def _is_used(self, node: str, jobs: list[MatchedJob]) -> bool:
         (vertex,) = [v for v in self._nodes() if self.graph.name(v) == node]
         return any((job.placement.vertex == vertex).any() for job in jobs)
 

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluxnetes.graph.columns import ResourceGraph
-from fluxnetes.graph.patch import Patch
+from fluxnetes.graph.patch import GraphPatch
 from fluxnetes.graph.pools import add_pools, pool_graph
 from fluxnetes.jobspec.build import jobspec, node, rack, res, slot
 from fluxnetes.jobspec.model import Jobspec
 from fluxnetes.match.answers import Operation, Outcome
-from fluxnetes.match.jobs import Job
+from fluxnetes.match.jobs import MatchedJob
 from fluxnetes.match.matcher import Matcher
 from tests.property import invariants
 from tests.property.duel import live_jobs, rows_of
@@ -101,7 +101,7 @@ class Brute:
         return len(self.room(ask, at)) >= ask.nodes and self.licences(ask, at)
 
 
-def amount_of(job: Job, row: int) -> int:
+def amount_of(job: MatchedJob, row: int) -> int:
     mine = (job.placement.vertex == row) & job.placement.exclusive
     return int(job.placement.needs[mine].sum())
 
@@ -180,7 +180,7 @@ def test_busy_and_impossible_are_told_apart(
 
 def racks_with_bandwidth(bandwidths: list[int], nodes: int, cpu: int) -> ResourceGraph:
     graph = ResourceGraph()
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     root = patch.vertex("cluster", id=0)
     for number, bandwidth in enumerate(bandwidths):
         above = patch.vertex("rack", id=number)

@@ -16,26 +16,26 @@ from functools import lru_cache
 from itertools import groupby
 
 from fluxnetes.cluster.adapters import ADAPTERS
-from fluxnetes.cluster.groups import Group, Member, Part, gate_of_others, is_live
-from fluxnetes.cluster.labels.parse import Marks
+from fluxnetes.cluster.groups import GroupPart, Member, WorkloadGroup, gate_of_others, is_live
+from fluxnetes.cluster.labels.parse import WorkloadLabels
 from fluxnetes.cluster.pods.footprint import Footprint
 from fluxnetes.kube.objects.base import Metadata
 from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup
 from fluxnetes.kube.objects.pods import PodSpec
 from fluxnetes.match.gang.model import Gang
-from fluxnetes.queue.jobs import Size
+from fluxnetes.queue.jobs import ElasticSize
 
-ReadFootprint = Callable[[PodSpec, Metadata, Marks, str], Footprint]
+ReadFootprint = Callable[[PodSpec, Metadata, WorkloadLabels, str], Footprint]
 """Of a spec, the metadata beside it, what the marks say, and the namespace.
 
-Raises `Unfit` for what we do not honour, `NotYet` for what cannot be said yet."""
+Raises `UnsupportedPod` for what we do not honour, `Prerequisite` for what cannot be said yet."""
 
 
-class Unfit(ValueError):  # noqa: N818 - it is the pod that is unfit
+class UnsupportedPod(ValueError):  # noqa: N818 - it is the pod that is unfit
     """A pod asks for what we cannot honour; in words for its user."""
 
 
-class NotYet(Exception):  # noqa: N818 - nothing is wrong
+class Prerequisite(Exception):  # noqa: N818 - nothing is wrong
     """Something must come first; in words for its user."""
 
 
@@ -45,7 +45,7 @@ class Demand:
 
     footprints: tuple[Footprint, ...]
     """Of each task, those of one shape side by side."""
-    size: Size | None
+    size: ElasticSize | None
     walltime: int | None
     queue: str
     job_class: int
@@ -69,7 +69,7 @@ def _gang(footprints: tuple[Footprint, ...]) -> Gang:
 
 
 @dataclass(frozen=True, slots=True)
-class Seatless:
+class UnseatedMember:
     """A member that has no seat: a pod or, without a uid, one that a workload is yet to make."""
 
     footprint: Footprint
@@ -77,11 +77,11 @@ class Seatless:
     uid: str = ""
 
 
-def ask(group: Group, read: ReadFootprint) -> Demand | None:
+def ask(group: WorkloadGroup, read: ReadFootprint) -> Demand | None:
     """What a group asks for now; None: nothing, or it is not complete (`missing` says so)."""
     started = any(part.holds for part in group.parts)
     if not started and group.waits_for_pod_group:
-        raise NotYet(f"there is no PodGroup {group.key.name} yet")
+        raise Prerequisite(f"there is no PodGroup {group.key.name} yet")
     if started and not group.workloads and len(group.seats) >= len(group.pods):
         return None  # everybody sits; most of what happens to a group that started is like this
     if not group.pods:
@@ -100,35 +100,37 @@ def ask(group: Group, read: ReadFootprint) -> Demand | None:
     size = None
     if least < len(footprints):
         if footprints[0] == footprints[-1]:
-            size = Size(least, len(footprints))
+            size = ElasticSize(least, len(footprints))
         else:
             footprints = _side_by_side(seatless[:least])
     return demand_of(group, footprints, size)
 
 
-def _check_class(group: Group) -> None:
+def _check_class(group: WorkloadGroup) -> None:
     """The server makes no pods of a class that is not there."""
     for uid, priority in group.priorities.items():
         if priority is None:
             name = group.template(uid).spec.priority_class_name
-            raise NotYet(f"there is no PriorityClass {name}")
+            raise Prerequisite(f"there is no PriorityClass {name}")
 
 
-def _check_gates(group: Group) -> None:
+def _check_gates(group: WorkloadGroup) -> None:
     """A pod with a gate of somebody else does not count as being there."""
     for member in group.pods.values():
         gate = gate_of_others(member.pod)
         if gate:
             name = member.pod.metadata.name
-            raise NotYet(f"pod {name} has the scheduling gate {gate}, which others must take off")
+            raise Prerequisite(
+                f"pod {name} has the scheduling gate {gate}, which others must take off"
+            )
 
 
-def missing(group: Group) -> str:
+def missing(group: WorkloadGroup) -> str:
     """In words, how much of a group is not there yet."""
     return f"{_most_members(group)} of the {least_size(group)} pods of {group.key} are there"
 
 
-def least_size(group: Group) -> int:
+def least_size(group: WorkloadGroup) -> int:
     """How many members must start together."""
     marks = group.marks
     if marks.min_size is not None:
@@ -143,14 +145,14 @@ def least_size(group: Group) -> int:
     return max(1, sum(_left(group, uid) for uid in group.workloads))
 
 
-def _most_size(group: Group) -> int | None:
+def _most_size(group: WorkloadGroup) -> int | None:
     """How many members may start together; None: all that are there."""
     if group.marks.max_size is not None:
         return group.marks.max_size
     return group.marks.size
 
 
-def _room_left(group: Group, wanted: int) -> int:
+def _room_left(group: WorkloadGroup, wanted: int) -> int:
     """How many more members a group that has started may have."""
     if group.marks.max_size is None:
         return wanted
@@ -158,22 +160,22 @@ def _room_left(group: Group, wanted: int) -> int:
     return min(wanted, group.marks.max_size - seats)
 
 
-def _most_members(group: Group) -> int:
+def _most_members(group: WorkloadGroup) -> int:
     """No more members than this can be there; quick, since most pods come to incomplete groups."""
     return len(group.pods) + sum(_size(group, uid) for uid in group.workloads)
 
 
-def _size(group: Group, uid: str) -> int:
+def _size(group: WorkloadGroup, uid: str) -> int:
     return ADAPTERS[group.kinds[uid]].size(group.workloads[uid])
 
 
-def _left(group: Group, uid: str) -> int:
+def _left(group: WorkloadGroup, uid: str) -> int:
     """The same without what is seen to be done, of which the workload may not know yet."""
     adapter, workload = ADAPTERS[group.kinds[uid]], group.workloads[uid]
     return adapter.to_come(workload, 0, _succeeded(group, uid))
 
 
-def _succeeded(group: Group, uid: str) -> int:
+def _succeeded(group: WorkloadGroup, uid: str) -> int:
     """Pods that did well. Whether one counts that is being deleted only its workload knows."""
     mine = (member.pod for member in group.pods.values() if member.owner == uid)
     return sum(
@@ -181,16 +183,16 @@ def _succeeded(group: Group, uid: str) -> int:
     )
 
 
-def seatless_members(group: Group, read: ReadFootprint) -> list[Seatless]:
+def seatless_members(group: WorkloadGroup, read: ReadFootprint) -> list[UnseatedMember]:
     """Members that have no seat, in the order in which they would get one."""
-    found: list[Seatless] = []
+    found: list[UnseatedMember] = []
     for number, (uid, member) in enumerate(group.pods.items()):
         if uid in group.seats or member.pod.spec.node_name or not is_live(member.pod):
             continue
         if group.is_closed_to(uid) or gate_of_others(member.pod):
             continue
         index = number if member.index is None else member.index
-        found.append(Seatless(footprint_of(group, member, read), index, uid))
+        found.append(UnseatedMember(footprint_of(group, member, read), index, uid))
     free = sum(_to_be_had(group, part) for part in group.parts if part.holds)
     for uid in group.workloads:
         to_come = pods_to_come(group, uid)
@@ -199,13 +201,13 @@ def seatless_members(group: Group, read: ReadFootprint) -> list[Seatless]:
     return sorted(found, key=lambda each: each.index)
 
 
-def _to_be_had(group: Group, part: Part) -> int:
+def _to_be_had(group: WorkloadGroup, part: GroupPart) -> int:
     """Seats of a part where nobody sits, or only until its pod is gone."""
     taken = (group.pods.get(uid) for uid in part.pods.values())
     return part.seats - sum(member is not None and is_live(member.pod) for member in taken)
 
 
-def pods_to_come(group: Group, uid: str) -> int:
+def pods_to_come(group: WorkloadGroup, uid: str) -> int:
     """How many pods a workload will yet make, if it runs or once we let it go."""
     adapter, workload = ADAPTERS[group.kinds[uid]], group.workloads[uid]
     if group.is_closed_to("") or (
@@ -217,17 +219,17 @@ def pods_to_come(group: Group, uid: str) -> int:
 
 
 def _yet_to_make(
-    group: Group, uid: str, count: int, read: ReadFootprint, there: list[Seatless]
-) -> list[Seatless]:
+    group: WorkloadGroup, uid: str, count: int, read: ReadFootprint, there: list[UnseatedMember]
+) -> list[UnseatedMember]:
     if not count:
         return []
     footprint = _footprint_to_come(group, uid, read)
     used = {each.index for each in there}
     numbers = [n for n in range(count + len(used)) if n not in used]
-    return [Seatless(footprint, number) for number in numbers[:count]]
+    return [UnseatedMember(footprint, number) for number in numbers[:count]]
 
 
-def _footprint_to_come(group: Group, uid: str, read: ReadFootprint) -> Footprint:
+def _footprint_to_come(group: WorkloadGroup, uid: str, read: ReadFootprint) -> Footprint:
     """Like those that are there, since admission may have changed them; else as the template."""
     for member in group.pods.values():
         if member.owner == uid and is_live(member.pod):
@@ -236,7 +238,7 @@ def _footprint_to_come(group: Group, uid: str, read: ReadFootprint) -> Footprint
     return read(template.spec, template.metadata, group.said[uid], group.key.namespace)
 
 
-def footprint_of(group: Group, member: Member, read: ReadFootprint) -> Footprint:
+def footprint_of(group: WorkloadGroup, member: Member, read: ReadFootprint) -> Footprint:
     """A pod's footprint, read once."""
     if member.footprint is None:
         metadata, marks = member.pod.metadata, group.marks_of(member)
@@ -244,7 +246,7 @@ def footprint_of(group: Group, member: Member, read: ReadFootprint) -> Footprint
     return member.footprint
 
 
-def _side_by_side(members: list[Seatless]) -> tuple[Footprint, ...]:
+def _side_by_side(members: list[UnseatedMember]) -> tuple[Footprint, ...]:
     """Footprints in order of first appearance, equal ones together."""
     counts: dict[Footprint, int] = {}
     for each in members:
@@ -252,7 +254,9 @@ def _side_by_side(members: list[Seatless]) -> tuple[Footprint, ...]:
     return tuple(footprint for footprint, count in counts.items() for _ in range(count))
 
 
-def demand_of(group: Group, footprints: tuple[Footprint, ...], size: Size | None) -> Demand:
+def demand_of(
+    group: WorkloadGroup, footprints: tuple[Footprint, ...], size: ElasticSize | None
+) -> Demand:
     """What a group asks for these of its members."""
     marks = group.marks
     owned = all(member.owner for member in group.pods.values() if is_live(member.pod))
@@ -270,11 +274,11 @@ def demand_of(group: Group, footprints: tuple[Footprint, ...], size: Size | None
     )
 
 
-def queue_of(group: Group) -> str:
+def queue_of(group: WorkloadGroup) -> str:
     return group.marks.queue or "default"
 
 
-def _walltime(group: Group) -> int | None:
+def _walltime(group: WorkloadGroup) -> int | None:
     """Our annotation; else what Kubernetes enforces; else none, and the queue has a default."""
     if group.marks.walltime is not None:
         return group.marks.walltime
@@ -286,7 +290,7 @@ def _walltime(group: Group) -> int | None:
     return max(seconds) if seconds and len(seconds) == len(known) else None
 
 
-def pod_priority(group: Group) -> int:
+def pod_priority(group: WorkloadGroup) -> int:
     """The class of the job that a group becomes."""
     for member in group.pods.values():
         return member.pod.spec.priority or 0

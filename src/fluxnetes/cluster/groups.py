@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.labels.names import GATES
-from fluxnetes.cluster.labels.parse import Marks, read_marks
+from fluxnetes.cluster.labels.parse import WorkloadLabels, read_marks
 from fluxnetes.cluster.pods.footprint import Footprint
 from fluxnetes.kube.objects.base import Metadata, Object
 from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup
@@ -62,12 +62,12 @@ class Member:
     """The uid of the workload of the group that made it, which was checked; empty: none did."""
     index: int | None = None
     """Its number, if its workload numbers its pods."""
-    marks: Marks | None = None
+    marks: WorkloadLabels | None = None
     footprint: Footprint | None = None
 
 
 @dataclass(slots=True)
-class Kept:
+class HeldSeat:
     """A seat that waits for the replacement of a pod that ended."""
 
     until: float
@@ -75,7 +75,7 @@ class Kept:
 
 
 @dataclass(slots=True, eq=False)
-class Part:
+class GroupPart:
     """One job of the queue, as the group sees it."""
 
     job: int
@@ -91,7 +91,7 @@ class Part:
     """Tasks whose pod is on its node."""
     to_bind: set[int] = field(default_factory=set)
     """Tasks whose pod is to be bound and nobody was asked to yet."""
-    kept: dict[int, Kept] = field(default_factory=dict)
+    kept: dict[int, HeldSeat] = field(default_factory=dict)
     returning: str = ""
     """Why it is being taken back; empty: it is not."""
     pause: int = 0
@@ -176,7 +176,7 @@ class Part:
 
 
 @dataclass(slots=True, eq=False)
-class Group:
+class WorkloadGroup:
     """All that belongs together."""
 
     key: GroupKey
@@ -184,7 +184,7 @@ class Group:
     """By uid."""
     kinds: dict[str, str] = field(default_factory=dict)
     """The kind of each workload."""
-    said: dict[str, Marks] = field(default_factory=dict)
+    said: dict[str, WorkloadLabels] = field(default_factory=dict)
     """What each workload says, on itself or on its template."""
     priorities: dict[str, int | None] = field(default_factory=dict)
     """What pods of each workload's template count; None: it names a class that is not there."""
@@ -193,15 +193,15 @@ class Group:
     """Whether its size is only in a PodGroup that it names; see `waits_for_pod_group`."""
     pods: dict[str, Member] = field(default_factory=dict)
     """By uid."""
-    marks: Marks = NO_MARKS
+    marks: WorkloadLabels = NO_MARKS
     """What its objects say together."""
-    parts: list[Part] = field(default_factory=list)
+    parts: list[GroupPart] = field(default_factory=list)
     """Those that wait or hold something."""
-    seats: dict[str, tuple[Part, int]] = field(default_factory=dict)
+    seats: dict[str, tuple[GroupPart, int]] = field(default_factory=dict)
     """Where each pod sits that does, by uid."""
     changed: set[str] = field(default_factory=set)
     """Uids of pods that changed since the group was last settled."""
-    closed: Closed | None = None
+    closed: ClosedGroup | None = None
     refused: tuple[Footprint, ...] = ()
     """What was rejected for pods that came late, while others of it run; not asked for again."""
     refusals: dict[str, str] = field(default_factory=dict)
@@ -224,12 +224,12 @@ class Group:
         closed = self.closed
         return closed is not None and (closed.for_good or not uid or uid in closed.pods)
 
-    def marks_of(self, member: Member) -> Marks:
+    def marks_of(self, member: Member) -> WorkloadLabels:
         """What counts for a pod: what its workload says or, if none made it, the pod itself."""
         return self.said.get(member.owner) or member.marks or NO_MARKS
 
     @property
-    def waiting(self) -> Part | None:
+    def waiting(self) -> GroupPart | None:
         return next((part for part in self.parts if not part.holds), None)
 
     @property
@@ -243,7 +243,7 @@ class Group:
     def is_gone(self) -> bool:
         return not self.pods and not self.workloads and not self.parts
 
-    def sit(self, uid: str, part: Part, task: int) -> None:
+    def sit(self, uid: str, part: GroupPart, task: int) -> None:
         part.sit(task, uid)
         self.seats[uid] = (part, task)
 
@@ -251,12 +251,12 @@ class Group:
         part, task = self.seats.pop(uid)
         part.leave(task)
 
-    def wait_again(self, part: Part) -> None:
+    def wait_again(self, part: GroupPart) -> None:
         """A part went back to the queue, and its pods have no seats."""
         self.seats = {uid: seat for uid, seat in self.seats.items() if seat[0] is not part}
         part.wait_again()
 
-    def end(self, part: Part) -> None:
+    def end(self, part: GroupPart) -> None:
         """A part is over for the queue."""
         self.parts.remove(part)
         self.seats = {uid: seat for uid, seat in self.seats.items() if seat[0] is not part}
@@ -268,7 +268,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Closed:
+class ClosedGroup:
     """The group's job has ended; what was there then is not queued again."""
 
     pods: frozenset[str]

@@ -19,29 +19,29 @@ from itertools import islice
 from typing import Any
 
 from fluxnetes.cluster.adapters import ADAPTERS
-from fluxnetes.cluster.groups import LABELLED, NO_MARKS, POD, Group, GroupKey, Member
+from fluxnetes.cluster.groups import LABELLED, NO_MARKS, POD, GroupKey, Member, WorkloadGroup
 from fluxnetes.cluster.labels.names import SCHEDULER_NAMES
-from fluxnetes.cluster.labels.parse import BadMark, Marks, read_marks
-from fluxnetes.cluster.node_graph import Machines, Turn
-from fluxnetes.cluster.pods.anti_affinity_index import Separations
+from fluxnetes.cluster.labels.parse import InvalidLabel, WorkloadLabels, read_marks
+from fluxnetes.cluster.node_graph import NodeChanges, NodeGraph
+from fluxnetes.cluster.pods.anti_affinity_index import AntiAffinityIndex
 from fluxnetes.cluster.pods.priorities import PriorityClasses, priority_of
 from fluxnetes.cluster.pods.requests import held_amounts
-from fluxnetes.cluster.usage.borrowed import Guests
-from fluxnetes.cluster.usage.foreign import Amounts, Others
+from fluxnetes.cluster.usage.borrowed import BorrowedUsage
+from fluxnetes.cluster.usage.foreign import Amounts, ForeignUsage
 from fluxnetes.kube.objects.base import Key, Metadata, Object, Owner
 from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup
 from fluxnetes.kube.objects.pods import Pod
 
 
-class World:
+class ClusterModel:
     """All groups, and what others hold."""
 
-    def __init__(self, machines: Machines, names: Collection[str] = SCHEDULER_NAMES) -> None:
+    def __init__(self, machines: NodeGraph, names: Collection[str] = SCHEDULER_NAMES) -> None:
         self.machines = machines
         self.names = frozenset(names)
-        self.groups: dict[GroupKey, Group] = {}
-        self.others = Others()
-        self._guests = Guests()
+        self.groups: dict[GroupKey, WorkloadGroup] = {}
+        self.others = ForeignUsage()
+        self._guests = BorrowedUsage()
         self.dirty: dict[GroupKey, None] = {}
         """A set that remembers who came first."""
         self.sat_down: dict[str, None] = {}
@@ -57,12 +57,12 @@ class World:
         """By uid of pod or workload."""
         self._workloads: dict[str, tuple[str, Object]] = {}
         """Kind and object of those that are ours, by uid."""
-        self.separations = Separations()
+        self.separations = AntiAffinityIndex()
         self._bound: dict[str, Pod] = {}
         """All pods that are on a node and have not ended, ours and others'."""
         self._pod_groups: dict[Key, PodGroup | NativePodGroup] = {}
 
-    def group_of(self, uid: str) -> Group | None:
+    def group_of(self, uid: str) -> WorkloadGroup | None:
         """The group of a pod or a workload."""
         key = self._group_of.get(uid)
         return self.groups.get(key) if key is not None else None
@@ -93,7 +93,7 @@ class World:
             self._touch(group, uid)
         self.account(pod)
 
-    def _refresh(self, group: Group, member: Member, pod: Pod) -> None:
+    def _refresh(self, group: WorkloadGroup, member: Member, pod: Pod) -> None:
         """A pod changed; what was read from it may not hold any more."""
         before, member.pod = member.pod, pod
         if before.spec != pod.spec:
@@ -106,7 +106,7 @@ class World:
             member.footprint = None
             self._hear(group, member)
 
-    def _hear(self, group: Group, member: Member) -> None:
+    def _hear(self, group: WorkloadGroup, member: Member) -> None:
         """Read the marks of a pod, which count for its group unless workloads speak for it."""
         member.marks = _note(group, member.pod.metadata.uid, member.pod.metadata)
         if not group.workloads:
@@ -177,7 +177,7 @@ class World:
         for pod in self._bound.values():
             self.account(pod)
 
-    def need(self, pools: Mapping[str, int]) -> Turn:
+    def need(self, pools: Mapping[str, int]) -> NodeChanges:
         """See to it that all machines have these pools, with what others hold of them."""
         turn = self.machines.need(pools)
         if turn:
@@ -207,17 +207,17 @@ class World:
                 del self.homeless[uid]
                 self._join(pod, self._key_of_pod(pod, None), "")
 
-    def unsized(self) -> list[Group]:
+    def unsized(self) -> list[WorkloadGroup]:
         """Groups whose PodGroup nobody has seen, and who could do without."""
         return [g for g in self.groups.values() if g.waits_for_pod_group and not _is_native(g)]
 
-    def do_without_pod_group(self, groups: Iterable[Group]) -> None:
+    def do_without_pod_group(self, groups: Iterable[WorkloadGroup]) -> None:
         """They have waited long enough: a group of Fluence's that says no size is of one pod."""
         for group in groups:
             group.wants_pod_group = False
             self._touch(group)
 
-    def _take_in(self, pod: Pod) -> Group | None:
+    def _take_in(self, pod: Pod) -> WorkloadGroup | None:
         """Sort a pod that is new; None: its workload must be seen first."""
         owner = pod.metadata.controller
         if owner is None or not _is_workload(owner):
@@ -228,7 +228,7 @@ class World:
             return None
         return self._join(pod, self._key_of_pod(pod, owner.uid), owner.uid)
 
-    def _join(self, pod: Pod, key: GroupKey, owner: str) -> Group:
+    def _join(self, pod: Pod, key: GroupKey, owner: str) -> WorkloadGroup:
         group = self._group(key)
         marks = _note(group, pod.metadata.uid, pod.metadata)
         index = ADAPTERS[group.kinds[owner]].index(pod) if owner in group.kinds else None
@@ -280,7 +280,7 @@ class World:
         if is_new:
             self._bring_home(uid)
 
-    def _hear_workload(self, group: Group, uid: str, merged: Metadata) -> None:
+    def _hear_workload(self, group: WorkloadGroup, uid: str, merged: Metadata) -> None:
         before, group.said[uid] = group.said.get(uid), _note(group, uid, merged)
         group.marks = _combined_all(group)
         if before is not None and before != group.said[uid]:
@@ -328,19 +328,19 @@ class World:
 
     # -- groups --------------------------------------------------------------------------------
 
-    def _group(self, key: GroupKey) -> Group:
+    def _group(self, key: GroupKey) -> WorkloadGroup:
         group = self.groups.get(key)
         if group is None:
-            group = self.groups[key] = Group(key)
+            group = self.groups[key] = WorkloadGroup(key)
             if key.kind == LABELLED:
                 group.pod_group = self._pod_groups.get((key.namespace, key.name))
         return group
 
-    def empty_group(self, key: GroupKey) -> Group:
+    def empty_group(self, key: GroupKey) -> WorkloadGroup:
         """A group of which nothing is left but its job; or one of that name that is new."""
         return self._group(key)
 
-    def _touch(self, group: Group, uid: str = "") -> None:
+    def _touch(self, group: WorkloadGroup, uid: str = "") -> None:
         self.dirty[group.key] = None
         if uid:
             group.changed.add(uid)
@@ -362,17 +362,17 @@ class World:
                 group.priorities[uid] = priority
                 self._touch(group)
 
-    def forget(self, group: Group) -> None:
+    def forget(self, group: WorkloadGroup) -> None:
         """Nothing of a group is left."""
         self.groups.pop(group.key, None)
 
-    def take_sat_down(self) -> list[tuple[Group, Member]]:
+    def take_sat_down(self) -> list[tuple[WorkloadGroup, Member]]:
         """Pods that sat down since the last time and are still of their group."""
         uids, self.sat_down = self.sat_down, {}
         groups = ((uid, self.group_of(uid)) for uid in uids)
         return [(group, group.pods[uid]) for uid, group in groups if group is not None]
 
-    def take_dirty(self, most: int | None = None) -> list[Group]:
+    def take_dirty(self, most: int | None = None) -> list[WorkloadGroup]:
         """Groups that something happened to since the last time, or the first so many of them."""
         taken = list(islice(self.dirty, most))
         for key in taken:
@@ -380,7 +380,7 @@ class World:
         return [self.groups[key] for key in taken if key in self.groups]
 
 
-def _only_sat_down(group: Group, known: Pod, pod: Pod) -> bool:
+def _only_sat_down(group: WorkloadGroup, known: Pod, pod: Pod) -> bool:
     """Whether all news of a pod is that it is bound as we said.
 
     Its labels may be others than before: the server adds some about its node's place.
@@ -395,13 +395,13 @@ def _only_sat_down(group: Group, known: Pod, pod: Pod) -> bool:
     )
 
 
-def _has_claims(group: Group) -> bool:
+def _has_claims(group: WorkloadGroup) -> bool:
     specs = [member.pod.spec for member in group.pods.values()]
     specs += [group.template(uid).spec for uid in group.workloads]
     return any(volume.persistent_volume_claim for spec in specs for volume in spec.volumes)
 
 
-def _is_native(group: Group) -> bool:
+def _is_native(group: WorkloadGroup) -> bool:
     """Whether Kubernetes' own rules make it a group, which know no pods without their PodGroup."""
     return any(member.pod.spec.scheduling_group is not None for member in group.pods.values())
 
@@ -412,7 +412,7 @@ def _is_workload(owner: Owner) -> bool:
     return adapter is not None and adapter.resource.api_version == owner.api_version
 
 
-def _combined(known: Marks, more: Marks) -> Marks:
+def _combined(known: WorkloadLabels, more: WorkloadLabels) -> WorkloadLabels:
     """What pods say together: the first speaks for all, but of sizes the largest counts."""
     if known is NO_MARKS:
         return more
@@ -423,7 +423,7 @@ def _combined(known: Marks, more: Marks) -> Marks:
     return replace(known, size=size, hold=hold)
 
 
-def _combined_all(group: Group) -> Marks:
+def _combined_all(group: WorkloadGroup) -> WorkloadLabels:
     """Workloads speak for their group; where there are none, its pods do."""
     marks = NO_MARKS
     for uid in group.workloads:
@@ -434,7 +434,7 @@ def _combined_all(group: Group) -> Marks:
     return marks
 
 
-def _note(group: Group, uid: str, metadata: Metadata) -> Marks:
+def _note(group: WorkloadGroup, uid: str, metadata: Metadata) -> WorkloadLabels:
     """Read what an object of a group says, and keep in mind if something is wrong with that."""
     marks, refused = _marks(metadata)
     if refused:
@@ -444,16 +444,16 @@ def _note(group: Group, uid: str, metadata: Metadata) -> Marks:
     return marks
 
 
-def _is_alone(group: Group, uid: str) -> bool:
+def _is_alone(group: WorkloadGroup, uid: str) -> bool:
     """Whether a pod was given its node for itself."""
     return uid in group.pods and group.marks_of(group.pods[uid]).exclusive
 
 
-def _marks(metadata: Metadata) -> tuple[Marks, str]:
+def _marks(metadata: Metadata) -> tuple[WorkloadLabels, str]:
     """What an object says, and what is wrong with that."""
     try:
         return read_marks(metadata), ""
-    except BadMark as bad:
+    except InvalidLabel as bad:
         return NO_MARKS, str(bad)
 
 
@@ -469,7 +469,7 @@ def _merged(template: Metadata, workload: Metadata) -> Metadata:
     )
 
 
-def _key_of_workload(kind: str, workload: Object, marks: Marks, size: int) -> GroupKey:
+def _key_of_workload(kind: str, workload: Object, marks: WorkloadLabels, size: int) -> GroupKey:
     """A workload is a group of its own, unless it says that it is a part of a larger one."""
     namespace, name = workload.key
     if marks.group and (marks.size or 0) > size:

@@ -9,7 +9,7 @@ Every rule that somebody asks for (see `rules`) is a property of the nodes that 
 that only some pods ask for, such as host ports, are added to all nodes the first time somebody
 does.
 
-Nothing here tells the queue. `Turn` says what changed, and whoever runs the queue tells it.
+Nothing here tells the queue. `NodeChanges` says what changed, and whoever runs the queue tells it.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from fluxnetes.cluster.labels.names import AVAILABILITY
-from fluxnetes.cluster.pods.node_rules import Rule
+from fluxnetes.cluster.pods.node_rules import NodeRule
 from fluxnetes.cluster.pods.requests import TENANCY
 from fluxnetes.cluster.quantities import amounts
 from fluxnetes.graph.columns import ResourceGraph
-from fluxnetes.graph.patch import Patch
+from fluxnetes.graph.patch import GraphPatch
 from fluxnetes.graph.pools import add_pools
 from fluxnetes.kube.objects.nodes import Node
 
@@ -40,7 +40,7 @@ def cluster_of(graph: ResourceGraph) -> str:
 
 
 @dataclass(slots=True)
-class Machine:
+class GraphNode:
     """One node of the graph."""
 
     node: Node
@@ -55,7 +55,7 @@ class Machine:
 
 
 @dataclass(slots=True)
-class Turn:
+class NodeChanges:
     """What changed about machines."""
 
     reshaped: bool = False
@@ -65,7 +65,7 @@ class Turn:
     closed: set[str] = field(default_factory=set)
     opened: set[str] = field(default_factory=set)
 
-    def add(self, other: Turn) -> None:
+    def add(self, other: NodeChanges) -> None:
         """Both happened, the other one later."""
         self.reshaped |= other.reshaped
         self.relabelled |= other.relabelled
@@ -90,32 +90,32 @@ def _is_unwell(node: Node) -> bool:
     )
 
 
-class Machines:
+class NodeGraph:
     """All machines, and the graph that they make."""
 
     def __init__(self, *, control_plane: bool = False, uid: str = "") -> None:
         """`control_plane`: nodes of the control plane may be used too. `uid`: which cluster."""
         self.graph = ResourceGraph()
-        self.machines: dict[str, Machine] = {}
+        self.machines: dict[str, GraphNode] = {}
         self.zones: dict[str, str] = {}
         """The subnet in which a node was before we were restarted. It stays there, whatever its
         label says now: to everybody who holds something of it, it would be another node."""
-        self.rules: dict[str, Rule] = {}
+        self.rules: dict[str, NodeRule] = {}
         self._control_plane = control_plane
         self._extra: dict[str, int] = {}
         """Pools that every machine has besides its own, by type, with their size."""
         self._count = 0
         self._subnets: dict[str, int] = {}
-        patch = Patch(self.graph)
+        patch = GraphPatch(self.graph)
         self._root = patch.vertex("cluster", id=0, properties={_CLUSTER_UID: uid} if uid else None)
         self.graph.apply(patch)
 
     # -- nodes ---------------------------------------------------------------------------------
 
-    def put(self, nodes: Iterable[Node]) -> Turn:
+    def put(self, nodes: Iterable[Node]) -> NodeChanges:
         """Nodes are there, new or changed."""
-        turn = Turn()
-        patch = Patch(self.graph)
+        turn = NodeChanges()
+        patch = GraphPatch(self.graph)
         for node in nodes:
             name = node.metadata.name
             if not self._is_used(node):
@@ -129,9 +129,9 @@ class Machines:
             turn.reshaped = True
         return turn
 
-    def drop(self, names: Iterable[str]) -> Turn:
+    def drop(self, names: Iterable[str]) -> NodeChanges:
         """Nodes are gone."""
-        turn = Turn()
+        turn = NodeChanges()
         for name in names:
             self._remove(name, turn)
         return turn
@@ -139,7 +139,7 @@ class Machines:
     def _is_used(self, node: Node) -> bool:
         return self._control_plane or CONTROL_PLANE not in node.metadata.labels
 
-    def _add(self, node: Node, patch: Patch, turn: Turn) -> None:
+    def _add(self, node: Node, patch: GraphPatch, turn: NodeChanges) -> None:
         name = node.metadata.name
         zone = self.zones.get(name) or node.metadata.labels.get(ZONE) or NO_ZONE
         subnet = self._subnet(zone, patch)
@@ -147,12 +147,12 @@ class Machines:
         properties = {rule.name: "" for rule in self.rules.values() if rule.accepts(node)}
         vertex = patch.vertex("node", id=rank, name=name, rank=rank, properties=properties)
         patch.edge(subnet, vertex)
-        machine = self.machines[name] = Machine(node, vertex)
+        machine = self.machines[name] = GraphNode(node, vertex)
         self._add_pools(machine, self._sizes(node), patch)
         if machine.closed:
             turn.closed.add(name)
 
-    def _subnet(self, zone: str, patch: Patch) -> int:
+    def _subnet(self, zone: str, patch: GraphPatch) -> int:
         if zone not in self._subnets:
             vertex = patch.vertex("subnet", id=len(self._subnets), name=zone)
             patch.edge(self._root, vertex)
@@ -162,14 +162,14 @@ class Machines:
     def _sizes(self, node: Node) -> dict[str, int]:
         return {**amounts(node.status.allocatable, up=False), "tenancy": TENANCY, **self._extra}
 
-    def _add_pools(self, machine: Machine, sizes: Mapping[str, int], patch: Patch) -> None:
+    def _add_pools(self, machine: GraphNode, sizes: Mapping[str, int], patch: GraphPatch) -> None:
         first = patch.first + patch.count
         add_pools(patch, machine.vertex, sizes)
         for number, (type, size) in enumerate(sizes.items()):
             machine.pools[type] = first + number
             machine.sizes[type] = size
 
-    def _change(self, machine: Machine, node: Node, patch: Patch, turn: Turn) -> None:
+    def _change(self, machine: GraphNode, node: Node, patch: GraphPatch, turn: NodeChanges) -> None:
         before, machine.node = machine.node, node
         if is_closed(node) != is_closed(before):
             (turn.closed if is_closed(node) else turn.opened).add(node.metadata.name)
@@ -179,7 +179,7 @@ class Machines:
             for rule in self.rules.values():
                 turn.relabelled |= self._label(machine, rule)
 
-    def _resize(self, machine: Machine, patch: Patch, turn: Turn) -> None:
+    def _resize(self, machine: GraphNode, patch: GraphPatch, turn: NodeChanges) -> None:
         sizes = self._sizes(machine.node)
         new = {type: size for type, size in sizes.items() if type not in machine.pools}
         self._add_pools(machine, new, patch)
@@ -190,7 +190,7 @@ class Machines:
                 self.graph.set_size(vertex, size)
                 turn.reshaped = True
 
-    def _remove(self, name: str, turn: Turn) -> None:
+    def _remove(self, name: str, turn: NodeChanges) -> None:
         machine = self.machines.pop(name, None)
         if machine is not None:
             self.graph.remove([machine.vertex, *machine.pools.values()])
@@ -198,16 +198,16 @@ class Machines:
 
     # -- rules and pools on demand -------------------------------------------------------------
 
-    def know(self, rule: Rule) -> Turn:
+    def know(self, rule: NodeRule) -> NodeChanges:
         """See to it that the nodes which a rule accepts carry its name."""
-        turn = Turn()
+        turn = NodeChanges()
         if rule.name not in self.rules:
             self.rules[rule.name] = rule
             for machine in self.machines.values():
                 turn.relabelled |= self._label(machine, rule)
         return turn
 
-    def _label(self, machine: Machine, rule: Rule) -> bool:
+    def _label(self, machine: GraphNode, rule: NodeRule) -> bool:
         """Make a node carry a rule's name or not; True if that is a change."""
         accepts = rule.accepts(machine.node)
         if accepts == self.graph.has_property(machine.vertex, rule.name):
@@ -218,13 +218,13 @@ class Machines:
             self.graph.remove_property(machine.vertex, rule.name)
         return True
 
-    def need(self, pools: Mapping[str, int]) -> Turn:
+    def need(self, pools: Mapping[str, int]) -> NodeChanges:
         """See to it that every machine has these pools, now and later."""
         new = {type: size for type, size in pools.items() if type not in self._extra}
-        turn = Turn()
+        turn = NodeChanges()
         if new:
             self._extra.update(new)
-            patch = Patch(self.graph)
+            patch = GraphPatch(self.graph)
             for machine in self.machines.values():
                 self._add_pools(machine, new, patch)
             if patch.count:

@@ -37,7 +37,7 @@ _SUFFIXES |= {suffix + "i": Fraction(1024**power) for power, suffix in enumerate
 _MEBI = 20
 
 
-class BadQuantity(ValueError):  # noqa: N818 - reads better where it is raised and caught
+class InvalidQuantity(ValueError):  # noqa: N818 - reads better where it is raised and caught
     """A text that is no quantity, or a negative one.
 
     >>> print(BadQuantity("2 GB", "memory"))
@@ -57,12 +57,12 @@ def exact(text: str) -> Fraction:
     """The number that a text stands for."""
     match = _QUANTITY.fullmatch(text) if len(text) <= _LONGEST else None
     if match is None:
-        raise BadQuantity(text)
+        raise InvalidQuantity(text)
     sign, whole, part, exponent, suffix = match.groups()
     number = Fraction(int(whole + part or "0"), 10 ** len(part))
     number *= Fraction(10) ** int(exponent) if exponent else _SUFFIXES[suffix or ""]
     if sign == "-" and number:
-        raise BadQuantity(text)
+        raise InvalidQuantity(text)
     return number
 
 
@@ -110,8 +110,8 @@ def measure(resource: str, text: str) -> int:
     """What is asked for, so that it can be added up: in millicores, bytes or pieces, any number."""
     try:
         return ceil(exact(text) * 1000 if resource == "cpu" else exact(text))
-    except BadQuantity as bad:
-        raise BadQuantity(bad.found, resource) from None
+    except InvalidQuantity as bad:
+        raise InvalidQuantity(bad.found, resource) from None
 
 
 def in_units(resource: str, measured: int) -> int:
@@ -127,8 +127,8 @@ def _amount(resource: str, text: str, up: bool) -> int:
         if resource == "cpu":
             return millis(text, up=up)
         return mebibytes(text, up=up) if is_bytes(resource) else whole(text, up=up)
-    except BadQuantity as bad:
-        raise BadQuantity(bad.found, resource) from None
+    except InvalidQuantity as bad:
+        raise InvalidQuantity(bad.found, resource) from None
 
 
 def amounts(quantities: Mapping[str, str], *, up: bool) -> dict[str, int]:

@@ -12,7 +12,7 @@ _log = logging.getLogger("fluxnetes.kube")
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryTiming:
     """How long to wait for what."""
 
     first_pause: float = 0.1
@@ -30,7 +30,7 @@ class Patience:
 class Backoff:
     """How long to wait next, and whether to say so."""
 
-    def __init__(self, what: str, patience: Patience) -> None:
+    def __init__(self, what: str, patience: RetryTiming) -> None:
         self._what = what
         self._patience = patience
         self._next = patience.first_pause

@@ -32,7 +32,7 @@ CLOCKS_DIFFER_BY = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
+class SignedCertificate:
     """A certificate and its key."""
 
     certificate: bytes
@@ -41,7 +41,7 @@ class Signed:
 
 def make_authority(
     name: str, lasts: timedelta, now: datetime | None = None, *, rsa_key: bool = False
-) -> Signed:
+) -> SignedCertificate:
     """An authority that vouches for itself."""
     key = rsa.generate_private_key(65537, _RSA_BITS) if rsa_key else _new_key()
     subject = _name(name)
@@ -51,17 +51,17 @@ def make_authority(
         .add_extension(_usage(signs=True), critical=True)
         .sign(key, hashes.SHA256())
     )
-    return Signed(made.public_bytes(Encoding.PEM), key_text(key))
+    return SignedCertificate(made.public_bytes(Encoding.PEM), key_text(key))
 
 
 def issue_server(
-    authority: Signed,
+    authority: SignedCertificate,
     name: str,
     addresses: tuple[str, ...],
     names: tuple[str, ...],
     lasts: timedelta,
     now: datetime | None = None,
-) -> Signed:
+) -> SignedCertificate:
     """A certificate for a server that is reached at these addresses and names."""
     known_as: list[x509.GeneralName] = [x509.DNSName(each) for each in names]
     known_as += [x509.IPAddress(ipaddress.ip_address(each)) for each in addresses]
@@ -69,22 +69,22 @@ def issue_server(
 
 
 def issue_client(
-    authority: Signed,
+    authority: SignedCertificate,
     user: str,
     group: str | None,
     lasts: timedelta,
     now: datetime | None = None,
-) -> Signed:
+) -> SignedCertificate:
     """A certificate that says: this is `user`, of `group`."""
     purpose = ExtendedKeyUsageOID.CLIENT_AUTH
     return _issue(authority, _name(user, group), purpose, [], lasts, now)
 
 
-def make_key_pair() -> Signed:
+def make_key_pair() -> SignedCertificate:
     """A key without a certificate: its public half stands in for that."""
     key = _new_key()
     form = PublicFormat.SubjectPublicKeyInfo
-    return Signed(key.public_key().public_bytes(Encoding.PEM, form), key_text(key))
+    return SignedCertificate(key.public_key().public_bytes(Encoding.PEM, form), key_text(key))
 
 
 def _new_key() -> ec.EllipticCurvePrivateKey:
@@ -108,13 +108,13 @@ def read_key(text: bytes) -> Key:
 
 
 def _issue(
-    authority: Signed,
+    authority: SignedCertificate,
     subject: x509.Name,
     purpose: x509.ObjectIdentifier,
     known_as: list[x509.GeneralName],
     lasts: timedelta,
     now: datetime | None,
-) -> Signed:
+) -> SignedCertificate:
     issuer, signer = x509.load_pem_x509_certificate(authority.certificate), read_key(authority.key)
     key = _new_key()
     builder = (
@@ -126,7 +126,7 @@ def _issue(
     if known_as:
         builder = builder.add_extension(x509.SubjectAlternativeName(known_as), critical=False)
     made = builder.sign(signer, hashes.SHA256())
-    return Signed(made.public_bytes(Encoding.PEM), key_text(key))
+    return SignedCertificate(made.public_bytes(Encoding.PEM), key_text(key))
 
 
 def _builder(

@@ -12,7 +12,7 @@ from pathlib import Path
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Wait until nobody else has the lock, and have it meanwhile."""
-    lock = Lock(path)
+    lock = FileLock(path)
     fcntl.flock(lock.fd, fcntl.LOCK_EX)
     try:
         yield
@@ -20,7 +20,7 @@ def locked(path: Path) -> Iterator[None]:
         lock.close()
 
 
-class Lock:
+class FileLock:
     """A lock on a file, taken alone or shared. Closed, it is free again.
 
     It is tied to the open file: a process that inherits `fd` has the lock too, and only when the

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fluxnetes.cluster.groups import LABELLED, POD, Closed, Group, Part
-from fluxnetes.controller.seats import Seating
-from fluxnetes.controller.state import Desk
-from fluxnetes.controller.submission import Queueing
+from fluxnetes.cluster.groups import LABELLED, POD, ClosedGroup, GroupPart, WorkloadGroup
+from fluxnetes.controller.seats import SeatAssigner
+from fluxnetes.controller.state import ControllerState
+from fluxnetes.controller.submission import GroupSubmitter
 from fluxnetes.queue.changes import Changes
-from fluxnetes.queue.jobs import Job
-from fluxnetes.queue.states import ENDED, WAITING, State
+from fluxnetes.queue.jobs import QueueJob
+from fluxnetes.queue.states import ENDED, WAITING, JobState
 
-_FOR_GOOD = (State.REJECTED, State.CANCELLED, State.TIMED_OUT)
+_FOR_GOOD = (JobState.REJECTED, JobState.CANCELLED, JobState.TIMED_OUT)
 
 
 @dataclass(slots=True, eq=False)
-class Finishing:
+class DecisionApplier:
     """Brings decisions that are written down to the groups."""
 
-    desk: Desk
-    seating: Seating
-    queueing: Queueing
+    desk: ControllerState
+    seating: SeatAssigner
+    queueing: GroupSubmitter
 
     def take(self, changes: Changes) -> None:
         for id, allocation in changes.allocations.items():
@@ -38,7 +38,7 @@ class Finishing:
             if known is not None:
                 self._follow(*known, job)
 
-    def _follow(self, group: Group, part: Part, job: Job) -> None:
+    def _follow(self, group: WorkloadGroup, part: GroupPart, job: QueueJob) -> None:
         if job.state in ENDED:
             self._finish(group, part, job)
         elif job.state in WAITING and part.holds:
@@ -46,7 +46,7 @@ class Finishing:
         else:
             self.desk.carry(group)
 
-    def _finish(self, group: Group, part: Part, job: Job) -> None:
+    def _finish(self, group: WorkloadGroup, part: GroupPart, job: QueueJob) -> None:
         self.desk.remove(group, part)
         self.queueing.forget(part.job)
         if not part.withdrawn and not group.parts:
@@ -56,10 +56,12 @@ class Finishing:
         self.desk.world.dirty[group.key] = None
 
 
-def close(group: Group, job: Job) -> Closed:
+def close(group: WorkloadGroup, job: QueueJob) -> ClosedGroup:
     """A group whose job has ended."""
     alone = group.key.kind in (POD, LABELLED)
     # Pods of a group label that come later are another group of the same name. A workload is
     # known by its uid: what was refused once is refused until it is made anew.
     for_good = job.state in _FOR_GOOD and not alone
-    return Closed(frozenset(group.pods), for_good, f"{job.state.value}: {job.reason}".strip(": "))
+    return ClosedGroup(
+        frozenset(group.pods), for_good, f"{job.state.value}: {job.reason}".strip(": ")
+    )

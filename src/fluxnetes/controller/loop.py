@@ -20,21 +20,21 @@ import math
 import time
 from dataclasses import dataclass, field
 
-from fluxnetes.cluster.groups import Group, GroupKey, Part
-from fluxnetes.controller.actions.executor import Hands
-from fluxnetes.controller.actions.types import Action, Bind
-from fluxnetes.controller.decisions import Finishing
-from fluxnetes.controller.node_sync import Grounds
-from fluxnetes.controller.reconcile import Carrying
-from fluxnetes.controller.reporting.reporter import Telling
-from fluxnetes.controller.seats import Seating
-from fluxnetes.controller.state import Desk
-from fluxnetes.controller.submission import Queueing
-from fluxnetes.controller.watchers import Following
+from fluxnetes.cluster.groups import GroupKey, GroupPart, WorkloadGroup
+from fluxnetes.controller.actions.executor import Executor
+from fluxnetes.controller.actions.types import Action, BindPod
+from fluxnetes.controller.decisions import DecisionApplier
+from fluxnetes.controller.node_sync import NodeSync
+from fluxnetes.controller.reconcile import Reconciler
+from fluxnetes.controller.reporting.reporter import Reporter
+from fluxnetes.controller.seats import SeatAssigner
+from fluxnetes.controller.state import ControllerState
+from fluxnetes.controller.submission import GroupSubmitter
+from fluxnetes.controller.watchers import Watchers
 from fluxnetes.queue.changes import Changes
-from fluxnetes.queue.config import Config
-from fluxnetes.queue.states import State
-from fluxnetes.service.mailbox import Petitions
+from fluxnetes.queue.config import SchedulerConfig
+from fluxnetes.queue.states import JobState
+from fluxnetes.service.mailbox import Mailbox
 from fluxnetes.store.store import Store
 
 _log = logging.getLogger("fluxnetes.controller")
@@ -60,20 +60,20 @@ _ASK_AGAIN = 5.0
 class Controller:
     """One term of leadership; `recovery.recover` makes it."""
 
-    desk: Desk
-    following: Following
-    grounds: Grounds
-    seating: Seating
-    queueing: Queueing
-    carrying: Carrying
-    finishing: Finishing
-    hands: Hands
-    telling: Telling
+    desk: ControllerState
+    following: Watchers
+    grounds: NodeSync
+    seating: SeatAssigner
+    queueing: GroupSubmitter
+    carrying: Reconciler
+    finishing: DecisionApplier
+    hands: Executor
+    telling: Reporter
     store: Store
-    config: Config
+    config: SchedulerConfig
     fence: int
     wake: asyncio.Event
-    petitions: Petitions = field(default_factory=Petitions)
+    petitions: Mailbox = field(default_factory=Mailbox)
     _ticked: float = 0.0
     _heard: int = 0
     """How much the queue had been told when it last decided; carrying out tells it things too."""
@@ -189,7 +189,7 @@ class Controller:
         all_start = self._cut_since is not None or not self.desk.scheduler.in_line
         return _LOOK_AT_ONCE if all_start and self.config.weights.by_arrival else None
 
-    def _settle(self, group: Group) -> None:
+    def _settle(self, group: WorkloadGroup) -> None:
         self.seating.settle(group)
         self.queueing.settle(group)
         if any(part.holds for part in group.parts):
@@ -232,11 +232,11 @@ class Controller:
         if not self.hands.expects:  # else many of those that wait are about to start
             self.telling.refresh()
 
-    def _waits_for_something(self, group: Group) -> bool:
+    def _waits_for_something(self, group: WorkloadGroup) -> bool:
         """Look after a group; False: nothing more will happen to it by time alone."""
         waits = False
         for part in self.desk.holding(group):
-            if part.kept or part.returning or self.desk.state(part) is State.ENDING:
+            if part.kept or part.returning or self.desk.state(part) is JobState.ENDING:
                 self.desk.world.dirty[group.key] = None
             elif not part.is_filled:
                 self._look_after(group, part, self.desk.clock - part.progress)
@@ -245,7 +245,7 @@ class Controller:
             waits = True
         return waits
 
-    def _look_after(self, group: Group, part: Part, idle: float) -> None:
+    def _look_after(self, group: WorkloadGroup, part: GroupPart, idle: float) -> None:
         """Ask again for what was asked for, or give up, once nothing went forward for a while."""
         if idle > self.desk.settings.stall:
             part.pause = self._pause(part)
@@ -254,7 +254,7 @@ class Controller:
             part.bind_again()
             self.desk.carry(group)
 
-    def _pause(self, part: Part) -> int:
+    def _pause(self, part: GroupPart) -> int:
         """How long a part that stalled is left alone; the first time not at all.
 
         A quota that keeps its pods from being made, say, may do so for hours, and meanwhile others
@@ -283,7 +283,7 @@ class Controller:
 
     # -- how deeds went ------------------------------------------------------------------------
 
-    def bound(self, bind: Bind) -> None:
+    def bound(self, bind: BindPod) -> None:
         """A pod was bound; the watch will show it a little later."""
         known = self.desk.parts.get(bind.job)
         if known is not None and known[1].pods.get(bind.task) == bind.uid:

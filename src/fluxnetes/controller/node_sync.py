@@ -10,12 +10,12 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, field
 
-from fluxnetes.cluster.groups import Group, Kept, Part
-from fluxnetes.cluster.node_graph import Turn
-from fluxnetes.cluster.pods.reader import Reader
-from fluxnetes.controller.actions.executor import Hands
-from fluxnetes.controller.reconcile import Carrying
-from fluxnetes.controller.state import Desk
+from fluxnetes.cluster.groups import GroupPart, HeldSeat, WorkloadGroup
+from fluxnetes.cluster.node_graph import NodeChanges
+from fluxnetes.cluster.pods.reader import PodReader
+from fluxnetes.controller.actions.executor import Executor
+from fluxnetes.controller.reconcile import Reconciler
+from fluxnetes.controller.state import ControllerState
 from fluxnetes.kube.objects.nodes import Node
 from fluxnetes.queue.events import (
     GraphChanged,
@@ -24,19 +24,19 @@ from fluxnetes.queue.events import (
     Occupied,
     Reseat,
 )
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 
 _log = logging.getLogger("fluxnetes.controller")
 
 
 @dataclass(slots=True, eq=False)
-class Grounds:
+class NodeSync:
     """Tells the queue about nodes and others."""
 
-    desk: Desk
-    carrying: Carrying
-    hands: Hands
-    reader: Reader
+    desk: ControllerState
+    carrying: Reconciler
+    hands: Executor
+    reader: PodReader
     changed: bool = False
     """The graph has other vertices or properties than were last written down."""
     crowded: dict[str, float] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Grounds:
                 self._clear_out(name)
             self.tell(machines.drop(gone))
 
-    def tell(self, turn: Turn) -> None:
+    def tell(self, turn: NodeChanges) -> None:
         """The graph changed; the queue must hear of it before anything else."""
         if turn.relabelled:
             self.desk.matcher.engine.relabelled()
@@ -90,7 +90,7 @@ class Grounds:
             self.desk.lift(part, tasks)
             self.desk.world.dirty[group.key] = None
 
-    def _unseat(self, group: Group, part: Part, uid: str) -> bool:
+    def _unseat(self, group: WorkloadGroup, part: GroupPart, uid: str) -> bool:
         """A pod went with its node; or did not, and then it is there when the node comes again.
         Whether another will be made."""
         member = group.pods.get(uid)
@@ -99,21 +99,21 @@ class Grounds:
             self.desk.world.account(member.pod)
         return member is not None and bool(member.owner)
 
-    def _keep(self, part: Part, lost: list[int], over: list[int]) -> None:
+    def _keep(self, part: GroupPart, lost: list[int], over: list[int]) -> None:
         """Keep seats for pods that will be made again, and for nobody those that are over."""
         for task in lost:
             patience = 0.0 if task in over else self.desk.settings.keep_seat
-            part.kept[task] = Kept(self.desk.clock + patience, ok=False)
+            part.kept[task] = HeldSeat(self.desk.clock + patience, ok=False)
 
-    def _seats_on(self, node: str) -> list[tuple[Group, Part, list[int]]]:
+    def _seats_on(self, node: str) -> list[tuple[WorkloadGroup, GroupPart, list[int]]]:
         by_job: dict[int, list[int]] = {}
         for job, task in sorted(self.desk.seats_on.get(node, ())):
             by_job.setdefault(job, []).append(task)
         return [(*self.desk.parts[job], tasks) for job, tasks in by_job.items()]
 
-    def _reseat(self, group: Group, part: Part, tasks: list[int]) -> bool:
+    def _reseat(self, group: WorkloadGroup, part: GroupPart, tasks: list[int]) -> bool:
         """Place some of a group's pods anew; False if there is no room."""
-        if self.desk.state(part) not in (State.ALLOCATED, State.RUNNING) or part.returning:
+        if self.desk.state(part) not in (JobState.ALLOCATED, JobState.RUNNING) or part.returning:
             return True
         for task in tasks:
             if task in part.pods:
@@ -125,7 +125,7 @@ class Grounds:
         self.desk.carry(group)
         return True
 
-    def _give_up_seats(self, group: Group, part: Part, tasks: list[int]) -> None:
+    def _give_up_seats(self, group: WorkloadGroup, part: GroupPart, tasks: list[int]) -> None:
         """The rest of a group that runs does so; whoever was to sit there asks anew."""
         for task in tasks:
             if task in part.pods:
@@ -198,13 +198,13 @@ class Grounds:
                 moved = True
                 if self._reseat(group, part, unbound):
                     continue
-                if self.desk.state(part) is State.RUNNING:
+                if self.desk.state(part) is JobState.RUNNING:
                     self._give_up_seats(group, part, unbound)
                 else:
                     self.carrying.give_up(group, part, f"{why}, and there is no room elsewhere")
         return moved
 
-    def _can_move(self, part: Part, task: int) -> bool:
+    def _can_move(self, part: GroupPart, task: int) -> bool:
         return task not in part.bound and not self.hands.is_flying(part.pods.get(task, ""))
 
     def _over(self, node: str) -> set[str]:

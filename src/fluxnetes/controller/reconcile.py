@@ -18,32 +18,32 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from fluxnetes.cluster.adapters import ADAPTERS
-from fluxnetes.cluster.groups import Group, Member, Part
+from fluxnetes.cluster.groups import GroupPart, Member, WorkloadGroup
 from fluxnetes.cluster.labels.names import GATES
-from fluxnetes.controller.actions.types import Action, Bind, Change, EndPod
-from fluxnetes.controller.state import Desk
+from fluxnetes.controller.actions.types import Action, BindPod, ChangeWorkload, EndPod
+from fluxnetes.controller.state import ControllerState
 from fluxnetes.queue.events import Ended, PartsLost, Returned, Started
-from fluxnetes.queue.states import WAITING, Cause, State
+from fluxnetes.queue.states import WAITING, EndCause, JobState
 
 InFlight = Callable[[int], bool]
 """Whether a bind of a job is under way, of which nobody knows how it will end."""
 
 
 @dataclass(slots=True, eq=False)
-class Carrying:
+class Reconciler:
     """Says what to do, and tells the queue when it is done."""
 
-    desk: Desk
+    desk: ControllerState
     in_flight: InFlight
     revoke: Callable[[str], None] = field(default=lambda uid: None)
     """Asks that a pod, by its uid, be not bound, if that has not begun."""
 
-    def carry(self, group: Group) -> list[Action]:
+    def carry(self, group: WorkloadGroup) -> list[Action]:
         """What is to be done for a group now."""
         actions: list[Action] = []
         for part in self.desk.holding(group):
             state = self.desk.state(part)
-            if state is State.ENDING:
+            if state is JobState.ENDING:
                 actions += self._end(group, part)
             elif part.returning:
                 actions += self._take_back(group, part)
@@ -53,19 +53,19 @@ class Carrying:
 
     # -- forward -------------------------------------------------------------------------------
 
-    def _place(self, group: Group, part: Part, state: State) -> Iterator[Action]:
+    def _place(self, group: WorkloadGroup, part: GroupPart, state: JobState) -> Iterator[Action]:
         if not group.pods and not group.workloads:
             self.desk.tell(Ended(part.job, ok=False, reason="deleted by its user"))
             return
         if part.is_filled:
-            if state is State.ALLOCATED:
+            if state is JobState.ALLOCATED:
                 self.desk.tell(Started(part.job))
             return
         if part.bound and not part.to_bind and not group.workloads:
             return  # all that can be asked for was asked for
         if any(uid not in group.pods for uid in part.pods.values()):
             return  # gone while we wrote this down; look at that first
-        if state is State.ALLOCATED and not part.bound and _lacks_pods(group, part):
+        if state is JobState.ALLOCATED and not part.bound and _lacks_pods(group, part):
             part.returning = "a pod of the group was deleted before it could start"
             yield from self._take_back(group, part)
             return
@@ -77,11 +77,11 @@ class Carrying:
             part.to_bind.discard(task)
             yield from self._bind(part, task, group.pods[part.pods[task]])
 
-    def _bind(self, part: Part, task: int, member: Member) -> Iterator[Action]:
+    def _bind(self, part: GroupPart, task: int, member: Member) -> Iterator[Action]:
         pod = member.pod
         gates = tuple(gate.name for gate in pod.spec.scheduling_gates)
         if all(gate in GATES for gate in gates):
-            yield Bind(
+            yield BindPod(
                 namespace=pod.metadata.namespace,
                 name=pod.metadata.name,
                 uid=pod.metadata.uid,
@@ -94,17 +94,17 @@ class Carrying:
 
     # -- back ----------------------------------------------------------------------------------
 
-    def give_up(self, group: Group, part: Part, reason: str) -> None:
+    def give_up(self, group: WorkloadGroup, part: GroupPart, reason: str) -> None:
         """What was decided cannot be carried out: the part goes back, or fails."""
         owned = bool(group.workloads) and all(group.pods[uid].owner for uid in part.pods.values())
         state = self.desk.state(part)
-        if state is State.ALLOCATED and (owned or not (part.bound or part.ended)):
+        if state is JobState.ALLOCATED and (owned or not (part.bound or part.ended)):
             part.returning = reason
-        elif state in (State.ALLOCATED, State.RUNNING):
+        elif state in (JobState.ALLOCATED, JobState.RUNNING):
             self.desk.tell(PartsLost((part.job,), reason))
         self.desk.carry(group)
 
-    def _take_back(self, group: Group, part: Part) -> Iterator[Action]:
+    def _take_back(self, group: WorkloadGroup, part: GroupPart) -> Iterator[Action]:
         if (part.bound or part.ended) and not group.workloads:
             self.desk.tell(PartsLost((part.job,), part.returning))
             yield from self._end(group, part)
@@ -118,20 +118,20 @@ class Carrying:
             self.desk.wait_again(group, part)
             self.desk.tell(Returned(part.job, reason, begin))
 
-    def _revoke(self, part: Part) -> None:
+    def _revoke(self, part: GroupPart) -> None:
         """What is not bound yet stays so."""
         for task, uid in part.pods.items():
             if task not in part.bound:
                 self.revoke(uid)
 
-    def _must_suspend(self, group: Group) -> bool:
+    def _must_suspend(self, group: WorkloadGroup) -> bool:
         """Pods that exist and are not bound simply wait; there is no need to make them go."""
         return any(
             ADAPTERS[group.kinds[uid]].is_suspended(workload)
             for uid, workload in group.workloads.items()
         )
 
-    def _suspend(self, group: Group, reason: str) -> Iterator[Action]:
+    def _suspend(self, group: WorkloadGroup, reason: str) -> Iterator[Action]:
         for uid, workload in group.workloads.items():
             adapter = ADAPTERS[group.kinds[uid]]
             if not adapter.is_suspended(workload) and adapter.end(workload) is None:
@@ -139,7 +139,7 @@ class Carrying:
 
     # -- end -----------------------------------------------------------------------------------
 
-    def _end(self, group: Group, part: Part) -> Iterator[Action]:
+    def _end(self, group: WorkloadGroup, part: GroupPart) -> Iterator[Action]:
         job = self.desk.job(part)
         self._revoke(part)
         is_empty = not part.bound and not self.in_flight(part.job)
@@ -154,7 +154,7 @@ class Carrying:
             return
         grace = self.desk.settings.grace
         late = job.expected is not None and self.desk.now > job.expected + grace
-        if job.cause is Cause.TIMED_OUT and not late:
+        if job.cause is EndCause.TIMED_OUT and not late:
             yield from self._end_by_deadline(group, part)
             return
         yield from self._suspend(group, job.reason)
@@ -163,27 +163,27 @@ class Carrying:
             if member is not None and (late or not member.owner):
                 yield _end_pod(member, job.reason, delete=True)
 
-    def _never_ran(self, group: Group, part: Part) -> bool:
+    def _never_ran(self, group: WorkloadGroup, part: GroupPart) -> bool:
         """Whether its walltime went by before all of it was placed: nobody was there to do it.
 
         Then it has not had its time, and waits for it again. Not so if Kubernetes ends it, as we
         may have asked for, or if some of it has run that nobody will make again.
         """
         job = self.desk.job(part)
-        if job.cause is not Cause.TIMED_OUT or job.running is not None:
+        if job.cause is not EndCause.TIMED_OUT or job.running is not None:
             return False
         if not group.workloads:
             return not part.ended and not part.kept
         return all(self._outlasts(group, uid, part) for uid in group.workloads)
 
-    def _outlasts(self, group: Group, uid: str, part: Part) -> bool:
+    def _outlasts(self, group: WorkloadGroup, uid: str, part: GroupPart) -> bool:
         """Whether Kubernetes lets a workload live longer than its job's walltime."""
         adapter, workload = ADAPTERS[group.kinds[uid]], group.workloads[uid]
         own = adapter.walltime(workload)
         is_longer = own is None or own > (self.desk.job(part).walltime or 0)
         return adapter.end(workload) is None and is_longer
 
-    def _makes_more(self, group: Group) -> bool:
+    def _makes_more(self, group: WorkloadGroup) -> bool:
         """Whether a workload would make pods again if its job were over for the queue now."""
         return any(
             not ADAPTERS[group.kinds[uid]].is_suspended(workload)
@@ -191,7 +191,7 @@ class Carrying:
             for uid, workload in group.workloads.items()
         )
 
-    def _end_by_deadline(self, group: Group, part: Part) -> Iterator[Action]:
+    def _end_by_deadline(self, group: WorkloadGroup, part: GroupPart) -> Iterator[Action]:
         """Kubernetes ends what is out of time, and keeps it to be looked at."""
         walltime = self.desk.job(part).walltime or 0
         for uid, workload in group.workloads.items():
@@ -207,14 +207,14 @@ class Carrying:
                 yield _end_pod(member, "its walltime is over", delete=False)
 
 
-def _lacks_pods(group: Group, part: Part) -> bool:
+def _lacks_pods(group: WorkloadGroup, part: GroupPart) -> bool:
     """Whether seats stay empty because nobody makes pods for them."""
     return not group.workloads and len(part.pods) < part.seats
 
 
-def _change(group: Group, uid: str, content: dict[str, object], why: str) -> Change:
+def _change(group: WorkloadGroup, uid: str, content: dict[str, object], why: str) -> ChangeWorkload:
     workload = group.workloads[uid]
-    return Change(
+    return ChangeWorkload(
         group.kinds[uid], workload.metadata.namespace, workload.metadata.name, uid, content, why
     )
 

@@ -12,27 +12,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fluxnetes.cluster.demand import NotYet, ReadFootprint, Unfit, footprint_of, pods_to_come
-from fluxnetes.cluster.groups import Group, Kept, Member, Part, is_live
+from fluxnetes.cluster.demand import (
+    Prerequisite,
+    ReadFootprint,
+    UnsupportedPod,
+    footprint_of,
+    pods_to_come,
+)
+from fluxnetes.cluster.groups import GroupPart, HeldSeat, Member, WorkloadGroup, is_live
 from fluxnetes.cluster.labels.names import JOB, TASK
 from fluxnetes.cluster.pods.footprint import Footprint
-from fluxnetes.controller.state import Desk
+from fluxnetes.controller.state import ControllerState
 from fluxnetes.kube.objects.pods import Pod
 from fluxnetes.queue.events import Cancel
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 
 _LONGEST_NUMBER = 12
 """Digits of a number that we believe; annotations can be written by anybody."""
 
 
 @dataclass(slots=True, eq=False)
-class Seating:
+class SeatAssigner:
     """Seats pods, and notices how they do."""
 
-    desk: Desk
+    desk: ControllerState
     read: ReadFootprint
 
-    def settle(self, group: Group) -> None:
+    def settle(self, group: WorkloadGroup) -> None:
         """Look at the pods that changed."""
         if group.is_deleted:
             self._cancel(group)
@@ -50,14 +56,14 @@ class Seating:
         if any(part.kept or _is_awaited(group, part) for part in group.parts):
             self._give_up_seats(group)
 
-    def _cancel(self, group: Group) -> None:
+    def _cancel(self, group: WorkloadGroup) -> None:
         """Its user deleted it; what is left of it will be gone soon."""
         for part in self.desk.holding(group):
-            if self.desk.state(part) in (State.ALLOCATED, State.RUNNING):
+            if self.desk.state(part) in (JobState.ALLOCATED, JobState.RUNNING):
                 self.desk.tell(Cancel(part.job, "deleted by its user"))
                 self.desk.carry(group)
 
-    def seat(self, group: Group) -> None:
+    def seat(self, group: WorkloadGroup) -> None:
         """Give seats to those who have none."""
         parts = [part for part in self.desk.holding(group) if self._takes_pods(part)]
         if not any(len(part.pods) < part.seats for part in parts):
@@ -70,14 +76,16 @@ class Seating:
                 group.sit(uid, *found)
                 self.desk.carry(group)
 
-    def _takes_pods(self, part: Part) -> bool:
+    def _takes_pods(self, part: GroupPart) -> bool:
         state = self.desk.state(part)
-        return state in (State.ALLOCATED, State.RUNNING) and not part.returning
+        return state in (JobState.ALLOCATED, JobState.RUNNING) and not part.returning
 
-    def _find(self, group: Group, parts: list[Part], member: Member) -> tuple[Part, int] | None:
+    def _find(
+        self, group: WorkloadGroup, parts: list[GroupPart], member: Member
+    ) -> tuple[GroupPart, int] | None:
         try:
             footprint = footprint_of(group, member, self.read)
-        except (Unfit, NotYet):
+        except (UnsupportedPod, Prerequisite):
             return None
         for part in parts:
             if member.index is not None and part.is_free(member.index, footprint):
@@ -87,10 +95,10 @@ class Seating:
                 return part, task
         return None
 
-    def _look_for_misfits(self, group: Group) -> None:
+    def _look_for_misfits(self, group: WorkloadGroup) -> None:
         """A template's footprint is provisional. Where the pods are others, we ask for those."""
         for part in self.desk.holding(group):
-            if self.desk.state(part) is not State.ALLOCATED or part.returning:
+            if self.desk.state(part) is not JobState.ALLOCATED or part.returning:
                 continue
             if _is_awaited(group, part) and any(
                 self._is_left_over(group, uid) for uid in group.pods
@@ -98,21 +106,21 @@ class Seating:
                 part.returning = "its pods ask for something else than their template said"
                 self.desk.carry(group)
 
-    def _is_left_over(self, group: Group, uid: str) -> bool:
+    def _is_left_over(self, group: WorkloadGroup, uid: str) -> bool:
         pod = group.pods[uid].pod
         waits = not pod.spec.node_name and is_live(pod) and not group.is_closed_to(uid)
         return waits and uid not in group.seats
 
     # -- how pods do ---------------------------------------------------------------------------
 
-    def see(self, group: Group, pod: Pod) -> None:
+    def see(self, group: WorkloadGroup, pod: Pod) -> None:
         """A pod was seen where it was to go; there may be other news of it since."""
         part, task = group.seats.get(pod.metadata.uid, (None, 0))
         if part is not None and pod.spec.node_name == part.nodes[task] and not pod.is_over:
             self.bound(part, task)
             self.desk.carry(group)
 
-    def _look_at(self, group: Group, uid: str) -> None:
+    def _look_at(self, group: WorkloadGroup, uid: str) -> None:
         part, task = group.seats[uid]
         member = group.pods.get(uid)
         if member is None or member.pod.is_over:
@@ -126,11 +134,11 @@ class Seating:
             # Somebody else gave it another node. It holds that, so ours is free.
             group.leave(uid)
             self.desk.world.account(member.pod)
-            part.kept[task] = Kept(self.desk.clock, ok=True)
+            part.kept[task] = HeldSeat(self.desk.clock, ok=True)
         else:
             part.to_bind.add(task)  # a gate of somebody else may be gone
 
-    def _sit_where_bound(self, group: Group, pod: Pod) -> bool:
+    def _sit_where_bound(self, group: WorkloadGroup, pod: Pod) -> bool:
         """A bind that was under way when its controller was killed may be done after all.
 
         The pod then sits where that bind said, and whoever was to sit there finds another seat.
@@ -152,20 +160,20 @@ class Seating:
             return True
         return False
 
-    def _fits(self, group: Group, uid: str, seat: Footprint) -> bool:
+    def _fits(self, group: WorkloadGroup, uid: str, seat: Footprint) -> bool:
         try:
             return footprint_of(group, group.pods[uid], self.read) == seat
-        except (Unfit, NotYet):
+        except (UnsupportedPod, Prerequisite):
             return False
 
-    def bound(self, part: Part, task: int) -> None:
+    def bound(self, part: GroupPart, task: int) -> None:
         """A pod is on its node."""
         if task not in part.bound:
             part.bound.add(task)
             part.to_bind.discard(task)
             part.progress = self.desk.clock
 
-    def _vacate(self, group: Group, uid: str, member: Member | None) -> None:
+    def _vacate(self, group: WorkloadGroup, uid: str, member: Member | None) -> None:
         """A pod is over or gone."""
         part, task = group.seats[uid]
         was_bound = task in part.bound
@@ -173,22 +181,22 @@ class Seating:
         part.progress = self.desk.clock
         self.desk.carry(group)
         state = self.desk.state(part)
-        if state is State.ENDING or part.returning:
+        if state is JobState.ENDING or part.returning:
             return
-        if state is State.ALLOCATED and not was_bound and not group.workloads:
+        if state is JobState.ALLOCATED and not was_bound and not group.workloads:
             part.returning = "a pod of the group was deleted before it could start"
             return
         ok = member is not None and member.pod.status.phase == "Succeeded"
-        part.kept[task] = Kept(self.desk.clock + self.desk.settings.keep_seat, ok)
+        part.kept[task] = HeldSeat(self.desk.clock + self.desk.settings.keep_seat, ok)
         self.desk.doubtful.add(part.nodes[task])
 
     # -- tasks that are over -------------------------------------------------------------------
 
-    def _give_up_seats(self, group: Group) -> None:
+    def _give_up_seats(self, group: WorkloadGroup) -> None:
         """Seats that nobody will take any more are over; so are those that were kept too long."""
         due = sum(pods_to_come(group, uid) for uid in group.workloads)
         for part in self.desk.holding(group):
-            if self.desk.state(part) is State.ENDING or part.returning:
+            if self.desk.state(part) is JobState.ENDING or part.returning:
                 continue
             free = self._free_seats(group, part)
             excess = max(0, len(free) - due - self._seats_of_lost(group, part))
@@ -196,7 +204,7 @@ class Seating:
             late = [t for t in free[excess:] if t in part.kept and self._is_late(part.kept[t])]
             self._end(part, free[:excess] + late)
 
-    def _seats_of_lost(self, group: Group, part: Part) -> int:
+    def _seats_of_lost(self, group: WorkloadGroup, part: GroupPart) -> int:
         """How many seats are kept for pods that are yet to be made in place of some that live, but
         on a node that is gone: they will be, too."""
         kept = sum(not each.ok for each in part.kept.values())
@@ -205,10 +213,10 @@ class Seating:
         stray = (m.pod for uid, m in group.pods.items() if m.owner and uid not in group.seats)
         return min(kept, sum(bool(pod.spec.node_name) and is_live(pod) for pod in stray))
 
-    def _is_late(self, kept: Kept) -> bool:
+    def _is_late(self, kept: HeldSeat) -> bool:
         return kept.until <= self.desk.clock
 
-    def _free_seats(self, group: Group, part: Part) -> list[int]:
+    def _free_seats(self, group: WorkloadGroup, part: GroupPart) -> list[int]:
         """Those that may be over: first of pods that did well, since it is others that are made
         again, then those that nobody ever took, of the highest numbers first."""
         kept = sorted(part.kept, key=lambda task: not part.kept[task].ok)
@@ -219,7 +227,7 @@ class Seating:
         never = [task for task in reversed(range(len(part.nodes))) if task not in taken]
         return well + never + kept[len(well) :]
 
-    def _end(self, part: Part, tasks: list[int]) -> None:
+    def _end(self, part: GroupPart, tasks: list[int]) -> None:
         if not tasks:
             return
         badly = frozenset(t for t in tasks if t in part.kept and not part.kept[t].ok)
@@ -228,7 +236,7 @@ class Seating:
         self.desk.end_tasks(part, tasks, badly)
 
 
-def written_seat(desk: Desk, part: Part, pod: Pod) -> int | None:
+def written_seat(desk: ControllerState, part: GroupPart, pod: Pod) -> int | None:
     """The seat that a bind of ours gave a pod, which wrote it down, if that is one of a part.
 
     Users can write it too, so it counts only if the pod is on the node of that seat. A job that
@@ -250,6 +258,6 @@ def written_number(pod: Pod, key: str) -> int | None:
     return int(text) if text.isdecimal() and len(text) <= _LONGEST_NUMBER else None
 
 
-def _is_awaited(group: Group, part: Part) -> bool:
+def _is_awaited(group: WorkloadGroup, part: GroupPart) -> bool:
     """Whether there are seats for pods that a workload is to make."""
     return bool(group.workloads) and len(part.pods) < part.seats

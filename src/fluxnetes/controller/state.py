@@ -10,16 +10,16 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from fluxnetes.cluster.groups import Group, GroupKey, Part
-from fluxnetes.cluster.model import World
+from fluxnetes.cluster.groups import GroupKey, GroupPart, WorkloadGroup
+from fluxnetes.cluster.model import ClusterModel
 from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Allocation
 from fluxnetes.queue.errors import QueueError
 from fluxnetes.queue.events import Event, Started, TasksEnded
-from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.queue.scheduler import Scheduler
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from fluxnetes.service.mailbox import CALLED
 
 ELSEWHERE = "?"
@@ -29,7 +29,7 @@ _log = logging.getLogger("fluxnetes.controller")
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ControllerSettings:
     """How patient the controller is. Seconds."""
 
     keep_seat: float = 60.0
@@ -48,19 +48,19 @@ class Settings:
 
 
 @dataclass(slots=True, eq=False)
-class Desk:
+class ControllerState:
     """See the module's docstring."""
 
-    world: World
+    world: ClusterModel
     matcher: Matcher
     scheduler: Scheduler
-    settings: Settings = field(default_factory=Settings)
+    settings: ControllerSettings = field(default_factory=ControllerSettings)
     now: int = 0
     """Seconds since the epoch, for the queue; set once a round."""
     clock: float = 0.0
     """Monotonic seconds, for our own patience; set once a round."""
     next_id: int = 1
-    parts: dict[int, tuple[Group, Part]] = field(default_factory=dict)
+    parts: dict[int, tuple[WorkloadGroup, GroupPart]] = field(default_factory=dict)
     """The part that stands for a job of the queue, by the job's id."""
     last_job: dict[tuple[str, str, str], int] = field(default_factory=dict)
     """The job that a group of this kind, namespace and name was queued as the last time; others may
@@ -121,10 +121,10 @@ class Desk:
 
     # -- groups and their jobs -----------------------------------------------------------------
 
-    def job(self, part: Part) -> Job:
+    def job(self, part: GroupPart) -> QueueJob:
         return self.scheduler.job(part.job)
 
-    def group_of_job(self, job: Job) -> Group | None:
+    def group_of_job(self, job: QueueJob) -> WorkloadGroup | None:
         """The group that a job stands for or, once it ended, stood for."""
         known = self.parts.get(job.id)
         if known is not None:
@@ -133,17 +133,17 @@ class Desk:
             return None
         return self.world.groups.get(GroupKey.of(job.submission.workload))
 
-    def state(self, part: Part) -> State:
+    def state(self, part: GroupPart) -> JobState:
         return self.job(part).state
 
-    def add(self, group: Group, part: Part) -> None:
+    def add(self, group: WorkloadGroup, part: GroupPart) -> None:
         """A part is queued."""
         part.progress = self.clock
         group.parts.append(part)
         self.parts[part.job] = (group, part)
         self.last_job[group.key[:3]] = part.job
 
-    def remove(self, group: Group, part: Part) -> None:
+    def remove(self, group: WorkloadGroup, part: GroupPart) -> None:
         """A part is over for the queue; its pods that are still bound count as others'."""
         self._clear_seats(part)
         uids = list(part.pods.values())
@@ -160,7 +160,7 @@ class Desk:
         rows = allocation.task_nodes(graph)
         return [graph.name(r) if r >= 0 and there[r] >= 0 else ELSEWHERE for r in rows]
 
-    def place(self, part: Part, nodes: list[str], ended: frozenset[int]) -> None:
+    def place(self, part: GroupPart, nodes: list[str], ended: frozenset[int]) -> None:
         """The queue gave a part nodes."""
         self._clear_seats(part)
         part.place(nodes, ended)
@@ -168,38 +168,38 @@ class Desk:
             if task not in ended and node != ELSEWHERE:
                 self.seats_on.setdefault(node, set()).add((part.job, task))
 
-    def wait_again(self, group: Group, part: Part) -> None:
+    def wait_again(self, group: WorkloadGroup, part: GroupPart) -> None:
         """A part went back to the queue; what it asks for may be something else by now."""
         self._clear_seats(part)
         group.wait_again(part)
         self.world.dirty[group.key] = None
 
-    def lift(self, part: Part, tasks: list[int]) -> None:
+    def lift(self, part: GroupPart, tasks: list[int]) -> None:
         """Tasks have left their nodes; which ones they got the queue says when that is written."""
         for task in tasks:
             self.seats_on.get(part.nodes[task], set()).discard((part.job, task))
             part.nodes[task] = ELSEWHERE
 
-    def end_tasks(self, part: Part, tasks: list[int], badly: frozenset[int]) -> None:
+    def end_tasks(self, part: GroupPart, tasks: list[int], badly: frozenset[int]) -> None:
         """Tasks of a part are over, some of them badly; nobody will sit there any more."""
         part.ended.update(tasks)
         for task in tasks:
             self.seats_on.get(part.nodes[task], set()).discard((part.job, task))
         self.tell(TasksEnded(part.job, tuple(sorted(tasks)), badly))
 
-    def _clear_seats(self, part: Part) -> None:
+    def _clear_seats(self, part: GroupPart) -> None:
         for task, node in enumerate(part.nodes):
             self.seats_on.get(node, set()).discard((part.job, task))
 
-    def holding(self, group: Group) -> Iterator[Part]:
+    def holding(self, group: WorkloadGroup) -> Iterator[GroupPart]:
         """The parts of a group that hold something."""
         return (part for part in list(group.parts) if part.holds)
 
-    def carry(self, group: Group) -> None:
+    def carry(self, group: WorkloadGroup) -> None:
         """Look whether something is to be done for a group."""
         self.to_carry[group.key] = None
 
-    def take_to_carry(self) -> list[Group]:
+    def take_to_carry(self) -> list[WorkloadGroup]:
         keys, self.to_carry = self.to_carry, {}
         self.restless |= keys
         return [self.world.groups[key] for key in keys if key in self.world.groups]

@@ -4,29 +4,36 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fluxnetes.cluster.demand import Demand, NotYet, ReadFootprint, Unfit, ask, missing
-from fluxnetes.cluster.groups import Group, GroupKey, Part
-from fluxnetes.controller.state import Desk
+from fluxnetes.cluster.demand import (
+    Demand,
+    Prerequisite,
+    ReadFootprint,
+    UnsupportedPod,
+    ask,
+    missing,
+)
+from fluxnetes.cluster.groups import GroupKey, GroupPart, WorkloadGroup
+from fluxnetes.controller.state import ControllerState
 from fluxnetes.queue.events import Alter, Cancel, Grow, Hold, Release, Reshape, Submit
-from fluxnetes.queue.jobs import After, Dependency, OnLoss, Submission
-from fluxnetes.queue.states import State
+from fluxnetes.queue.jobs import Dependency, DependencyKind, OnLoss, Submission
+from fluxnetes.queue.states import JobState
 
 WITHDRAWN = "withdrawn: "
 """How the reason of a job begins that its group no longer asks for. It does not close the group."""
 
 
 @dataclass(slots=True, eq=False)
-class Queueing:
+class GroupSubmitter:
     """Keeps the queue in step with what groups ask for."""
 
-    desk: Desk
+    desk: ControllerState
     read: ReadFootprint
     demands: dict[int, Demand] = field(default_factory=dict)
     """What each job that waits was last asked for as."""
     _dependants: set[GroupKey] = field(default_factory=set)
     """Groups that depend on something that was not queued yet."""
 
-    def settle(self, group: Group) -> None:
+    def settle(self, group: WorkloadGroup) -> None:
         """Queue what is to be queued; `group.told` says why something is not."""
         waiting = group.waiting
         if self._is_leaving(group):
@@ -34,13 +41,13 @@ class Queueing:
             return
         try:
             if group.refusals:
-                raise Unfit("; ".join(dict.fromkeys(group.refusals.values())))
+                raise UnsupportedPod("; ".join(dict.fromkeys(group.refusals.values())))
             demand = ask(group, self.read)
-        except Unfit as unfit:
+        except UnsupportedPod as unfit:
             group.told = f"refused: {unfit}"
             self._withdraw(group, waiting, str(unfit))
             return
-        except NotYet as wait:
+        except Prerequisite as wait:
             group.told = str(wait)
             self._withdraw(group, waiting, str(wait))
             return
@@ -48,24 +55,24 @@ class Queueing:
             self._nothing_asked(group, waiting)
         elif waiting is None:
             self._more_asked(group, demand)
-        elif self.desk.state(waiting) in (State.PENDING, State.HELD):
+        elif self.desk.state(waiting) in (JobState.PENDING, JobState.HELD):
             self._alter(waiting, demand)
 
-    def _is_leaving(self, group: Group) -> bool:
+    def _is_leaving(self, group: WorkloadGroup) -> bool:
         """Whether something of it is being ended or taken back. Pods that its workload would make
         in place of those that go then are not asked for; once they are gone we look again."""
         return any(
-            part.returning or self.desk.state(part) is State.ENDING
+            part.returning or self.desk.state(part) is JobState.ENDING
             for part in self.desk.holding(group)
         )
 
-    def _nothing_asked(self, group: Group, waiting: Part | None) -> None:
+    def _nothing_asked(self, group: WorkloadGroup, waiting: GroupPart | None) -> None:
         gone = not group.workloads and not group.pods
         started = any(part.holds for part in group.parts)
         group.told = "" if gone or started or group.closed is not None else missing(group)
         self._withdraw(group, waiting, "deleted by its user" if gone else group.told)
 
-    def _withdraw(self, group: Group, waiting: Part | None, reason: str) -> None:
+    def _withdraw(self, group: WorkloadGroup, waiting: GroupPart | None, reason: str) -> None:
         """What waits is not asked for any more."""
         if waiting is not None:
             waiting.withdrawn = True
@@ -74,7 +81,7 @@ class Queueing:
 
     # -- coming --------------------------------------------------------------------------------
 
-    def _more_asked(self, group: Group, demand: Demand) -> None:
+    def _more_asked(self, group: WorkloadGroup, demand: Demand) -> None:
         grown = next((p for p in self.desk.holding(group) if self._can_grow(p)), None)
         if grown is not None:
             self.desk.tell(Grow(grown.job))
@@ -83,22 +90,24 @@ class Queueing:
             return
         try:
             dependencies = self._dependencies(group.key, demand)
-        except NotYet as wait:
+        except Prerequisite as wait:
             group.told = str(wait)
             self._dependants.add(group.key)
             return
-        except Unfit as unfit:
+        except UnsupportedPod as unfit:
             group.told = f"refused: {unfit}"
             return
         group.told = ""
         self._submit(group, demand, dependencies)
 
-    def _can_grow(self, part: Part) -> bool:
+    def _can_grow(self, part: GroupPart) -> bool:
         job = self.desk.job(part)
         size = job.submission.size
         return size is not None and len(part.nodes) < size.max
 
-    def _submit(self, group: Group, demand: Demand, dependencies: tuple[Dependency, ...]) -> None:
+    def _submit(
+        self, group: WorkloadGroup, demand: Demand, dependencies: tuple[Dependency, ...]
+    ) -> None:
         desk = self.desk
         submission = Submission(
             id=desk.next_id,
@@ -120,7 +129,7 @@ class Queueing:
         )
         if desk.tell(Submit(submission)):
             desk.next_id += 1
-            desk.add(group, Part(submission.id, demand.footprints))
+            desk.add(group, GroupPart(submission.id, demand.footprints))
             self.demands[submission.id] = demand
             self._call_dependants()
 
@@ -136,22 +145,24 @@ class Queueing:
             keys = _keys(key.namespace, name)
             other = next((k for k in keys if k in self.desk.last_job), None)
             if other is not None:
-                found.append(Dependency(After(kind), self.desk.last_job[other]))
+                found.append(Dependency(DependencyKind(kind), self.desk.last_job[other]))
             else:
-                self._check_ended(keys, After(kind), name)
+                self._check_ended(keys, DependencyKind(kind), name)
         return tuple(found)
 
-    def _check_ended(self, keys: list[tuple[str, str, str]], kind: After, name: str) -> None:
+    def _check_ended(
+        self, keys: list[tuple[str, str, str]], kind: DependencyKind, name: str
+    ) -> None:
         """What ended before there was this database need not be waited for, if it ended well."""
         outcomes = [self.desk.ended_before[key] for key in keys if key in self.desk.ended_before]
         if not outcomes:
-            raise NotYet(f"{kind.value} {name}: nothing of that name was queued so far")
-        if kind is After.SUCCEEDED and not outcomes[0]:
-            raise Unfit(f"{kind.value} {name}: that has failed, and will never succeed")
+            raise Prerequisite(f"{kind.value} {name}: nothing of that name was queued so far")
+        if kind is DependencyKind.SUCCEEDED and not outcomes[0]:
+            raise UnsupportedPod(f"{kind.value} {name}: that has failed, and will never succeed")
 
     # -- changing ------------------------------------------------------------------------------
 
-    def _alter(self, part: Part, demand: Demand) -> None:
+    def _alter(self, part: GroupPart, demand: Demand) -> None:
         before = self.demands.get(part.job)
         if before == demand:
             return
@@ -165,9 +176,9 @@ class Queueing:
             desk.tell(Alter(part.job, queue=demand.queue))
         if before is not None and before.priority != demand.priority:
             desk.tell(Alter(part.job, priority=demand.priority))
-        if demand.hold and desk.state(part) is State.PENDING:
+        if demand.hold and desk.state(part) is JobState.PENDING:
             desk.tell(Hold(part.job))
-        elif not demand.hold and desk.state(part) is State.HELD:
+        elif not demand.hold and desk.state(part) is JobState.HELD:
             desk.tell(Release(part.job))
         self.demands[part.job] = demand
 

@@ -15,11 +15,11 @@ from functools import partial
 from typing import Any
 
 from fluxnetes.cluster.adapters import ADAPTERS
-from fluxnetes.cluster.model import World
-from fluxnetes.cluster.pods.volumes import Storage
-from fluxnetes.common.backoff import Patience
-from fluxnetes.kube.cache import Change, ChangeKind
-from fluxnetes.kube.client import Client
+from fluxnetes.cluster.model import ClusterModel
+from fluxnetes.cluster.pods.volumes import StorageObjects
+from fluxnetes.common.backoff import RetryTiming
+from fluxnetes.kube.cache import ChangeKind, ObjectChange
+from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.informer import Informer
 from fluxnetes.kube.objects.base import Resource
 from fluxnetes.kube.objects.nodes import NODES, Node
@@ -33,10 +33,10 @@ _log = logging.getLogger("fluxnetes.controller")
 OPTIONAL = (POD_GROUPS, NATIVE_POD_GROUPS)
 """Kinds that a cluster may do without."""
 
-_Take = Callable[[list[Change[Any]]], None]
+_Take = Callable[[list[ObjectChange[Any]]], None]
 """Takes what came out of an informer in one go."""
 
-_RELAXED = Patience(
+_RELAXED = RetryTiming(
     first_pause=1.0, longest_pause=30.0, say_again=float("inf"), level=logging.DEBUG
 )
 """A kind that is not served today may be tomorrow; there is no hurry, and nothing to complain."""
@@ -45,10 +45,10 @@ _RELAXED = Patience(
 _A_MOMENT = 0.02
 
 
-class Following:
+class Watchers:
     """All informers, and where their changes go."""
 
-    def __init__(self, client: Client, world: World, wake: asyncio.Event) -> None:
+    def __init__(self, client: KubeClient, world: ClusterModel, wake: asyncio.Event) -> None:
         self.world = world
         self.nodes: dict[str, Node | None] = {}
         """Nodes that changed since the last round; None: gone."""
@@ -66,7 +66,7 @@ class Following:
             follow(adapter.resource, _taker(partial(world.put_workload, kind), world.drop_workload))
         for resource in OPTIONAL:
             follow(resource, _taker(world.put_pod_group, world.drop_pod_group))
-        self.storage = Storage(
+        self.storage = StorageObjects(
             claims=follow(CLAIMS, self._take_storage).objects,
             volumes=follow(VOLUMES, self._take_storage).objects,
             classes=follow(STORAGE_CLASSES, self._take_storage).objects,
@@ -106,12 +106,12 @@ class Following:
 
     # -- what does not go into the world at once -----------------------------------------------
 
-    def _take_nodes(self, changes: list[Change[Node]]) -> None:
+    def _take_nodes(self, changes: list[ObjectChange[Node]]) -> None:
         for change in changes:
             node = change.object
             self.nodes[node.metadata.name] = None if change.kind is ChangeKind.DELETED else node
 
-    def _take_storage(self, changes: list[Change[Any]]) -> None:
+    def _take_storage(self, changes: list[ObjectChange[Any]]) -> None:
         """A claim is bound, perhaps, for which somebody waits."""
         self.world.touch_claimants()
 
@@ -125,7 +125,7 @@ class Following:
 def _taker(put: Callable[[Any], None], drop: Callable[[Any], None]) -> _Take:
     """Puts into the world what is there, and drops what is gone."""
 
-    def take(changes: list[Change[Any]]) -> None:
+    def take(changes: list[ObjectChange[Any]]) -> None:
         for change in changes:
             if change.kind is ChangeKind.DELETED:
                 drop(change.object)

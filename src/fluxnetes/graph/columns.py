@@ -9,7 +9,7 @@ that a question about a million vertices is a few array operations and costs 60 
 Strings are interned; a name is stored only where it is not basename + id, a path only where a
 reader gave one. Rows are never reused: a removed vertex keeps its row and loses its edges.
 
-A reader fills a `Patch` (new vertices, new edges) and the graph applies it; loading a graph is
+A reader fills a `GraphPatch` (new vertices, new edges) and the graph applies it; loading a graph is
 applying a patch to an empty one, growing is applying a patch to a full one. Whoever caches
 something computed from the shape of the graph compares `ResourceGraph.version`.
 """
@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fluxnetes.graph.patch import CONTAINMENT, EDGE_COLUMNS, Patch, derived_name
+from fluxnetes.graph.patch import CONTAINMENT, EDGE_COLUMNS, GraphPatch, derived_name
 from fluxnetes.graph.topology import Topology, build_topology
 
 BUILTIN_TYPES = (
@@ -124,7 +124,7 @@ class ResourceGraph:
     def edge_count(self) -> int:
         return len(self.edge_source)
 
-    def apply(self, patch: Patch) -> None:
+    def apply(self, patch: GraphPatch) -> None:
         """Add a patch's vertices and edges."""
         if patch.graph is not self or patch.first != self.vertex_count:
             raise GraphError("the patch was made for another graph or an earlier state of this one")

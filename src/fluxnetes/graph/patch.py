@@ -29,7 +29,7 @@ _COLUMNS: dict[str, Any] = {
 EDGE_COLUMNS = ("edge_source", "edge_target", "edge_subsystem")
 
 
-class Patch:
+class GraphPatch:
     """Vertices and edges to be added to a graph.
 
     `patch.vertex(...)` and `patch.vertices(...)` return the row numbers that the new vertices will

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fluxnetes.graph.columns import MAX_AMOUNT, GraphError, ResourceGraph
-from fluxnetes.graph.patch import Patch
+from fluxnetes.graph.patch import GraphPatch
 
 __all__ = ["MAX_AMOUNT", "add_pools", "pool_graph"]
 
@@ -34,7 +34,7 @@ def pool_graph(
     `properties` are those of nodes.
     """
     graph = ResourceGraph()
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     root = patch.vertex("cluster", basename=cluster, id=0)
     add_pools(patch, root, shared or {})
     subnets: dict[str, int] = {}
@@ -50,7 +50,7 @@ def pool_graph(
     return graph
 
 
-def add_pools(patch: Patch, holder: int, amounts: Mapping[str, int]) -> None:
+def add_pools(patch: GraphPatch, holder: int, amounts: Mapping[str, int]) -> None:
     """Put pools below a vertex: an amount for each type, none twice."""
     for type, amount in amounts.items():
         if not 0 <= amount <= MAX_AMOUNT:
@@ -59,7 +59,7 @@ def add_pools(patch: Patch, holder: int, amounts: Mapping[str, int]) -> None:
         patch.edge(holder, pool)
 
 
-def _subnet(patch: Patch, root: int, known: dict[str, int], zone: str) -> int:
+def _subnet(patch: GraphPatch, root: int, known: dict[str, int], zone: str) -> int:
     if zone not in known:
         known[zone] = patch.vertex("subnet", id=len(known), name=zone)
         patch.edge(root, known[zone])

@@ -18,14 +18,14 @@ _NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+\.?[0-9]*)(?:[eE][-+]?[0-9]+)?")
 _MOST_BITS = 1024
 
 
-class Keys(NamedTuple):
+class MappingKeys(NamedTuple):
     """The keys of one kind of mapping."""
 
     required: tuple[str, ...]
     optional: tuple[str, ...] = ()
 
 
-def mapping(value: object, path: str, keys: Keys | None = None) -> dict[str, Any]:
+def mapping(value: object, path: str, keys: MappingKeys | None = None) -> dict[str, Any]:
     """A mapping; with `keys`, one that has all the required keys and no unknown one."""
     if not isinstance(value, dict):
         allowed = f"a mapping with the keys {', '.join(sum(keys, ()))}" if keys else "a mapping"
@@ -35,7 +35,7 @@ def mapping(value: object, path: str, keys: Keys | None = None) -> dict[str, Any
     return value
 
 
-def _check_keys(value: dict[str, Any], path: str, keys: Keys) -> None:
+def _check_keys(value: dict[str, Any], path: str, keys: MappingKeys) -> None:
     for key in keys.required:
         if key not in value:
             raise JobspecError(child_path(path, key), "nothing", "this key, which is required")

@@ -19,17 +19,17 @@ from typing import Any
 from fluxnetes.jobspec.constraint import Constraint, parse_constraint
 from fluxnetes.jobspec.document import check_document, decode_document
 from fluxnetes.jobspec.errors import JobspecError, child_path, describe
-from fluxnetes.jobspec.fields import Keys, boolean, integer, mapping, seconds, sequence, text
+from fluxnetes.jobspec.fields import MappingKeys, boolean, integer, mapping, seconds, sequence, text
 from fluxnetes.jobspec.model import SLOT, UINT_MAX, Count, Jobspec, Resource, Task
 
 MAX_RESOURCES = 100_000
 _INT_MAX = 2**31 - 1
 
-_TOP = Keys(("version", "resources", "tasks", "attributes"))
-_RESOURCE = Keys(("type", "count"), ("unit", "exclusive", "with", "label", "id"))
-_RANGE = Keys(("min",), ("max", "operator", "operand"))
-_TASK = Keys(("command", "slot"), ("count", "distribution", "attributes"))
-_ATTRIBUTES = Keys((), ("user", "system"))
+_TOP = MappingKeys(("version", "resources", "tasks", "attributes"))
+_RESOURCE = MappingKeys(("type", "count"), ("unit", "exclusive", "with", "label", "id"))
+_RANGE = MappingKeys(("min",), ("max", "operator", "operand"))
+_TASK = MappingKeys(("command", "slot"), ("count", "distribution", "attributes"))
+_ATTRIBUTES = MappingKeys((), ("user", "system"))
 
 _LEAST_OPERAND = {"+": 1, "*": 2, "^": 2}
 _COUNT = f"an integer from 0 to {UINT_MAX}, or a mapping with min, max, operator and operand"

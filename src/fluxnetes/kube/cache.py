@@ -27,7 +27,7 @@ class ChangeKind(Enum):
     DELETED = "deleted"
 
 
-class Change(Struct, Generic[T], frozen=True, gc=False):
+class ObjectChange(Struct, Generic[T], frozen=True, gc=False):
     """What happened to one object, which is now (or was last) like this."""
 
     kind: ChangeKind
@@ -36,7 +36,7 @@ class Change(Struct, Generic[T], frozen=True, gc=False):
     """What it was like, unless it is new to us."""
 
 
-class Cache(Generic[T]):
+class ObjectCache(Generic[T]):
     """What the server has, as far as we have heard."""
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class Cache(Generic[T]):
         self.version = ""
         """The moment that this shows; empty: it must be listed."""
 
-    def replace(self, listing: Listing[T]) -> list[Change[T]]:
+    def replace(self, listing: Listing[T]) -> list[ObjectChange[T]]:
         """Take what was listed; what is not in it is gone."""
         listed = {item.key: item for item in listing.items}
         gone = [key for key in self.objects if key not in listed]
@@ -54,11 +54,11 @@ class Cache(Generic[T]):
         self.version = listing.version
         return changes
 
-    def extend(self, items: Iterable[T]) -> list[Change[T]]:
+    def extend(self, items: Iterable[T]) -> list[ObjectChange[T]]:
         """Take a part of what is being listed; what is gone is known once all of it is here."""
         return [change for item in items for change in self._put(item.key, item)]
 
-    def take(self, event: WatchEvent[T]) -> list[Change[T]]:
+    def take(self, event: WatchEvent[T]) -> list[ObjectChange[T]]:
         """Take an event of a watch."""
         if event.version:
             self.version = event.version
@@ -68,17 +68,20 @@ class Cache(Generic[T]):
             return self._forget(event.key, event.object)
         return self._put(event.key, event.object)
 
-    def _put(self, key: Key, item: T) -> list[Change[T]]:
+    def _put(self, key: Key, item: T) -> list[ObjectChange[T]]:
         before = self.objects.get(key)
         self.objects[key] = item
         if before is None:
-            return [Change(ChangeKind.ADDED, item)]
+            return [ObjectChange(ChangeKind.ADDED, item)]
         if before.metadata.uid != item.metadata.uid:
-            return [Change(ChangeKind.DELETED, before, before), Change(ChangeKind.ADDED, item)]
+            return [
+                ObjectChange(ChangeKind.DELETED, before, before),
+                ObjectChange(ChangeKind.ADDED, item),
+            ]
         if before.metadata.resource_version == item.metadata.resource_version:
             return []
-        return [Change(ChangeKind.CHANGED, item, before)]
+        return [ObjectChange(ChangeKind.CHANGED, item, before)]
 
-    def _forget(self, key: Key, last: T | None = None) -> list[Change[T]]:
+    def _forget(self, key: Key, last: T | None = None) -> list[ObjectChange[T]]:
         before = self.objects.pop(key, None)
-        return [] if before is None else [Change(ChangeKind.DELETED, last or before, before)]
+        return [] if before is None else [ObjectChange(ChangeKind.DELETED, last or before, before)]

@@ -18,14 +18,14 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from fluxnetes.kube.auth.access import Access
+from fluxnetes.kube.auth.access import ApiAccess
 from fluxnetes.kube.decoding import decoding
 from fluxnetes.kube.errors import Expired
 from fluxnetes.kube.http.transport import Lane, Transport
-from fluxnetes.kube.http.types import Request
+from fluxnetes.kube.http.types import HttpRequest
 from fluxnetes.kube.objects.base import Object, Resource
 from fluxnetes.kube.objects.pods import PODS
-from fluxnetes.kube.patches import Patch
+from fluxnetes.kube.patches import ObjectPatch
 
 T = TypeVar("T", bound=Object)
 
@@ -65,14 +65,14 @@ class Listing(Generic[T]):
     version: str
 
 
-class Client:
+class KubeClient:
     """One API server. Open it with `async with`."""
 
-    def __init__(self, access: Access, *, timeout: float = 60.0) -> None:
+    def __init__(self, access: ApiAccess, *, timeout: float = 60.0) -> None:
         self.namespace = access.namespace
         self.transport = Transport(access, timeout)
 
-    async def __aenter__(self) -> Client:
+    async def __aenter__(self) -> KubeClient:
         await self.transport.__aenter__()
         return self
 
@@ -91,7 +91,7 @@ class Client:
         """One object."""
         path = resource.path(namespace, name, subresource)
         what = _what("get", resource, namespace, name, subresource)
-        return decoding(resource).object(await self.transport.ask(Request(what, "GET", path)))
+        return decoding(resource).object(await self.transport.ask(HttpRequest(what, "GET", path)))
 
     async def list(self, resource: Resource[T], scope: Scope = EVERYTHING) -> Listing[T]:
         """All objects of a scope, however many pages that takes."""
@@ -110,13 +110,13 @@ class Client:
         """The same piece by piece; the last piece's version is that of the whole."""
         read, what = decoding(resource), _what("list", resource, scope.namespace)
         path, params = resource.path(scope.namespace), {**scope.params(), "limit": str(size)}
-        asking = asyncio.create_task(self.transport.ask(Request(what, "GET", path, params)))
+        asking = asyncio.create_task(self.transport.ask(HttpRequest(what, "GET", path, params)))
         try:
             while True:
                 content = await asking
                 more = read.next_page(content)
                 if more:  # the server makes the next page while we read this one
-                    request = Request(what, "GET", path, {**params, "continue": more})
+                    request = HttpRequest(what, "GET", path, {**params, "continue": more})
                     asking = asyncio.create_task(self.transport.ask(request))
                     await asyncio.sleep(0)
                 page = read.page(content)
@@ -136,20 +136,20 @@ class Client:
         """Make an object, and see what admission made of it."""
         body = msgspec.json.encode(resource.body(msgspec.to_builtins(content)))
         what = _what("create", resource, namespace)
-        request = Request(what, "POST", resource.path(namespace), body=body)
+        request = HttpRequest(what, "POST", resource.path(namespace), body=body)
         return decoding(resource).object(await self.transport.ask(request))
 
     async def patch(
         self,
         resource: Resource[T],
         name: str,
-        patch: Patch,
+        patch: ObjectPatch,
         namespace: str = "",
         subresource: str = "",
     ) -> T:
         """Change an object, or with `subresource="status"` what is said about it."""
         content = resource.body(patch.content, name) if patch.needs_names else patch.content
-        request = Request(
+        request = HttpRequest(
             _what("patch", resource, namespace, name, subresource),
             "PATCH",
             resource.path(namespace, name, subresource),
@@ -177,7 +177,9 @@ class Client:
             options["preconditions"] = {"uid": uid}
         what = _what("delete", resource, namespace, name)
         path = resource.path(namespace, name)
-        await self.transport.ask(Request(what, "DELETE", path, body=msgspec.json.encode(options)))
+        await self.transport.ask(
+            HttpRequest(what, "DELETE", path, body=msgspec.json.encode(options))
+        )
 
     async def bind(
         self,
@@ -200,7 +202,7 @@ class Client:
             "metadata": {**metadata, "annotations": annotations} if annotations else metadata,
             "target": {"kind": "Node", "name": node},
         }
-        request = Request(
+        request = HttpRequest(
             f"bind pod {namespace}/{name} to {node}",
             "POST",
             PODS.path(namespace, name, "binding") + _UNCHECKED,

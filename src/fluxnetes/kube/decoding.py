@@ -12,7 +12,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 import msgspec
 from msgspec import Raw, Struct
 
-from fluxnetes.kube.errors import Status, Unreadable, error_for
+from fluxnetes.kube.errors import ApiStatus, UnreadableResponse, error_for
 from fluxnetes.kube.objects.base import Key, Object, Resource
 
 T = TypeVar("T", bound=Object)
@@ -74,14 +74,16 @@ class Decoding(Generic[T]):
         self._raw_page = msgspec.json.Decoder(_RawPage)
         self._event = msgspec.json.Decoder(_RawEvent)
         self._bare = msgspec.json.Decoder(Object)
-        self._status = msgspec.json.Decoder(Status)
+        self._status = msgspec.json.Decoder(ApiStatus)
 
     def object(self, content: bytes | Raw) -> T:
         """One object."""
         try:
             return self._object.decode(content)
         except msgspec.DecodeError as error:
-            raise Unreadable(f"an answer about {self._what} makes no sense: {error}") from None
+            raise UnreadableResponse(
+                f"an answer about {self._what} makes no sense: {error}"
+            ) from None
 
     def page(self, content: bytes) -> Page[T]:
         """A part of a list, without what we cannot read."""
@@ -107,7 +109,9 @@ class Decoding(Generic[T]):
                 raise error_for(f"watch {self._what}", self._status.decode(event.object))
             return self._changed(event)
         except msgspec.DecodeError as error:
-            raise Unreadable(f"a watch of {self._what} sent what makes no sense: {error}") from None
+            raise UnreadableResponse(
+                f"a watch of {self._what} sent what makes no sense: {error}"
+            ) from None
 
     def _changed(self, event: _RawEvent) -> WatchEvent[T]:
         try:
@@ -125,7 +129,7 @@ class Decoding(Generic[T]):
             page = self._raw_page.decode(content)
             found = [self._if_readable(item) for item in page.items or ()]
         except msgspec.DecodeError as error:
-            raise Unreadable(f"a list of {self._what} makes no sense: {error}") from None
+            raise UnreadableResponse(f"a list of {self._what} makes no sense: {error}") from None
         return Page([item for item in found if item is not None], page.metadata)
 
     def _if_readable(self, item: Raw) -> T | None:

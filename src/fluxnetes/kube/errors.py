@@ -29,7 +29,7 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 
-class Cause(Struct, frozen=True, rename="camel"):
+class ApiStatusCause(Struct, frozen=True, rename="camel"):
     """One broken rule."""
 
     field: str = ""
@@ -40,20 +40,20 @@ class Cause(Struct, frozen=True, rename="camel"):
         return f"{self.field}: {self.message}" if self.field else self.message
 
 
-class Details(Struct, frozen=True, rename="camel"):
+class ApiStatusDetails(Struct, frozen=True, rename="camel"):
     """What the server adds for programs."""
 
-    causes: tuple[Cause, ...] = ()
+    causes: tuple[ApiStatusCause, ...] = ()
     retry_after_seconds: int = 0
 
 
-class Status(Struct, frozen=True, rename="camel"):
+class ApiStatus(Struct, frozen=True, rename="camel"):
     """The server's own words about a request."""
 
     code: int = 0
     reason: str = ""
     message: str = ""
-    details: Details = field(default_factory=Details)
+    details: ApiStatusDetails = field(default_factory=ApiStatusDetails)
 
 
 class KubeError(Exception):
@@ -67,12 +67,12 @@ class ConfigError(KubeError):
 class PermanentError(KubeError):
     """The same request again would get the same answer."""
 
-    def __init__(self, message: str, status: Status | None = None) -> None:
+    def __init__(self, message: str, status: ApiStatus | None = None) -> None:
         super().__init__(message)
-        self.status = status or Status()
+        self.status = status or ApiStatus()
 
     @property
-    def causes(self) -> tuple[Cause, ...]:
+    def causes(self) -> tuple[ApiStatusCause, ...]:
         """The broken rules, if the server named them."""
         return self.status.details.causes
 
@@ -105,11 +105,11 @@ class Expired(PermanentError):  # noqa: N818
     """The server no longer has that part of history."""
 
 
-class Invalid(PermanentError):  # noqa: N818
+class InvalidObject(PermanentError):  # noqa: N818
     """The object breaks rules."""
 
 
-class Refused(PermanentError):  # noqa: N818
+class ApiRefused(PermanentError):  # noqa: N818
     """Refused for a reason that has no class of its own."""
 
 
@@ -117,7 +117,7 @@ class Untrusted(PermanentError):  # noqa: N818
     """The server's certificate is not one that we trust."""
 
 
-class Unreadable(PermanentError):  # noqa: N818
+class UnreadableResponse(PermanentError):  # noqa: N818
     """The answer is not what the API promises."""
 
 
@@ -138,7 +138,7 @@ class Overloaded(TemporaryError):  # noqa: N818
         self.retry_after = retry_after
 
 
-class ServerFailed(TemporaryError):  # noqa: N818
+class ServerError(TemporaryError):
     """The server could not."""
 
 
@@ -153,11 +153,11 @@ _BY_CODE: dict[int, type[PermanentError]] = {
     404: NotFound,
     409: Conflict,
     410: Expired,
-    422: Invalid,
+    422: InvalidObject,
 }
 
 
-def error_for(what: str, status: Status) -> PermanentError | TemporaryError:
+def error_for(what: str, status: ApiStatus) -> PermanentError | TemporaryError:
     """The error that a refusal stands for; `what` says what was asked.
 
     >>> error_for("get pods default/a", Status(404, "NotFound", 'pods "a" not found'))
@@ -167,7 +167,7 @@ def error_for(what: str, status: Status) -> PermanentError | TemporaryError:
     if status.code == 429:
         return Overloaded(message, float(status.details.retry_after_seconds or 1))
     if status.code >= 500:
-        return ServerFailed(message)
+        return ServerError(message)
     if status.reason == "AlreadyExists":
         return AlreadyExists(message, status)
-    return _BY_CODE.get(status.code, Refused)(message, status)
+    return _BY_CODE.get(status.code, ApiRefused)(message, status)

@@ -26,9 +26,9 @@ from contextlib import aclosing
 from types import MappingProxyType
 from typing import Generic, TypeVar
 
-from fluxnetes.common.backoff import Backoff, Patience
-from fluxnetes.kube.cache import Cache, Change
-from fluxnetes.kube.client import EVERYTHING, Client, Listing, Scope
+from fluxnetes.common.backoff import Backoff, RetryTiming
+from fluxnetes.kube.cache import ObjectCache, ObjectChange
+from fluxnetes.kube.client import EVERYTHING, KubeClient, Listing, Scope
 from fluxnetes.kube.errors import Expired, KubeError, Overloaded, Unreachable
 from fluxnetes.kube.objects.base import Key, Object, Resource
 from fluxnetes.kube.watch import watch
@@ -44,18 +44,18 @@ class Informer(Generic[T]):
 
     def __init__(
         self,
-        client: Client,
+        client: KubeClient,
         resource: Resource[T],
         scope: Scope = EVERYTHING,
         *,
-        patience: Patience | None = None,
+        patience: RetryTiming | None = None,
     ) -> None:
         self._client = client
         self.resource = resource
         self._scope = scope
-        self._patience = patience or Patience()
+        self._patience = patience or RetryTiming()
         self._backoff = Backoff(f"following {resource.plural}", self._patience)
-        self._cache: Cache[T] = Cache()
+        self._cache: ObjectCache[T] = ObjectCache()
         self._watching_since: float | None = None
         self._had_news = False
         """Whether the last watch brought any."""
@@ -66,7 +66,7 @@ class Informer(Generic[T]):
         self.problem: str | None = None
         """Why we hear nothing at the moment; `objects` may be out of date then."""
 
-    async def changes(self) -> AsyncGenerator[list[Change[T]], None]:
+    async def changes(self) -> AsyncGenerator[list[ObjectChange[T]], None]:
         """Batches of changes, for ever. When a batch comes out, `objects` already shows it.
 
         The first ones, up to that with which it `is_complete`, are all there is; that one may be
@@ -83,7 +83,7 @@ class Informer(Generic[T]):
             if self._was_in_vain(refused):
                 await self._backoff.pause(why, at_least)
 
-    async def _follow(self) -> AsyncGenerator[list[Change[T]], None]:
+    async def _follow(self) -> AsyncGenerator[list[ObjectChange[T]], None]:
         """List if we must, then watch until the connection ends."""
         self._watching_since, self._had_news = None, False
         if not self._cache.version:
@@ -94,7 +94,7 @@ class Informer(Generic[T]):
             async for changes in batches:
                 yield changes
 
-    async def _list(self) -> AsyncGenerator[list[Change[T]], None]:
+    async def _list(self) -> AsyncGenerator[list[ObjectChange[T]], None]:
         """All there is. Of many objects the first come out while the server is busy with the rest.
 
         What is gone comes out last: a list may break off, and is then begun anew.
@@ -117,7 +117,7 @@ class Informer(Generic[T]):
             self.is_complete = True
             yield changes
 
-    async def _watch(self) -> AsyncGenerator[list[Change[T]], None]:
+    async def _watch(self) -> AsyncGenerator[list[ObjectChange[T]], None]:
         events = watch(
             self._client, self.resource, self._scope, self._cache.version, self._patience
         )

@@ -21,7 +21,7 @@ MANAGER = "fluxnetes"
 
 
 @dataclass(frozen=True, slots=True)
-class Patch:
+class ObjectPatch:
     """A change to an object."""
 
     content_type: str
@@ -31,22 +31,22 @@ class Patch:
     """Whether the content must name the kind."""
 
 
-def merge(content: Mapping[str, Any]) -> Patch:
+def merge(content: Mapping[str, Any]) -> ObjectPatch:
     """Set these keys; lists are replaced."""
-    return Patch("application/merge-patch+json", content)
+    return ObjectPatch("application/merge-patch+json", content)
 
 
-def strategic(content: Mapping[str, Any]) -> Patch:
+def strategic(content: Mapping[str, Any]) -> ObjectPatch:
     """Set these keys; lists are merged. Only for kinds that the server itself defines."""
-    return Patch("application/strategic-merge-patch+json", content)
+    return ObjectPatch("application/strategic-merge-patch+json", content)
 
 
-def edits(operations: Sequence[Mapping[str, Any]]) -> Patch:
+def edits(operations: Sequence[Mapping[str, Any]]) -> ObjectPatch:
     """Do these operations, all or none."""
-    return Patch("application/json-patch+json", operations)
+    return ObjectPatch("application/json-patch+json", operations)
 
 
-def apply(content: Mapping[str, Any], *, manager: str = MANAGER, force: bool = True) -> Patch:
+def apply(content: Mapping[str, Any], *, manager: str = MANAGER, force: bool = True) -> ObjectPatch:
     """Make it so. With `force` we take over what others own; without it that is a `Conflict`."""
     params = {"fieldManager": manager, "force": "true" if force else "false"}
-    return Patch("application/apply-patch+yaml", content, params, needs_names=True)
+    return ObjectPatch("application/apply-patch+yaml", content, params, needs_names=True)

@@ -18,10 +18,10 @@ from typing import TypeVar
 
 import aiohttp
 
-from fluxnetes.common.backoff import Patience
-from fluxnetes.kube.client import Client, Scope
+from fluxnetes.common.backoff import RetryTiming
+from fluxnetes.kube.client import KubeClient, Scope
 from fluxnetes.kube.decoding import WatchEvent, decoding
-from fluxnetes.kube.http.types import Request
+from fluxnetes.kube.http.types import HttpRequest
 from fluxnetes.kube.objects.base import Object, Resource
 
 T = TypeVar("T", bound=Object)
@@ -30,7 +30,7 @@ _SHORTEST, _LONGEST = 300, 600
 """Seconds that a watch lasts; by chance, so that not all of them start anew together."""
 
 
-class Lines:
+class LineSplitter:
     """Whole lines from pieces that are cut anywhere."""
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Lines:
 
 
 async def watch(
-    client: Client, resource: Resource[T], scope: Scope, version: str, patience: Patience
+    client: KubeClient, resource: Resource[T], scope: Scope, version: str, patience: RetryTiming
 ) -> AsyncGenerator[list[WatchEvent[T]], None]:
     """Batches of events after this version, until the connection ends.
 
@@ -57,7 +57,7 @@ async def watch(
     """
     request = _request(resource, scope, version)
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=patience.silence)
-    read, lines = decoding(resource).event, Lines()
+    read, lines = decoding(resource).event, LineSplitter()
     async with client.transport.stream(request, timeout) as response:
         yield []
         async for piece in response.content.iter_any():
@@ -66,7 +66,7 @@ async def watch(
                 yield [read(line) for line in whole]
 
 
-def _request(resource: Resource[T], scope: Scope, version: str) -> Request:
+def _request(resource: Resource[T], scope: Scope, version: str) -> HttpRequest:
     params = {
         **scope.params(),
         "watch": "true",
@@ -75,4 +75,4 @@ def _request(resource: Resource[T], scope: Scope, version: str) -> Request:
         "timeoutSeconds": str(random.randint(_SHORTEST, _LONGEST)),  # noqa: S311
     }
     what = f"watch {resource.plural} {scope.namespace}".rstrip()
-    return Request(what, "GET", resource.path(scope.namespace), params)
+    return HttpRequest(what, "GET", resource.path(scope.namespace), params)

@@ -7,12 +7,12 @@ import numpy as np
 from fluxnetes.graph.readers.jgf_selection import read_jgf_vertices
 from fluxnetes.graph.readers.rv1 import read_rv1_vertices
 from fluxnetes.graph.topology import ragged
-from fluxnetes.match.engine.closure import Selection
-from fluxnetes.match.engine.engine import Engine
+from fluxnetes.match.engine.closure import VertexSelection
+from fluxnetes.match.engine.engine import MatchEngine
 from fluxnetes.match.errors import MatchError
 
 
-def read_adopted(engine: Engine, text: str | bytes, format: str) -> Selection:
+def read_adopted(engine: MatchEngine, text: str | bytes, format: str) -> VertexSelection:
     """The vertices that a document gives to a job, as positions."""
     if format in ("jgf", "jgf_shorthand"):
         named = read_jgf_vertices(engine.graph, text)
@@ -28,23 +28,23 @@ def read_adopted(engine: Engine, text: str | bytes, format: str) -> Selection:
     if len(outside):
         name = engine.graph.name(int(outside[0]))
         raise MatchError(f"{name} is not part of the subsystem {engine.subsystem!r}")
-    named_here = Selection(position, amount, exclusive)
+    named_here = VertexSelection(position, amount, exclusive)
     return _expand(engine, named_here) if format == "jgf_shorthand" else named_here
 
 
-def _expand(engine: Engine, named: Selection) -> Selection:
+def _expand(engine: MatchEngine, named: VertexSelection) -> VertexSelection:
     """A vertex held alone stands for all below it."""
     tree = engine.tree
     roots = named.position[named.exclusive]
     implied = np.setdiff1d(ragged(roots + 1, tree.end[roots] - roots - 1), named.position)
-    return Selection(
+    return VertexSelection(
         np.concatenate((named.position, implied)),
         np.concatenate((named.needs, engine.ledger.size[implied])),
         np.concatenate((named.exclusive, np.ones(len(implied), np.bool_))),
     )
 
 
-def find_conflict(engine: Engine, adopted: Selection, start: int, end: int) -> str:
+def find_conflict(engine: MatchEngine, adopted: VertexSelection, start: int, end: int) -> str:
     """Why an allocation cannot be adopted: what of it somebody else holds; empty if nothing."""
     view = engine.ledger.later(start, end)
     depth = engine.tree.depth[adopted.position]

@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from fluxnetes.match.answers import Answer, Operation, Outcome
-from fluxnetes.match.engine.closure import NOTHING, Held
-from fluxnetes.match.engine.engine import Engine, NothingHeld
-from fluxnetes.match.requests import Request
+from fluxnetes.match.engine.closure import NOTHING, HeldVertices
+from fluxnetes.match.engine.engine import MatchEngine, NothingHeld
+from fluxnetes.match.requests import MatchRequest
 
 RECORDED = frozenset(
     {
@@ -31,9 +31,9 @@ class Attempt:
     """Tries a request and says how that ended; recording it is the matcher's."""
 
     def __init__(
-        self, engine: Engine, request: Request, jobid: int, now: int, horizon: int
+        self, engine: MatchEngine, request: MatchRequest, jobid: int, now: int, horizon: int
     ) -> None:
-        self.held: Held = NOTHING
+        self.held: HeldVertices = NOTHING
         self._engine = engine
         self._request = request
         self._jobid = jobid
@@ -113,7 +113,7 @@ class Attempt:
         self._why = self._request.why(ever=True)
         return self._no(Outcome.UNSATISFIABLE)
 
-    def _yes(self, operation: Operation, held: Held, at: int) -> Answer:
+    def _yes(self, operation: Operation, held: HeldVertices, at: int) -> Answer:
         if at >= self._horizon:
             in_the_way = f"{self._busy}; what is in the way has no end"
             self._why = in_the_way if self._busy else f"the graph ends at {self._horizon}"

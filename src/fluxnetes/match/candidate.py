@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fluxnetes.match.engine.closure import Held
+from fluxnetes.match.engine.closure import HeldVertices
 from fluxnetes.match.gang.model import Seats
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Candidate:
     """Where a request fits: what its job would hold and, for a gang, where its pods go."""
 
-    held: Held
+    held: HeldVertices
     seats: tuple[Seats, ...] = ()
     version: int = -1
     """The graph's version when it was found; in another one positions mean other vertices."""

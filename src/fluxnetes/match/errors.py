@@ -14,7 +14,7 @@ class MatchError(ValueError):
     """The matcher cannot do what it was told."""
 
 
-class UnknownJob(MatchError):  # noqa: N818 - reads better where it is raised and caught
+class UnknownMatchJob(MatchError):  # noqa: N818 - reads better where it is raised and caught
     """There is no job of that id."""
 
 

@@ -8,7 +8,7 @@ from fluxnetes.graph.placement import Placement
 
 
 @dataclass(slots=True)
-class Job:
+class MatchedJob:
     """A job that was given resources, now or for later."""
 
     jobid: int

@@ -27,18 +27,18 @@ from fluxnetes.jobspec.model import Jobspec
 from fluxnetes.match.adopt import find_conflict, read_adopted
 from fluxnetes.match.answers import Answer, Operation, Outcome
 from fluxnetes.match.attempt import RECORDED, Attempt
-from fluxnetes.match.engine.closure import Held
-from fluxnetes.match.engine.engine import Engine
-from fluxnetes.match.errors import MatchError, UnknownJob, UnknownPath
+from fluxnetes.match.engine.closure import HeldVertices
+from fluxnetes.match.engine.engine import MatchEngine
+from fluxnetes.match.errors import MatchError, UnknownMatchJob, UnknownPath
 from fluxnetes.match.find.facts import TreeFacts
 from fluxnetes.match.find.query import emitted, parse_query
 from fluxnetes.match.gang.model import Gang
-from fluxnetes.match.jobs import Job
+from fluxnetes.match.jobs import MatchedJob
 from fluxnetes.match.ledger.prune_filters import DEFAULT_FILTERS, FilterError
 from fluxnetes.match.policy import PolicyError, parse_policy
-from fluxnetes.match.requests import GangRequest, InvalidRequest, JobspecRequest, Request
+from fluxnetes.match.requests import GangRequest, InvalidRequest, JobspecRequest, MatchRequest
 
-__all__ = ["CancelCounts", "MatchError", "Matcher", "UnknownJob", "UnknownPath"]
+__all__ = ["CancelCounts", "MatchError", "Matcher", "UnknownMatchJob", "UnknownPath"]
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -76,7 +76,7 @@ class Matcher:
         self.graph = graph
         self.horizon = horizon
         self.next_jobid = 1
-        self.jobs: dict[int, Job] = {}
+        self.jobs: dict[int, MatchedJob] = {}
         self._subsystem = subsystems[0]
         self._filters = prune_filters
         self._flexible = traverser == "flexible"
@@ -86,8 +86,8 @@ class Matcher:
         except (PolicyError, FilterError) as error:
             raise MatchError(str(error)) from error
 
-    def _build(self, leaf_types: frozenset[str] = frozenset()) -> Engine:
-        return Engine(
+    def _build(self, leaf_types: frozenset[str] = frozenset()) -> MatchEngine:
+        return MatchEngine(
             self.graph,
             policy=self._policy,
             subsystem=self._subsystem,
@@ -97,7 +97,7 @@ class Matcher:
         )
 
     @property
-    def engine(self) -> Engine:
+    def engine(self) -> MatchEngine:
         """The engine for the graph's present shape."""
         if self._engine.version != self.graph.version:
             old = self._engine
@@ -139,7 +139,7 @@ class Matcher:
                 self._record(answer, attempt.held, now)
         return answer
 
-    def request(self, asked: Jobspec | Gang) -> Request:
+    def request(self, asked: Jobspec | Gang) -> MatchRequest:
         """A jobspec or gang as the engine can try it."""
         if not 0 <= asked.duration <= self.horizon:
             raise InvalidRequest(
@@ -149,15 +149,15 @@ class Matcher:
             return GangRequest(self.engine, asked)
         return JobspecRequest(self.engine, asked)
 
-    def _record(self, answer: Answer, held: Held, now: int) -> None:
+    def _record(self, answer: Answer, held: HeldVertices, now: int) -> None:
         placement = answer.placement
         assert placement is not None  # noqa: S101 - every yes that is recorded has one
         reserved = answer.outcome is Outcome.RESERVED
-        job = Job(answer.jobid, answer.at, placement.end, reserved, placement)
+        job = MatchedJob(answer.jobid, answer.at, placement.end, reserved, placement)
         self.engine.enter(job.jobid, held, job.at, job.end, reserved=reserved, now=now)
         self.jobs[job.jobid] = job
 
-    def readmit(self, job: Job) -> None:
+    def readmit(self, job: MatchedJob) -> None:
         """A job has, or will have, what it had before we were restarted."""
         engine = self.engine
         held = engine.held(job.placement)
@@ -178,16 +178,16 @@ class Matcher:
         """Drop the record of a job that was cancelled; whoever runs for long does so."""
         job = self.jobs.get(jobid)
         if job is None or not job.cancelled:
-            raise UnknownJob(f"no job {jobid} was cancelled")
+            raise UnknownMatchJob(f"no job {jobid} was cancelled")
         del self.jobs[jobid]
 
-    def _held_job(self, jobid: int) -> Job:
+    def _held_job(self, jobid: int) -> MatchedJob:
         job = self.jobs.get(jobid)
         if job is None or job.cancelled:
-            raise UnknownJob(f"no job {jobid} holds resources")
+            raise UnknownMatchJob(f"no job {jobid} holds resources")
         return job
 
-    def _cancel_counts(self, job: Job) -> CancelCounts:
+    def _cancel_counts(self, job: MatchedJob) -> CancelCounts:
         tree = self.engine.tree
         position = tree.position[job.placement.vertex]
         position = position[position >= 0]
@@ -221,7 +221,7 @@ class Matcher:
         placement = engine.placement(held, at, at + duration, None)
         later = at > now
         engine.enter(jobid, held, at, at + duration, reserved=later, adopted=True)
-        self.jobs[jobid] = Job(jobid, at, at + duration, later, placement)
+        self.jobs[jobid] = MatchedJob(jobid, at, at + duration, later, placement)
         return Answer(Outcome.RESERVED if later else Outcome.ALLOCATED, jobid, at, placement)
 
     def partial_cancel(self, jobid: int, text: str | bytes, format: str) -> bool:
@@ -231,7 +231,7 @@ class Matcher:
             raise MatchError(f"job {jobid} is a reservation; a part of one cannot be given back")
         return self._keep(job, ~self._named(job, text, format))
 
-    def _named(self, job: Job, text: str | bytes, format: str) -> Bools:
+    def _named(self, job: MatchedJob, text: str | bytes, format: str) -> Bools:
         """Which rows of a job's placement a document names."""
         rows = job.placement.vertex
         if format == "jgf":
@@ -246,7 +246,7 @@ class Matcher:
             return np.isin(self.graph.rank[rows], read_rv1_ranks(text))
         raise MatchError(f"unknown format {format!r}; it is jgf or rv1exec")
 
-    def _keep(self, job: Job, kept: Bools) -> bool:
+    def _keep(self, job: MatchedJob, kept: Bools) -> bool:
         """Reduce a job to some rows of its placement."""
         engine = self.engine
         kept = kept & job.placement.exclusive

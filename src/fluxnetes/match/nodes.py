@@ -17,16 +17,16 @@ from numpy.typing import NDArray
 from fluxnetes.graph.placement import Placement
 from fluxnetes.graph.pools import MAX_AMOUNT
 from fluxnetes.jobspec.constraint import Constraint
-from fluxnetes.match.candidate import Found
-from fluxnetes.match.engine.closure import Selection, hold
-from fluxnetes.match.engine.engine import Engine
+from fluxnetes.match.candidate import Candidate
+from fluxnetes.match.engine.closure import VertexSelection, hold
+from fluxnetes.match.engine.engine import MatchEngine
 from fluxnetes.match.matcher import Matcher
 
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Shift:
+class ForeignUsageChange:
     """What changed because others hold other amounts than before."""
 
     less: Ints
@@ -35,7 +35,7 @@ class Shift:
     """And of those of which more can be."""
 
 
-class Nodes:
+class NodeIndex:
     """The nodes of one matcher's graph. Where positions are asked for, they are those of nodes."""
 
     def __init__(self, matcher: Matcher) -> None:
@@ -44,7 +44,7 @@ class Nodes:
         self._pools = lru_cache(maxsize=1)(self._find_pools)
 
     @property
-    def _engine(self) -> Engine:
+    def _engine(self) -> MatchEngine:
         return self._matcher.engine
 
     # -- which ---------------------------------------------------------------------------------
@@ -86,15 +86,15 @@ class Nodes:
         """The names of the nodes that pools belong to, each once, in the order of the tree."""
         return self.names(np.unique(self._engine.tree.parent[pools]))
 
-    def whole(self, nodes: Ints) -> Found:
+    def whole(self, nodes: Ints) -> Candidate:
         """Whole nodes with all below them, as something to book."""
         engine = self._engine
         of_node = np.zeros(len(engine.tree), np.bool_)
         of_node[nodes] = True
-        selection = Selection(nodes, engine.ledger.size[nodes], np.ones(len(nodes), np.bool_))
+        selection = VertexSelection(nodes, engine.ledger.size[nodes], np.ones(len(nodes), np.bool_))
         held = hold(engine.tree, engine.ledger.size, of_node, selection)
         assert held is not None or not len(nodes)  # noqa: S101 - whole nodes are exclusive
-        return Found(held) if held is not None else Found(engine.hold(nodes[:0], nodes[:0]))
+        return Candidate(held) if held is not None else Candidate(engine.hold(nodes[:0], nodes[:0]))
 
     # -- what happens to them ------------------------------------------------------------------
 
@@ -115,7 +115,7 @@ class Nodes:
             engine.follow_status(position)
         return bool(news.any())
 
-    def occupy(self, nodes: Mapping[str, Mapping[str, int]]) -> Shift:
+    def occupy(self, nodes: Mapping[str, Mapping[str, int]]) -> ForeignUsageChange:
         """Others hold these amounts of nodes' pools now, by type; of types not named, nothing.
 
         Nodes that are not named stay as they are; names that nobody has are left out.
@@ -130,13 +130,13 @@ class Nodes:
         position, amount = np.array(asked, np.int64).reshape(-1, 2).T
         changed = engine.graph.occupied[engine.tree.vertex[position]] != amount
         if not changed.any():
-            return Shift(position[:0], position[:0])
+            return ForeignUsageChange(position[:0], position[:0])
         position, amount = position[changed], amount[changed]
         engine.graph.set_occupied(engine.tree.vertex[position], amount)
         before = engine.ledger.size[position]
         engine.ledger.occupy(position, amount)
         after = engine.ledger.size[position]
-        return Shift(position[after < before], position[after > before])
+        return ForeignUsageChange(position[after < before], position[after > before])
 
     def _find_pools(self, version: int) -> dict[str, dict[str, int]]:
         """For each node the positions of its pools, by type."""

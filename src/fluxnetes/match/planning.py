@@ -20,17 +20,17 @@ from numpy.typing import NDArray
 
 from fluxnetes.graph.placement import Placement
 from fluxnetes.jobspec.model import Count, Jobspec
-from fluxnetes.match.candidate import Found
-from fluxnetes.match.engine.closure import Held
-from fluxnetes.match.engine.engine import Engine, NothingHeld
+from fluxnetes.match.candidate import Candidate
+from fluxnetes.match.engine.closure import HeldVertices
+from fluxnetes.match.engine.engine import MatchEngine, NothingHeld
 from fluxnetes.match.gang.fixed_placement import gang_at
 from fluxnetes.match.gang.model import Gang
-from fluxnetes.match.jobs import Job
+from fluxnetes.match.jobs import MatchedJob
 from fluxnetes.match.ledger.aggregates import add_up
-from fluxnetes.match.ledger.ledger import Holding
-from fluxnetes.match.ledger.views import View
+from fluxnetes.match.ledger.ledger import JobHolding
+from fluxnetes.match.ledger.views import LedgerView
 from fluxnetes.match.matcher import Matcher
-from fluxnetes.match.nodes import Nodes
+from fluxnetes.match.nodes import NodeIndex
 from fluxnetes.match.requests import InvalidRequest
 
 Ints = NDArray[np.int64]
@@ -44,13 +44,13 @@ class Planning:
 
     def __init__(self, matcher: Matcher) -> None:
         self.matcher = matcher
-        self.nodes = Nodes(matcher)
+        self.nodes = NodeIndex(matcher)
         self._amounts_below = lru_cache(maxsize=256)(self._count_below)
-        self._last: tuple[Held, Placement] | None = None
+        self._last: tuple[HeldVertices, Placement] | None = None
         """What was given last, and as what; the same is often given again."""
 
     @property
-    def engine(self) -> Engine:
+    def engine(self) -> MatchEngine:
         return self.matcher.engine
 
     # -- questions -----------------------------------------------------------------------------
@@ -68,29 +68,29 @@ class Planning:
             return "nothing in the request is exclusive, so the job would hold nothing"
         return ""
 
-    def find_now(self, asked: Jobspec | Gang, now: int, until: int) -> Found | None:
+    def find_now(self, asked: Jobspec | Gang, now: int, until: int) -> Candidate | None:
         """Where it fits from now on, bookings honoured."""
         return self._find(asked, self.engine.ledger.during(now, until))
 
-    def find_now_if_nothing_were_booked(self, asked: Jobspec | Gang) -> Found | None:
+    def find_now_if_nothing_were_booked(self, asked: Jobspec | Gang) -> Candidate | None:
         """Where it fits at this moment, whatever is booked for later."""
         return self._find(asked, self.engine.ledger.now())
 
-    def find_later(self, asked: Jobspec | Gang, start: int, until: int) -> Found | None:
+    def find_later(self, asked: Jobspec | Gang, start: int, until: int) -> Candidate | None:
         """Where it fits in a window after now, bookings honoured."""
         return self._find(asked, self.engine.ledger.later(start, until))
 
-    def find_on_everything(self, asked: Jobspec | Gang) -> Found | None:
+    def find_on_everything(self, asked: Jobspec | Gang) -> Candidate | None:
         """Where it fits if all were up and idle."""
         return self._find(asked, self.engine.ledger.everything())
 
-    def found_at(self, asked: Jobspec | Gang, nodes: Sequence[str]) -> Found | str:
+    def found_at(self, asked: Jobspec | Gang, nodes: Sequence[str]) -> Candidate | str:
         """A gang on nodes that are given, pod by pod; or why that cannot be."""
         if not isinstance(asked, Gang):
             return "only gangs say what they take of which node"
         return gang_at(self.engine, self.nodes, asked.tidied(), nodes)
 
-    def is_free(self, found: Found, now: int, start: int, until: int) -> bool:
+    def is_free(self, found: Candidate, now: int, start: int, until: int) -> bool:
         """Whether what was found once can still be had through a window, bookings honoured."""
         engine, held = self.engine, found.held
         if found.version != engine.version:
@@ -137,7 +137,7 @@ class Planning:
             middle = (low + high + 1) // 2
         return low
 
-    def _most_units(self, one: Jobspec | Gang, view: View) -> int:
+    def _most_units(self, one: Jobspec | Gang, view: LedgerView) -> int:
         """No more units than this can fit."""
         found = self._find(one, view)
         if found is None:
@@ -149,17 +149,17 @@ class Planning:
         same = self.engine.types == type_
         return int(view.size[same].sum()) // max(1, int(held.needs[held.exclusive][0]))
 
-    def _find(self, asked: Jobspec | Gang, view: View) -> Found | None:
+    def _find(self, asked: Jobspec | Gang, view: LedgerView) -> Candidate | None:
         try:
             request = self.matcher.request(asked)
         except InvalidRequest:  # of a type that was known when it was asked for first
             return None
         held = request.select(view)
-        return None if held is None else Found(held, request.seats, self.engine.version)
+        return None if held is None else Candidate(held, request.seats, self.engine.version)
 
     # -- amounts -------------------------------------------------------------------------------
 
-    def amounts(self, found: Found) -> dict[str, int]:
+    def amounts(self, found: Candidate) -> dict[str, int]:
         """How much of each type a job has for itself, whole vertices with all below them."""
         held = found.held
         mine = held.position[held.exclusive]
@@ -238,14 +238,14 @@ class Planning:
 
     # -- records -------------------------------------------------------------------------------
 
-    def allocate(self, jobid: int, found: Found, now: int, until: int) -> Placement:
+    def allocate(self, jobid: int, found: Candidate, now: int, until: int) -> Placement:
         """A job has what was found for it, from now on."""
         placement = self._placement(found.held, now, until)
-        self.matcher.jobs[jobid] = Job(jobid, now, until, False, placement)
+        self.matcher.jobs[jobid] = MatchedJob(jobid, now, until, False, placement)
         self.engine.enter(jobid, found.held, now, until, reserved=False, now=now)
         return placement
 
-    def _placement(self, held: Held, now: int, until: int) -> Placement:
+    def _placement(self, held: HeldVertices, now: int, until: int) -> Placement:
         if self._last is not None and self._last[0] is held:
             placement = self._last[1]
             if (placement.start, placement.end) == (now, until):
@@ -256,7 +256,7 @@ class Planning:
 
     def readmit(self, jobid: int, placement: Placement) -> None:
         """A job has what it had before we were restarted."""
-        self.matcher.readmit(Job(jobid, placement.start, placement.end, False, placement))
+        self.matcher.readmit(MatchedJob(jobid, placement.start, placement.end, False, placement))
 
     def prolong(self, jobid: int, until: int) -> None:
         """A job keeps what it has for longer, or less long."""
@@ -265,18 +265,18 @@ class Planning:
         job.placement = replace(job.placement, end=until)
         self._enter_again(job)
 
-    def reduce(self, jobid: int, placement: Placement) -> Found:
+    def reduce(self, jobid: int, placement: Placement) -> Candidate:
         """A job keeps only this; returns what that is on the tree."""
         job = self.matcher.jobs[jobid]
         job.placement = placement
         return self._enter_again(job)
 
-    def _enter_again(self, job: Job) -> Found:
+    def _enter_again(self, job: MatchedJob) -> Candidate:
         engine = self.engine
         held = engine.held(job.placement)
         engine.leave(job.jobid)
         engine.enter(job.jobid, held, job.at, job.end, reserved=False, moved=True)
-        return Found(held)
+        return Candidate(held)
 
     def free(self, jobid: int) -> None:
         """A job is gone from all that it had."""
@@ -284,9 +284,9 @@ class Planning:
             self.engine.leave(jobid)
             del self.matcher.jobs[jobid]
 
-    def book(self, key: int, found: Found, start: int, until: int) -> None:
+    def book(self, key: int, found: Candidate, start: int, until: int) -> None:
         held = found.held
-        holding = Holding(held.position, held.needs, held.exclusive, start, until, True)
+        holding = JobHolding(held.position, held.needs, held.exclusive, start, until, True)
         self.engine.ledger.add(key, holding)
 
     def unbook(self, key: int) -> None:
@@ -312,4 +312,4 @@ def times(one: Jobspec | Gang, count: int) -> Jobspec | Gang:
     return replace(one, resources=(top, *one.resources[1:]))
 
 
-__all__ = ["Found", "InvalidRequest", "Planning", "times"]
+__all__ = ["Candidate", "InvalidRequest", "Planning", "times"]

@@ -29,7 +29,7 @@ class PolicyError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class MatchPolicy:
     """How candidates are scored and which scores win."""
 
     name: str
@@ -47,7 +47,7 @@ class Policy:
         return self.low and self.scoring == "id"
 
 
-def parse_policy(text: str) -> Policy:
+def parse_policy(text: str) -> MatchPolicy:
     """A policy from its name, or from options such as `policy=low node_centric=true`.
 
     >>> parse_policy("lonode") == parse_policy("policy=low node_centric=true")
@@ -56,14 +56,14 @@ def parse_policy(text: str) -> Policy:
     (True, True)
     """
     if text == "locality":
-        return Policy(text, scoring="interval")
+        return MatchPolicy(text, scoring="interval")
     if text == "variation":
-        return Policy(text, scoring="property", low=True)
+        return MatchPolicy(text, scoring="property", low=True)
     options = _options(NAMED.get(text, text))
     order = options.pop("policy", None)
     if order is None:
         raise PolicyError(f"policy {text!r} names neither policy=high nor policy=low")
-    return Policy(
+    return MatchPolicy(
         text,
         low=order == "low",
         node_centric=options.get("node_centric") == "true",

@@ -11,24 +11,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from fluxnetes.jobspec.model import SLOT, Resource
-from fluxnetes.match.engine.stages import Kind, Stage
+from fluxnetes.match.engine.stages import Stage, StageKind
 from fluxnetes.match.engine.states import States, quantity_below
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class AvailabilityWords:
     """How to say what there is: ever, or free at some time."""
 
     most: str
     all: str
 
 
-NOW = Words("the most that one {holder} has free now is {best}", "{have} can be had now")
-EVER = Words("the largest {holder} has {best}", "{have} in this graph could serve")
+NOW = AvailabilityWords(
+    "the most that one {holder} has free now is {best}", "{have} can be had now"
+)
+EVER = AvailabilityWords("the largest {holder} has {best}", "{have} in this graph could serve")
 
 
 def explain(
-    stage: Stage | None, resources: tuple[Resource, ...], states: States, words: Words
+    stage: Stage | None, resources: tuple[Resource, ...], states: States, words: AvailabilityWords
 ) -> str:
     """The reason why a request found nothing in the states of a traversal."""
     if stage is None:
@@ -69,7 +71,7 @@ def _amount(wanted: Resource) -> str:
 
 def _serving(stage: Stage, type: str) -> list[Stage]:
     """The stages that compete for a request's top level."""
-    if stage.kind is Kind.PASS:
+    if stage.kind is StageKind.PASS:
         return [found for below in stage.below for found in _serving(below, type)]
     asked_for = stage.request.type if stage.request is not None else SLOT
     return [stage] if asked_for == type else []
@@ -83,7 +85,7 @@ def _total(stage: Stage, states: States, type: str) -> int:
 
 
 def _why_few(
-    serving: list[Stage], states: States, wanted: Resource, have: int, words: Words
+    serving: list[Stage], states: States, wanted: Resource, have: int, words: AvailabilityWords
 ) -> str:
     deeper = [reason for s in serving if (reason := _unmet_below(s, states, words))]
     if have == 0 and deeper:
@@ -93,7 +95,7 @@ def _why_few(
     return f"{reason} ({deeper[0]})" if deeper else reason
 
 
-def _unmet_below(stage: Stage, states: States, words: Words) -> str:
+def _unmet_below(stage: Stage, states: States, words: AvailabilityWords) -> str:
     """The deepest requirement that no vertex of a stage meets."""
     slots = [c for slot in stage.slots for c in slot.children]
     asked = slots or list(stage.request.children if stage.request is not None else ())
@@ -114,7 +116,7 @@ def _unmet_below(stage: Stage, states: States, words: Words) -> str:
     return _unmet_slots(stage, states, words)
 
 
-def _unmet_slots(stage: Stage, states: States, words: Words) -> str:
+def _unmet_slots(stage: Stage, states: States, words: AvailabilityWords) -> str:
     made = states[id(stage)].slots
     for wanted in stage.request.children if stage.request is not None else ():
         if wanted.type == SLOT and made is not None and wanted.count.fit(int(made.max())) == 0:

@@ -9,11 +9,11 @@ import numpy as np
 
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.jobspec.model import SLOT, XOR_SLOT, Jobspec, Resource
-from fluxnetes.match.engine.closure import Held
-from fluxnetes.match.engine.engine import Engine
+from fluxnetes.match.engine.closure import HeldVertices
+from fluxnetes.match.engine.engine import MatchEngine
 from fluxnetes.match.engine.flexible import TooManyVariants
 from fluxnetes.match.gang.model import Gang, Seats
-from fluxnetes.match.ledger.views import View
+from fluxnetes.match.ledger.views import LedgerView
 from fluxnetes.match.reasons import EVER, NOW, explain
 
 
@@ -21,14 +21,14 @@ class InvalidRequest(ValueError):  # noqa: N818 - reads better where it is raise
     """A request that makes no sense on this graph."""
 
 
-class Request(Protocol):
+class MatchRequest(Protocol):
     """A request that the engine can try in any window of time."""
 
     duration: float
     queue: str | None
     seats: tuple[Seats, ...]
 
-    def select(self, view: View) -> Held | None:
+    def select(self, view: LedgerView) -> HeldVertices | None:
         """Where it fits in a view; None: nowhere."""
 
     def needs(self) -> dict[str, int]:
@@ -44,7 +44,7 @@ class Request(Protocol):
 class JobspecRequest:
     """A jobspec, as one plan for each of its variants."""
 
-    def __init__(self, engine: Engine, jobspec: Jobspec) -> None:
+    def __init__(self, engine: MatchEngine, jobspec: Jobspec) -> None:
         if not jobspec.resources:
             raise InvalidRequest("the jobspec asks for no resources")
         check_types(_types(jobspec.resources), engine.graph)
@@ -58,7 +58,7 @@ class JobspecRequest:
         except TooManyVariants as error:
             raise InvalidRequest(str(error)) from error
 
-    def select(self, view: View) -> Held | None:
+    def select(self, view: LedgerView) -> HeldVertices | None:
         return self._engine.select(self._plans, view)
 
     def needs(self) -> dict[str, int]:
@@ -81,7 +81,7 @@ class JobspecRequest:
 class GangRequest:
     """A gang of pods on nodes that are pools."""
 
-    def __init__(self, engine: Engine, gang: Gang) -> None:
+    def __init__(self, engine: MatchEngine, gang: Gang) -> None:
         amounts = [pair for s in gang.shapes for pair in s.amounts] + list(gang.shared)
         for type, amount in amounts:
             if amount < 0:
@@ -97,7 +97,7 @@ class GangRequest:
         self._gang = gang
         self._why = ""
 
-    def select(self, view: View) -> Held | None:
+    def select(self, view: LedgerView) -> HeldVertices | None:
         seated = self._engine.gangs.seat(self._gang, view)
         if isinstance(seated, str):
             self._why = seated

@@ -15,7 +15,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Self
 
-from fluxnetes.plane.certificates import Certificate
+from fluxnetes.plane.certificates import PlaneCertificate
 from fluxnetes.plane.errors import PlaneFailed, RequestRefused
 from fluxnetes.plane.paths import LOOPBACK
 
@@ -27,10 +27,10 @@ _SLOWEST_ANSWER = 60.0
 _LOST = (http.client.HTTPException, ConnectionError, ssl.SSLError)
 
 
-class Api:
+class PlaneApi:
     """An admin's way in."""
 
-    def __init__(self, port: int, authority: Path, client: Certificate) -> None:
+    def __init__(self, port: int, authority: Path, client: PlaneCertificate) -> None:
         self._port = port
         self._trust = ssl.create_default_context(cafile=authority)
         self._trust.load_cert_chain(client.certificate, client.key)

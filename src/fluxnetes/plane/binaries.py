@@ -25,7 +25,7 @@ PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler
 
 
 @dataclass(frozen=True, slots=True)
-class Binaries:
+class PlaneBinaries:
     """All programs of one control plane."""
 
     paths: dict[str, Path]
@@ -34,7 +34,7 @@ class Binaries:
         return str(self.paths[program])
 
 
-def find_binaries(progress: Progress | None = None) -> Binaries:
+def find_binaries(progress: Progress | None = None) -> PlaneBinaries:
     """Get them, by a build if need be."""
     found = find_existing()
     if found is not None:
@@ -47,7 +47,7 @@ def find_binaries(progress: Progress | None = None) -> Binaries:
     return built
 
 
-def find_existing() -> Binaries | None:
+def find_existing() -> PlaneBinaries | None:
     """Those that can be had without a build."""
     assets = os.environ.get("KUBEBUILDER_ASSETS")
     path = [Path(each) for each in os.environ.get("PATH", "").split(os.pathsep) if each]
@@ -65,8 +65,8 @@ def cache_folder() -> Path:
     return top / "fluxnetes" / "controlplane" / f"{kubernetes_version(module)}-{digest}"
 
 
-def _in_folders(folders: Sequence[Path]) -> Binaries | None:
+def _in_folders(folders: Sequence[Path]) -> PlaneBinaries | None:
     where = os.pathsep.join(map(str, folders))
     found = {name: shutil.which(name, path=where) for name in PROGRAMS} if where else {}
     paths = {name: Path(path) for name, path in found.items() if path}
-    return Binaries(paths) if len(paths) == len(PROGRAMS) else None
+    return PlaneBinaries(paths) if len(paths) == len(PROGRAMS) else None

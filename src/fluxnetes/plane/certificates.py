@@ -15,7 +15,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from fluxnetes.common.certificates import (
-    Signed,
+    SignedCertificate,
     issue_client,
     issue_server,
     make_authority,
@@ -28,14 +28,14 @@ _AUTHORITY = timedelta(days=3650)
 
 
 @dataclass(frozen=True, slots=True)
-class Certificate:
+class PlaneCertificate:
     """A certificate and its key, in PEM files."""
 
     certificate: Path
     key: Path
 
 
-class Authority:
+class PlaneAuthority:
     """The certificate authority of one folder."""
 
     def __init__(self, folder: Path) -> None:
@@ -44,30 +44,32 @@ class Authority:
         if not self.files.certificate.exists():
             # The certificate comes last: it says that both are there.
             self._write("ca", make_authority("fluxnetes plane", _AUTHORITY, rsa_key=True))
-        self._signed = Signed(self.files.certificate.read_bytes(), self.files.key.read_bytes())
+        self._signed = SignedCertificate(
+            self.files.certificate.read_bytes(), self.files.key.read_bytes()
+        )
 
     def issue_server(
         self, name: str, addresses: tuple[str, ...], names: tuple[str, ...]
-    ) -> Certificate:
+    ) -> PlaneCertificate:
         """A certificate for a server that is reached at these addresses and names."""
         return self._write(name, issue_server(self._signed, name, addresses, names, _LEAF))
 
-    def issue_client(self, name: str, user: str, group: str | None = None) -> Certificate:
+    def issue_client(self, name: str, user: str, group: str | None = None) -> PlaneCertificate:
         """A certificate that says: this is `user`, of `group`."""
         return self._write(name, issue_client(self._signed, user, group, _LEAF))
 
-    def signing_key(self, name: str) -> Certificate:
+    def signing_key(self, name: str) -> PlaneCertificate:
         """A key pair without a certificate, made once: the public half is in `certificate`."""
         files = self._files(name)
         if files.key.exists() and files.certificate.exists():
             return files
         return self._write(name, make_key_pair())
 
-    def _write(self, name: str, signed: Signed) -> Certificate:
+    def _write(self, name: str, signed: SignedCertificate) -> PlaneCertificate:
         files = self._files(name)
         write_whole(files.key, signed.key)
         write_whole(files.certificate, signed.certificate)
         return files
 
-    def _files(self, name: str) -> Certificate:
-        return Certificate(self._folder / f"{name}.crt", self._folder / f"{name}.key")
+    def _files(self, name: str) -> PlaneCertificate:
+        return PlaneCertificate(self._folder / f"{name}.crt", self._folder / f"{name}.key")

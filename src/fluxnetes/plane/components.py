@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 
-from fluxnetes.plane.api import Api
-from fluxnetes.plane.binaries import Binaries
-from fluxnetes.plane.certificates import Authority, Certificate
+from fluxnetes.plane.api import PlaneApi
+from fluxnetes.plane.binaries import PlaneBinaries
+from fluxnetes.plane.certificates import PlaneAuthority, PlaneCertificate
 from fluxnetes.plane.kubeconfig import write_kubeconfig
-from fluxnetes.plane.paths import LOOPBACK, Places
+from fluxnetes.plane.paths import LOOPBACK, PlanePaths
 from fluxnetes.plane.probes import etcd_is_ready, is_well
 from fluxnetes.plane.processes import Program
 
@@ -47,11 +47,11 @@ second is all that a stock controller manager makes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class ComponentSettings:
     """What the programs need to know of each other."""
 
-    places: Places
-    binaries: Binaries
+    places: PlanePaths
+    binaries: PlaneBinaries
     ports: Mapping[str, int]
     parts: tuple[str, ...] = ALL
     fsync: bool = True
@@ -67,21 +67,21 @@ class Setting:
         """Whom to trust."""
         return self.key("ca").certificate
 
-    def key(self, name: str) -> Certificate:
-        return Certificate(self.places.keys / f"{name}.crt", self.places.keys / f"{name}.key")
+    def key(self, name: str) -> PlaneCertificate:
+        return PlaneCertificate(self.places.keys / f"{name}.crt", self.places.keys / f"{name}.key")
 
     def kubeconfig(self, user: str) -> Path:
         if user == ADMIN:
             return self.places.kubeconfig
         return self.places.settings / f"{user}.kubeconfig"
 
-    def api(self) -> Api:
-        return Api(self.ports[API_SERVER], self.authority, self.key(ADMIN))
+    def api(self) -> PlaneApi:
+        return PlaneApi(self.ports[API_SERVER], self.authority, self.key(ADMIN))
 
 
-def write_settings(setting: Setting) -> None:
+def write_settings(setting: ComponentSettings) -> None:
     """Issue the certificates and write all files that the programs read."""
-    authority = Authority(setting.places.keys)
+    authority = PlaneAuthority(setting.places.keys)
     authority.signing_key("service-accounts")
     authority.issue_server("server", (LOOPBACK, "10.96.0.1"), _NAMES)
     trusted = authority.files.certificate
@@ -94,14 +94,14 @@ def write_settings(setting: Setting) -> None:
     (setting.places.settings / "scheduler.json").write_text(_scheduler_configuration(setting))
 
 
-def program(setting: Setting, name: str) -> Program:
+def program(setting: ComponentSettings, name: str) -> Program:
     """How to run one of them."""
     made = _MAKERS[name](setting)
     extra = setting.extra.get(name, ())
     return Program(name, (*made.command, *extra), made.is_ready, made.environment)
 
 
-def _etcd(setting: Setting) -> Program:
+def _etcd(setting: ComponentSettings) -> Program:
     command = (
         setting.binaries[ETCD],
         "--name=plane",
@@ -118,7 +118,7 @@ def _etcd(setting: Setting) -> Program:
     return Program(ETCD, command, lambda: etcd_is_ready(setting.places.top / _ETCD_SOCKET))
 
 
-def _api_server(setting: Setting) -> Program:
+def _api_server(setting: ComponentSettings) -> Program:
     accounts, server = setting.key("service-accounts"), setting.key("server")
     command = (
         setting.binaries[API_SERVER],
@@ -143,7 +143,7 @@ def _api_server(setting: Setting) -> Program:
     return Program(API_SERVER, command, setting.api().is_ready)
 
 
-def _front_proxy(setting: Setting) -> tuple[str, ...]:
+def _front_proxy(setting: ComponentSettings) -> tuple[str, ...]:
     """Who may speak for others. Nobody has that name, but the controllers want to be told."""
     return (
         f"--requestheader-client-ca-file={setting.authority}",
@@ -154,14 +154,14 @@ def _front_proxy(setting: Setting) -> tuple[str, ...]:
     )
 
 
-def _without_controllers(setting: Setting) -> tuple[str, ...]:
+def _without_controllers(setting: ComponentSettings) -> tuple[str, ...]:
     """Some pods and nodes wait for a controller at their birth; if there is none, they need not."""
     if CONTROLLERS in setting.parts:
         return ()
     return ("--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",)
 
 
-def _controllers(setting: Setting) -> Program:
+def _controllers(setting: ComponentSettings) -> Program:
     command = (
         setting.binaries[CONTROLLERS],
         *_secured(setting, CONTROLLERS),
@@ -180,7 +180,7 @@ def _controllers(setting: Setting) -> Program:
     )
 
 
-def _scheduler(setting: Setting) -> Program:
+def _scheduler(setting: ComponentSettings) -> Program:
     configuration = setting.places.settings / "scheduler.json"
     command = (
         setting.binaries[SCHEDULER],
@@ -190,7 +190,7 @@ def _scheduler(setting: Setting) -> Program:
     return Program(SCHEDULER, command, lambda: is_well(setting.ports[SCHEDULER], setting.authority))
 
 
-def _scheduler_configuration(setting: Setting) -> str:
+def _scheduler_configuration(setting: ComponentSettings) -> str:
     return json.dumps(
         {
             "apiVersion": "kubescheduler.config.k8s.io/v1",
@@ -204,7 +204,7 @@ def _scheduler_configuration(setting: Setting) -> str:
     )
 
 
-def _kwok(setting: Setting) -> Program:
+def _kwok(setting: ComponentSettings) -> Program:
     command = (
         setting.binaries[KWOK],
         f"--kubeconfig={setting.kubeconfig(KWOK)}",
@@ -220,7 +220,7 @@ def _kwok(setting: Setting) -> Program:
     return Program(KWOK, command, lambda: is_well(setting.ports[KWOK]), own)
 
 
-_MAKERS: Mapping[str, Callable[[Setting], Program]] = {
+_MAKERS: Mapping[str, Callable[[ComponentSettings], Program]] = {
     ETCD: _etcd,
     API_SERVER: _api_server,
     CONTROLLERS: _controllers,
@@ -229,7 +229,7 @@ _MAKERS: Mapping[str, Callable[[Setting], Program]] = {
 }
 
 
-def _secured(setting: Setting, name: str) -> tuple[str, ...]:
+def _secured(setting: ComponentSettings, name: str) -> tuple[str, ...]:
     """Where it serves its health and metrics, and whom it asks who may see them."""
     server, kubeconfig = setting.key("server"), setting.kubeconfig(name)
     return (

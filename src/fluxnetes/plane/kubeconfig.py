@@ -8,14 +8,14 @@ from typing import Any
 
 import yaml
 
-from fluxnetes.plane.certificates import Certificate
+from fluxnetes.plane.certificates import PlaneCertificate
 from fluxnetes.plane.paths import write_whole
 
 NAME = "fluxnetes"
 """Of the cluster, the user and the context: `kubectl --context fluxnetes`."""
 
 
-def write_kubeconfig(path: Path, server: str, authority: Path, client: Certificate) -> None:
+def write_kubeconfig(path: Path, server: str, authority: Path, client: PlaneCertificate) -> None:
     document: dict[str, Any] = {
         "apiVersion": "v1",
         "kind": "Config",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from urllib.parse import quote
 
-from fluxnetes.plane.api import Api, Object
+from fluxnetes.plane.api import Object, PlaneApi
 
 NODES = "/api/v1/nodes"
 OURS = "fluxnetes.io/plane"
@@ -41,7 +41,7 @@ def node_name(index: int) -> str:
     return f"node-{index}"
 
 
-def make_nodes(api: Api, count: int, shape: NodeShape) -> None:
+def make_nodes(api: PlaneApi, count: int, shape: NodeShape) -> None:
     """See to it that there are node-0 to node-(count - 1), and no others of ours."""
     wanted = {node_name(index): index for index in range(count)}
     there = {each["metadata"]["name"] for each in api.get(f"{NODES}?labelSelector={OURS}")["items"]}
@@ -52,7 +52,7 @@ def make_nodes(api: Api, count: int, shape: NodeShape) -> None:
             api.create(NODES, a_node(name, shape, zone=index % shape.zones))
 
 
-def wait_until_ready(api: Api, count: int, seconds: float = 60.0) -> None:
+def wait_until_ready(api: PlaneApi, count: int, seconds: float = 60.0) -> None:
     """Until all nodes of ours may be used."""
     for nodes in api.follow(f"{NODES}?labelSelector={OURS}", seconds):
         if len(nodes) == count and all(is_usable(node) for node in nodes.values()):

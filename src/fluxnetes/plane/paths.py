@@ -27,7 +27,7 @@ LOOPBACK = "127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class PlanePaths:
     """The folder of one control plane."""
 
     top: Path
@@ -64,9 +64,9 @@ class Places:
         return self.top / "logs" / f"{program}.log"
 
 
-def make_places(folder: Path) -> Places:
+def make_places(folder: Path) -> PlanePaths:
     """Make the folders, closed to everybody else: whoever reads them is the cluster's admin."""
-    places = Places(folder.expanduser().resolve())
+    places = PlanePaths(folder.expanduser().resolve())
     try:
         places.top.mkdir(parents=True, exist_ok=True)
         places.top.chmod(0o700)
@@ -77,7 +77,7 @@ def make_places(folder: Path) -> Places:
     return places
 
 
-def choose_ports(places: Places, names: Sequence[str]) -> dict[str, int]:
+def choose_ports(places: PlanePaths, names: Sequence[str]) -> dict[str, int]:
     """A port for each name: that of the last start if it is free, else any that is."""
     known = json.loads(places.ports.read_text()) if places.ports.exists() else {}
     chosen: dict[str, int] = {}

@@ -20,13 +20,20 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from fluxnetes.plane.api import Api
-from fluxnetes.plane.binaries import Binaries, find_binaries
-from fluxnetes.plane.components import ALL, CONTROLLERS, WITH_PORT, Setting, program, write_settings
+from fluxnetes.plane.api import PlaneApi
+from fluxnetes.plane.binaries import PlaneBinaries, find_binaries
+from fluxnetes.plane.components import (
+    ALL,
+    CONTROLLERS,
+    WITH_PORT,
+    ComponentSettings,
+    program,
+    write_settings,
+)
 from fluxnetes.plane.errors import PlaneFailed
 from fluxnetes.plane.nodes import NodeShape, make_nodes, wait_until_ready
 from fluxnetes.plane.paths import choose_ports, make_places
-from fluxnetes.plane.processes import FolderLock, Process
+from fluxnetes.plane.processes import FolderLock, ProgramRun
 
 Say = Callable[[str], None]
 """Told what is ready, line by line."""
@@ -50,20 +57,20 @@ class ControlPlane:
         parts: Sequence[str] = ALL,
         fsync: bool = True,
         extra: Mapping[str, tuple[str, ...]] | None = None,
-        binaries: Binaries | None = None,
+        binaries: PlaneBinaries | None = None,
         say: Say = _be_quiet,
     ) -> None:
         unknown = set(parts) - set(ALL)
         if unknown:
             raise ValueError(f"there is no part {', '.join(sorted(unknown))}; there is: {ALL}")
         self.places = make_places(folder)
-        self.processes: dict[str, Process] = {}
+        self.processes: dict[str, ProgramRun] = {}
         self._parts = tuple(part for part in ALL if part in parts)
         self._nodes, self._shape = nodes, shape or NodeShape()
         self._fsync, self._extra, self._say = fsync, dict(extra or {}), say
         self._binaries = binaries
         self._lock: FolderLock | None = None
-        self._setting: Setting | None = None
+        self._setting: ComponentSettings | None = None
 
     def __enter__(self) -> Self:
         self.start()
@@ -82,7 +89,7 @@ class ControlPlane:
         """The address of the API server."""
         return self._running().server
 
-    def api(self) -> Api:
+    def api(self) -> PlaneApi:
         """An admin's connection, for one thread."""
         return self._running().api()
 
@@ -113,7 +120,9 @@ class ControlPlane:
         """Start one part, and wait until it answers."""
         setting, places = self._running(), self.places
         assert self._lock is not None  # noqa: S101 - as long as there is a setting
-        process = Process(program(setting, name), places.log(name), places.top, self._lock.programs)
+        process = ProgramRun(
+            program(setting, name), places.log(name), places.top, self._lock.programs
+        )
         self.processes[name] = process
         process.wait_until_ready()
         self._say(f"{name} is ready")
@@ -123,9 +132,11 @@ class ControlPlane:
         states = {name: process.status for name, process in self.processes.items()}
         return {name: status for name, status in states.items() if status is not None}
 
-    def _start(self, binaries: Binaries) -> None:
+    def _start(self, binaries: PlaneBinaries) -> None:
         ports = choose_ports(self.places, WITH_PORT)
-        self._setting = Setting(self.places, binaries, ports, self._parts, self._fsync, self._extra)
+        self._setting = ComponentSettings(
+            self.places, binaries, ports, self._parts, self._fsync, self._extra
+        )
         write_settings(self._setting)
         for name in self._parts:
             self.start_part(name)
@@ -136,13 +147,13 @@ class ControlPlane:
                 _wait_for_accounts(api)
         self._say(f"{self._nodes} nodes are ready")
 
-    def _running(self) -> Setting:
+    def _running(self) -> ComponentSettings:
         if self._setting is None:
             raise PlaneFailed(f"the control plane of {self.places.top} was not started")
         return self._setting
 
 
-def _wait_for_accounts(api: Api) -> None:
+def _wait_for_accounts(api: PlaneApi) -> None:
     """No pod can be made in a namespace before its service account is there."""
     for accounts in api.follow(_DEFAULT_ACCOUNT):
         if "default" in accounts:

@@ -45,7 +45,7 @@ class Program:
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
-class Process:
+class ProgramRun:
     """One run of a program."""
 
     def __init__(self, program: Program, log: Path, folder: Path, lock: int) -> None:

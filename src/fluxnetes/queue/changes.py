@@ -14,20 +14,20 @@ from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.placement import Placement
 from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.match.gang.model import Seats
-from fluxnetes.queue.jobs import Job
-from fluxnetes.queue.states import WAITING, State
+from fluxnetes.queue.jobs import QueueJob
+from fluxnetes.queue.states import WAITING, JobState
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class JobEvent:
     """One line of a job's story. Events are only ever added."""
 
     job: int
     at: int
     kind: str
     """`transition`, `planned`, `unplanned`, `altered`, `resized`, `note`."""
-    before: State | None = None
-    after: State | None = None
+    before: JobState | None = None
+    after: JobState | None = None
     start: int | None = None
     """For `planned`: the promised start."""
     reason: str = ""
@@ -65,7 +65,7 @@ class Allocation:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class NodeWindow:
     """Nodes set aside for a time: for nobody (maintenance), or for some (advance reservation)."""
 
     name: str
@@ -80,7 +80,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class UsageRecord:
     """Resource-seconds held by one user in one namespace, decayed to a moment."""
 
     namespace: str
@@ -99,7 +99,7 @@ class QueueState:
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class BudgetRecord:
     """What a budget's current period has seen: used up and still committed."""
 
     budget: str
@@ -113,15 +113,15 @@ class Spent:
 class Changes:
     """What changed since the last time somebody took the changes."""
 
-    events: list[Event] = field(default_factory=list)
-    jobs: dict[int, Job] = field(default_factory=dict)
+    events: list[JobEvent] = field(default_factory=list)
+    jobs: dict[int, QueueJob] = field(default_factory=dict)
     """The records of all jobs that changed, as they are now."""
     allocations: dict[int, Allocation | None] = field(default_factory=dict)
     """What jobs hold now; None: nothing any more."""
-    windows: dict[str, Window | None] = field(default_factory=dict)
-    usage: dict[tuple[str, str], Usage] = field(default_factory=dict)
+    windows: dict[str, NodeWindow | None] = field(default_factory=dict)
+    usage: dict[tuple[str, str], UsageRecord] = field(default_factory=dict)
     queues: dict[str, QueueState] = field(default_factory=dict)
-    spent: dict[str, Spent] = field(default_factory=dict)
+    spent: dict[str, BudgetRecord] = field(default_factory=dict)
     step: int | None = None
     """The queue's step counter, if it moved."""
 
@@ -161,15 +161,15 @@ class Changes:
 class Snapshot:
     """All that the queue needs to go on: what a store holds, or another queue gave."""
 
-    jobs: tuple[Job, ...] = ()
+    jobs: tuple[QueueJob, ...] = ()
     """Jobs that have not ended, and ended ones that others depend on."""
-    outcomes: tuple[tuple[int, State], ...] = ()
+    outcomes: tuple[tuple[int, JobState], ...] = ()
     """How the jobs ended that ended last, by id: later ones may depend on them."""
     allocations: tuple[Allocation, ...] = ()
-    windows: tuple[Window, ...] = ()
-    usage: tuple[Usage, ...] = ()
+    windows: tuple[NodeWindow, ...] = ()
+    usage: tuple[UsageRecord, ...] = ()
     queues: tuple[QueueState, ...] = ()
-    spent: tuple[Spent, ...] = ()
+    spent: tuple[BudgetRecord, ...] = ()
     step: int = 0
     arrivals: int = 0
     """How many jobs have ever come."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fluxnetes.jobspec.constraint import Constraint
 
 
-class Policy(enum.Enum):
+class BackfillPolicy(enum.Enum):
     """Who goes next when the first in order does not fit."""
 
     FCFS = "fcfs"
@@ -24,7 +24,7 @@ class Policy(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Cap:
+class LimitConfig:
     """How much of everything one user, one namespace or one queue may have. None: no limit."""
 
     running: int | None = None
@@ -35,7 +35,7 @@ class Cap:
     """Amounts held at one time, by type."""
 
 
-NO_CAP = Cap()
+NO_CAP = LimitConfig()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class QueueConfig:
     """One named queue."""
 
     name: str = "default"
-    policy: Policy = Policy.EASY
+    policy: BackfillPolicy = BackfillPolicy.EASY
     reservations: int = 8
     """How many jobs are promised a start under hybrid."""
     depth: int | None = None
@@ -55,22 +55,22 @@ class QueueConfig:
     max_walltime: int | None = None
     grace: int = 30
     """Seconds that a job has to leave once it was told to go."""
-    cap: Cap = NO_CAP
-    per_user: Cap = NO_CAP
-    per_namespace: Cap = NO_CAP
+    cap: LimitConfig = NO_CAP
+    per_user: LimitConfig = NO_CAP
+    per_namespace: LimitConfig = NO_CAP
     preempts: bool = False
     """Whether its jobs may end or requeue preemptible jobs of lower classes."""
 
     @property
     def promises(self) -> int | None:
         """How many jobs that wait are promised a start; None: all."""
-        if self.policy is Policy.CONSERVATIVE:
+        if self.policy is BackfillPolicy.CONSERVATIVE:
             return None
-        return self.reservations if self.policy is Policy.HYBRID else 1
+        return self.reservations if self.policy is BackfillPolicy.HYBRID else 1
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class PriorityWeights:
     """What counts how much within a class. All 0: arrival alone."""
 
     priority: float = 0.0
@@ -101,7 +101,7 @@ class FairShare:
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class BudgetConfig:
     """So much of one type, for a queue or a namespace, in each period."""
 
     name: str
@@ -114,16 +114,16 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Config:
+class SchedulerConfig:
     """Everything the queue needs to know besides the graph and what happens."""
 
     queues: tuple[QueueConfig, ...] = (QueueConfig(),)
-    weights: Weights = field(default_factory=Weights)
+    weights: PriorityWeights = field(default_factory=PriorityWeights)
     age_cap: int = 7 * 24 * 3600
     """The age, in seconds, at which the factor of age is 1 and stays there."""
     fair_share: FairShare = field(default_factory=FairShare)
     charge: Mapping[str, float] = field(default_factory=dict)
     """What an amount of each type counts in usage; empty: cores, or else cpu, or else nodes."""
-    budgets: tuple[Budget, ...] = ()
+    budgets: tuple[BudgetConfig, ...] = ()
     match_policy: str = "lonode"
     """How to choose among resources that fit; see docs/policies.md."""

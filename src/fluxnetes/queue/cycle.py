@@ -14,28 +14,33 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fluxnetes.match.planning import Found
-from fluxnetes.queue.config import Policy, QueueConfig
-from fluxnetes.queue.core import Core
-from fluxnetes.queue.jobs import Job
-from fluxnetes.queue.lifecycle.transitions import Life
-from fluxnetes.queue.order.gate import Gate
-from fluxnetes.queue.plan.builder import Ground
+from fluxnetes.match.planning import Candidate
+from fluxnetes.queue.config import BackfillPolicy, QueueConfig
+from fluxnetes.queue.core import QueueCore
+from fluxnetes.queue.jobs import QueueJob
+from fluxnetes.queue.lifecycle.transitions import Transitions
+from fluxnetes.queue.order.gate import EligibilityGate
+from fluxnetes.queue.plan.builder import PlanBuilder
 from fluxnetes.queue.plan.preemption import Preemption
-from fluxnetes.queue.plan.promises import Promises
-from fluxnetes.queue.plan.requests import Ask
-from fluxnetes.queue.states import Cause, State
+from fluxnetes.queue.plan.promises import PromiseKeeper
+from fluxnetes.queue.plan.requests import PlanRequest
+from fluxnetes.queue.states import EndCause, JobState
 
 _ROUNDS = 100
 """More often than this nobody lets others in; a cycle has an end whatever happens."""
 _NO_LIMIT = 2**62
 
 
-class Cycle:
+class SchedulingCycle:
     """One pass over all queues."""
 
     def __init__(
-        self, core: Core, life: Life, gate: Gate, promises: Promises, ground: Ground
+        self,
+        core: QueueCore,
+        life: Transitions,
+        gate: EligibilityGate,
+        promises: PromiseKeeper,
+        ground: PlanBuilder,
     ) -> None:
         self._core = core
         self._life = life
@@ -43,7 +48,7 @@ class Cycle:
         self._promises = promises
         self._ground = ground
         self._preemption = Preemption(core, life)
-        self._refused: dict[Ask, int] = {}
+        self._refused: dict[PlanRequest, int] = {}
         """The shortest time for which each ask was refused since something was last freed."""
         self._asks = core.records.asks
         self._queues = sorted(core.config.queues, key=lambda q: (-q.priority, q.name))
@@ -92,9 +97,9 @@ class Cycle:
             return
         for id in overdue:
             job = core.records.jobs[id]
-            if job.state is not State.ENDING:
+            if job.state is not JobState.ENDING:
                 reason = f"its walltime of {job.walltime} s is over"
-                self._life.holding_to_ending(job, now, Cause.TIMED_OUT, reason)
+                self._life.holding_to_ending(job, now, EndCause.TIMED_OUT, reason)
             grace = core.queues[job.queue].grace
             self._life.expect(job, now + max(1, grace))
         who = ", ".join(str(id) for id in overdue[:5])
@@ -126,7 +131,7 @@ class Cycle:
                 continue
             self._start_promised(job, now)
 
-    def _start_promised(self, job: Job, now: int) -> None:
+    def _start_promised(self, job: QueueJob, now: int) -> None:
         core = self._core
         booking = core.room.unbook(job.id)
         assert booking is not None  # noqa: S101 - it was due
@@ -141,7 +146,7 @@ class Cycle:
         core.room.rebook(job.id, booking)
         self._promises.keep_all(now, "its room was not free when it was due")
 
-    def _is_passing(self, job: Job) -> bool:
+    def _is_passing(self, job: QueueJob) -> bool:
         return self._core.lines[job.queue].place(job.id) > 0
 
     # -- visiting ------------------------------------------------------------------------------
@@ -155,7 +160,7 @@ class Cycle:
         """
         promised, seen, waiting = 0, 0, False
         limit, depth = queue.promises, queue.depth
-        patient = queue.policy is Policy.FCFS
+        patient = queue.policy is BackfillPolicy.FCFS
         limited = self._gate.limits(queue.name)
         for job in self._core.lines[queue.name].in_order():
             if seen == depth:
@@ -180,13 +185,13 @@ class Cycle:
                 break
         return True
 
-    def _is_skipped(self, job: Job, now: int) -> bool:
+    def _is_skipped(self, job: QueueJob, now: int) -> bool:
         stopped = self._gate.stops(job, now)
         if stopped and job.id in self._core.room.bookings:
             self._promises.drop(job, now, stopped)
         return bool(stopped)
 
-    def _attend(self, job: Job, now: int, waiting: bool) -> bool:
+    def _attend(self, job: QueueJob, now: int, waiting: bool) -> bool:
         """Start a job that may be promised something, or promise it; True: it started."""
         core = self._core
         made_way = self._promises.make_way(job)
@@ -202,7 +207,7 @@ class Cycle:
             self._promises.put_back(made_way, now, f"job {job.id} is ordered before it")
         return started
 
-    def _try(self, job: Job, now: int, waiting: bool) -> bool:
+    def _try(self, job: QueueJob, now: int, waiting: bool) -> bool:
         """Start a job if it fits now; an array, as many of its tasks as do.
 
         False: it waits for room. An array that a limit stops after some tasks does not.
@@ -217,7 +222,7 @@ class Cycle:
                 return False
         return True
 
-    def _is_refused(self, job: Job) -> bool:
+    def _is_refused(self, job: QueueJob) -> bool:
         """Whether the same was asked for no longer a time, in vain, and nothing was freed since."""
         if self._core.freed:
             self._refused.clear()
@@ -226,7 +231,7 @@ class Cycle:
         shortest = self._refused.get(self._asks[job.submission.id])
         return shortest is not None and (job.walltime is None or job.walltime >= shortest)
 
-    def _try_one(self, job: Job, now: int, waiting: bool) -> bool:
+    def _try_one(self, job: QueueJob, now: int, waiting: bool) -> bool:
         if self._is_refused(job):
             return False
         core = self._core
@@ -243,7 +248,9 @@ class Cycle:
         self._start(job, ask, found, now, backfilled=waiting)
         return True
 
-    def _find(self, job: Job, ask: Ask, duration: int) -> tuple[Found | None, Ask]:
+    def _find(
+        self, job: QueueJob, ask: PlanRequest, duration: int
+    ) -> tuple[Candidate | None, PlanRequest]:
         room = self._core.room
         if not room.could_fit_now(ask, duration):
             return None, ask
@@ -253,7 +260,7 @@ class Cycle:
             found = room.squeeze(self._next_id(job), sized, duration)
         return found, (sized if found is not None else ask)
 
-    def _best_size(self, job: Job, ask: Ask) -> Ask:
+    def _best_size(self, job: QueueJob, ask: PlanRequest) -> PlanRequest:
         """The largest size of an elastic job that fits now; its least if none does."""
         if ask.elastic is None:
             return ask
@@ -263,13 +270,15 @@ class Cycle:
 
     # -- starting ------------------------------------------------------------------------------
 
-    def _next_id(self, job: Job) -> int:
+    def _next_id(self, job: QueueJob) -> int:
         """The id under which a job holds resources: an array's tasks have their own."""
         if job.submission.array is None:
             return job.id
         return job.id + 1 + job.tasks_started
 
-    def _start(self, job: Job, ask: Ask, found: Found, now: int, *, backfilled: bool) -> None:
+    def _start(
+        self, job: QueueJob, ask: PlanRequest, found: Candidate, now: int, *, backfilled: bool
+    ) -> None:
         if job.submission.array is not None:
             job = self._split_off(job, now)
         job.backfilled = backfilled
@@ -277,7 +286,7 @@ class Cycle:
         reason = "backfilled" if backfilled else ""
         self._life.pending_to_allocated(job, ask, found, now, reason)
 
-    def _split_off(self, array: Job, now: int) -> Job:
+    def _split_off(self, array: QueueJob, now: int) -> QueueJob:
         """The next task of an array, as a job of its own."""
         core = self._core
         records = core.records
@@ -285,9 +294,9 @@ class Cycle:
         if array.plan is not None:
             core.set_plan(array, None)
         spec = replace(array.submission, id=id, array=None, dependencies=(), begin=None)
-        task = Job(
+        task = QueueJob(
             spec,
-            State.PENDING,
+            JobState.PENDING,
             submitted=array.submitted,
             arrival=array.arrival,
             queue=array.queue,

@@ -15,7 +15,7 @@ class QueueError(ValueError):
     """The queue cannot do what it was told. Nothing was changed."""
 
 
-class UnknownJob(QueueError):  # noqa: N818 - reads better where it is raised and caught
+class UnknownQueueJob(QueueError):  # noqa: N818 - reads better where it is raised and caught
     pass
 
 
@@ -23,5 +23,5 @@ class UnknownQueue(QueueError):  # noqa: N818 - likewise
     pass
 
 
-class Refused(QueueError):  # noqa: N818 - likewise
+class QueueRefused(QueueError):  # noqa: N818 - likewise
     pass

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fluxnetes.jobspec.constraint import Constraint
-from fluxnetes.queue.jobs import Request, Size, Submission
+from fluxnetes.queue.jobs import ElasticSize, Request, Submission
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Reshape:
 
     job: int
     request: Request
-    size: Size | None = None
+    size: ElasticSize | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fluxnetes.match.gang.model import Gang
-from fluxnetes.queue.changes import Event, Window
-from fluxnetes.queue.core import Core
-from fluxnetes.queue.jobs import Job, Request
-from fluxnetes.queue.order.gate import Gate
-from fluxnetes.queue.order.order import Factors
-from fluxnetes.queue.states import HOLDING, State
+from fluxnetes.queue.changes import JobEvent, NodeWindow
+from fluxnetes.queue.core import QueueCore
+from fluxnetes.queue.jobs import QueueJob, Request
+from fluxnetes.queue.order.gate import EligibilityGate
+from fluxnetes.queue.order.order import PriorityFactors
+from fluxnetes.queue.states import HOLDING, JobState
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,22 +22,22 @@ class Explanation:
     """What is to be said of one job."""
 
     job: int
-    state: State
+    state: JobState
     reason: str
     """Why it is in this state or, while it waits, what it waits for."""
     until: int | None = None
     """While it waits: its promised start. While it holds resources: when its walltime is over."""
     place: int | None = None
     """How many jobs of its queue are before it; None if it is not in line."""
-    factors: Factors | None = None
+    factors: PriorityFactors | None = None
     """What its place in its class is made of."""
-    story: tuple[Event, ...] = ()
+    story: tuple[JobEvent, ...] = ()
 
 
 class Explainer:
     """Looks at the queue and says what is the matter."""
 
-    def __init__(self, core: Core, gate: Gate) -> None:
+    def __init__(self, core: QueueCore, gate: EligibilityGate) -> None:
         self._core = core
         self._gate = gate
 
@@ -52,18 +52,18 @@ class Explainer:
             self._reason(job, now),
             job.plan.start if job.plan is not None else job.deadline,
             line.place(job.id) if line is not None and in_line else None,
-            core.order.factors(job, now) if job.state is State.PENDING else None,
+            core.order.factors(job, now) if job.state is JobState.PENDING else None,
             tuple(core.records.stories.get(job.id, ())),
         )
 
-    def _reason(self, job: Job, now: int) -> str:
-        if job.state is State.PENDING:
+    def _reason(self, job: QueueJob, now: int) -> str:
+        if job.state is JobState.PENDING:
             return self._waits_for(job, now)
         if job.state in HOLDING and not job.reason:
             return "its walltime has no end" if job.deadline is None else ""
         return job.reason
 
-    def _waits_for(self, job: Job, now: int) -> str:
+    def _waits_for(self, job: QueueJob, now: int) -> str:
         core = self._core
         if job.id in core.parked:
             return f"waits: {core.parked[job.id]}"
@@ -79,7 +79,7 @@ class Explainer:
             return f"waits for preempted jobs to leave: {victims}"
         return self._waits_for_room(job, now)
 
-    def _array_rests(self, job: Job) -> str:
+    def _array_rests(self, job: QueueJob) -> str:
         running = len(self._core.records.children[job.id])
         spec = job.submission.array
         assert spec is not None  # noqa: S101 - the caller looked
@@ -87,7 +87,7 @@ class Explainer:
             return f"all {spec.tasks} tasks were started; {running} have not ended"
         return f"{running} tasks are there, and it may have {spec.at_once} at a time"
 
-    def _waits_for_room(self, job: Job, now: int) -> str:
+    def _waits_for_room(self, job: QueueJob, now: int) -> str:
         core = self._core
         ask = core.records.asks[job.id]
         lacks = core.planning.why_not_now(ask.request) or self._window_ahead(job, now)
@@ -102,7 +102,7 @@ class Explainer:
             return lacks
         return "it would delay jobs that were promised a start, or its turn has not come"
 
-    def _window_ahead(self, job: Job, now: int) -> str:
+    def _window_ahead(self, job: QueueJob, now: int) -> str:
         """Which windows keep a job from starting now that would fit; empty if none does."""
         windows = self._core.windows
         own = windows.get(job.submission.reservation or "")
@@ -133,6 +133,6 @@ class Explainer:
         return next((id for id in mine or bookings if bookings[id].claim), None)
 
 
-def _called(window: Window) -> str:
+def _called(window: NodeWindow) -> str:
     kind = "maintenance window" if window.maintenance else "advance reservation"
     return f"{kind} {window.name}"

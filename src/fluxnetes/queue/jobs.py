@@ -1,7 +1,7 @@
 """A job as the queue knows it: what was submitted, and what became of it.
 
-A `Submission` never changes. A `Job` is the record that lives on: its state, the values that can be
-altered while it waits, its times, its plan. All of its fields are plain values, so the store can
+A `Submission` never changes. A `QueueJob` is the record that lives on: its state, the values that
+can be altered while it waits, its times, its plan. All of its fields are plain values, so the store can
 write the record as it stands and the queue can go on from it after a crash.
 
 Times are whole seconds on the caller's clock. A walltime of None is *endless*: for the planner the
@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 
 from fluxnetes.jobspec.model import Jobspec
 from fluxnetes.match.gang.model import Gang
-from fluxnetes.queue.states import Cause, State
+from fluxnetes.queue.states import EndCause, JobState
 
 Request = Jobspec | Gang
 """What a job asks for. The walltime is the job's; a duration in the request is not looked at."""
 
 
-class After(enum.Enum):
+class DependencyKind(enum.Enum):
     """What must have become of another job."""
 
     STARTED = "after"
@@ -31,12 +31,12 @@ class After(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    kind: After
+    kind: DependencyKind
     job: int
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class ElasticSize:
     """How large an elastic group may be, in units of its request (its slots, nodes or pods)."""
 
     min: int
@@ -44,7 +44,7 @@ class Size:
 
 
 @dataclass(frozen=True, slots=True)
-class Array:
+class JobArray:
     """One record, many equal tasks; each starts as a job of its own."""
 
     tasks: int
@@ -78,8 +78,8 @@ class Submission:
     """The group is not complete yet; a `Gathered` event will tell."""
     begin: int | None = None
     dependencies: tuple[Dependency, ...] = ()
-    size: Size | None = None
-    array: Array | None = None
+    size: ElasticSize | None = None
+    array: JobArray | None = None
     reservation: str | None = None
     """The advance reservation to run in."""
     preemptible: bool = False
@@ -93,22 +93,22 @@ class Submission:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PlannedStart:
     """A promise: the job starts at this time at the latest, unless one of the listed reasons."""
 
     start: int
     since: int
-    """The queue's step in which this job was first promised something; see `Job.ranked`."""
+    """The queue's step in which this job was first promised something; see `QueueJob.ranked`."""
     reason: str = ""
     """Why the start moved later the last time it did; empty: it never did."""
 
 
 @dataclass(slots=True)
-class Job:
+class QueueJob:
     """The record of one job."""
 
     submission: Submission
-    state: State
+    state: JobState
     submitted: int
     arrival: int
     """Number in order of arrival."""
@@ -120,7 +120,7 @@ class Job:
     or was given another priority or queue. It can take room only from promises that are older."""
     eligible: int | None = None
     """Since when nothing but room is missing; age counts from here."""
-    plan: Plan | None = None
+    plan: PlannedStart | None = None
     size: int = 0
     """Units held by an elastic job; 0 for all others."""
     start: int | None = None
@@ -133,7 +133,7 @@ class Job:
     """Until when the planner expects it to hold what it holds: the deadline, unless it was told to
     go before that or is still there after it."""
     end: int | None = None
-    cause: Cause | None = None
+    cause: EndCause | None = None
     reason: str = ""
     """Why it is where it is: why it was rejected, cancelled, ended."""
     restarts: int = 0

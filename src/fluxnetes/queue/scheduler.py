@@ -15,9 +15,9 @@ from __future__ import annotations
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.match.planning import Planning
 from fluxnetes.queue.changes import Changes, Snapshot
-from fluxnetes.queue.config import Config
-from fluxnetes.queue.core import Core
-from fluxnetes.queue.cycle import Cycle
+from fluxnetes.queue.config import SchedulerConfig
+from fluxnetes.queue.core import QueueCore
+from fluxnetes.queue.cycle import SchedulingCycle
 from fluxnetes.queue.events import (
     Adopt,
     Alter,
@@ -30,21 +30,21 @@ from fluxnetes.queue.events import (
 )
 from fluxnetes.queue.explain import Explainer, Explanation
 from fluxnetes.queue.input_limits import check_bounds
-from fluxnetes.queue.jobs import Job
-from fluxnetes.queue.lifecycle.handlers import Handlers
-from fluxnetes.queue.lifecycle.transitions import Life
-from fluxnetes.queue.order.gate import Gate
-from fluxnetes.queue.order.limits import Budgets, Limits
-from fluxnetes.queue.order.order import Line, Order
-from fluxnetes.queue.order.usage import Ledger
-from fluxnetes.queue.persist.records import Records
+from fluxnetes.queue.jobs import QueueJob
+from fluxnetes.queue.lifecycle.handlers import EventHandlers
+from fluxnetes.queue.lifecycle.transitions import Transitions
+from fluxnetes.queue.order.gate import EligibilityGate
+from fluxnetes.queue.order.limits import BudgetTracker, LimitTracker
+from fluxnetes.queue.order.order import JobOrder, QueueLine
+from fluxnetes.queue.order.usage import UsageLedger
+from fluxnetes.queue.persist.records import JobRecords
 from fluxnetes.queue.persist.restore import restore, with_forgotten_queues
 from fluxnetes.queue.persist.snapshot import take_snapshot
 from fluxnetes.queue.persist.validate import Validator
-from fluxnetes.queue.plan.builder import Ground, make_room
-from fluxnetes.queue.plan.columns import Columns
-from fluxnetes.queue.plan.promises import Promises
-from fluxnetes.queue.plan.windows import Windows
+from fluxnetes.queue.plan.builder import PlanBuilder, make_room
+from fluxnetes.queue.plan.columns import PlanColumns
+from fluxnetes.queue.plan.promises import PromiseKeeper
+from fluxnetes.queue.plan.windows import WindowHandlers
 
 _CHARGED = ("core", "cpu", "node")
 """What counts as usage unless configured: the first of these that the graph has."""
@@ -62,29 +62,29 @@ class Scheduler:
     def __init__(
         self,
         matcher: Matcher,
-        config: Config | None = None,
+        config: SchedulerConfig | None = None,
         *,
         now: int = 0,
         validate: bool = False,
         count: bool = True,
     ) -> None:
         """`count=False` plans by looking at nodes even where counting units would do."""
-        self.config = config or Config()
+        self.config = config or SchedulerConfig()
         self._core = core = _build_core(matcher, self.config, now)
         self._validator = Validator(core) if validate else None
-        life = Life(core)
-        gate = Gate(core, life)
-        promises = Promises(core)
-        self._ground = ground = Ground(core, promises, count=count)
-        self._cycle = Cycle(core, life, gate, promises, ground)
-        self._handlers = Handlers(core, life, gate, promises, Windows(core, ground))
+        life = Transitions(core)
+        gate = EligibilityGate(core, life)
+        promises = PromiseKeeper(core)
+        self._ground = ground = PlanBuilder(core, promises, count=count)
+        self._cycle = SchedulingCycle(core, life, gate, promises, ground)
+        self._handlers = EventHandlers(core, life, gate, promises, WindowHandlers(core, ground))
         self._explainer = Explainer(core, gate)
 
     @classmethod
     def resume(
         cls,
         matcher: Matcher,
-        config: Config | None,
+        config: SchedulerConfig | None,
         snapshot: Snapshot,
         *,
         now: int,
@@ -92,7 +92,7 @@ class Scheduler:
         count: bool = True,
     ) -> Scheduler:
         """Go on from what was written down."""
-        config, forgotten = with_forgotten_queues(config or Config(), snapshot)
+        config, forgotten = with_forgotten_queues(config or SchedulerConfig(), snapshot)
         scheduler = cls(matcher, config, now=now, validate=validate, count=count)
         core = scheduler._core
         restore(core, scheduler._handlers, snapshot, now)
@@ -151,12 +151,12 @@ class Scheduler:
         """A job's story and, while it waits, why and until when."""
         return self._explainer.explain(job, now)
 
-    def job(self, id: int) -> Job:
+    def job(self, id: int) -> QueueJob:
         """The record of a job that lives or ended not long ago."""
         return self._core.records.find(id)
 
     @property
-    def jobs(self) -> dict[int, Job]:
+    def jobs(self) -> dict[int, QueueJob]:
         """The records of all jobs that live, and of some that ended."""
         return self._core.records.jobs
 
@@ -181,22 +181,22 @@ class Scheduler:
         return not self._core.room.by_rows
 
 
-def _build_core(matcher: Matcher, config: Config, now: int) -> Core:
+def _build_core(matcher: Matcher, config: SchedulerConfig, now: int) -> QueueCore:
     planning = Planning(matcher)
-    usage = Ledger(config.fair_share)
-    room = make_room(planning, Columns(planning, (), by_rows=False), now)
+    usage = UsageLedger(config.fair_share)
+    room = make_room(planning, PlanColumns(planning, (), by_rows=False), now)
     part = _Part(planning)
-    order = Order(config, usage, part)
-    core = Core(
+    order = JobOrder(config, usage, part)
+    core = QueueCore(
         config=config,
         queues={queue.name: queue for queue in config.queues},
         planning=planning,
-        records=Records(),
+        records=JobRecords(),
         usage=usage,
-        limits=Limits(config),
-        budgets=Budgets(config.budgets),
+        limits=LimitTracker(config),
+        budgets=BudgetTracker(config.budgets),
         order=order,
-        lines={queue.name: Line(order) for queue in config.queues},
+        lines={queue.name: QueueLine(order) for queue in config.queues},
         room=room,
         charge=config.charge or _default_charge(planning),
     )
@@ -212,12 +212,12 @@ def _default_charge(planning: Planning) -> dict[str, float]:
 class _Part:
     """The part of the cluster that a job asks for."""
 
-    core: Core
+    core: QueueCore
 
     def __init__(self, planning: Planning) -> None:
         self._planning = planning
 
-    def __call__(self, job: Job) -> float:
+    def __call__(self, job: QueueJob) -> float:
         core = self.core
         amounts = core.estimate(core.records.asks[job.id])
         everything = core.rate(self._planning.totals())

@@ -23,7 +23,7 @@ from __future__ import annotations
 import enum
 
 
-class State(enum.Enum):
+class JobState(enum.Enum):
     """Where a job is in its life."""
 
     GATHERING = "gathering"
@@ -39,7 +39,7 @@ class State(enum.Enum):
     REJECTED = "rejected"
 
 
-class Cause(enum.Enum):
+class EndCause(enum.Enum):
     """Why a job was told to go."""
 
     CANCELLED = "cancelled"
@@ -48,31 +48,35 @@ class Cause(enum.Enum):
     LOST_NODES = "lost nodes"
 
 
-WAITING = frozenset({State.GATHERING, State.PENDING, State.HELD})
-HOLDING = frozenset({State.ALLOCATED, State.RUNNING, State.ENDING})
-ENDED = frozenset(State) - WAITING - HOLDING
+WAITING = frozenset({JobState.GATHERING, JobState.PENDING, JobState.HELD})
+HOLDING = frozenset({JobState.ALLOCATED, JobState.RUNNING, JobState.ENDING})
+ENDED = frozenset(JobState) - WAITING - HOLDING
 
-WAYS: dict[State | None, frozenset[State]] = {
+WAYS: dict[JobState | None, frozenset[JobState]] = {
     # A job that is found running was never in line.
-    None: WAITING | {State.REJECTED, State.RUNNING},
-    State.GATHERING: frozenset({State.PENDING, State.HELD, State.CANCELLED, State.REJECTED}),
-    State.HELD: frozenset({State.PENDING, State.CANCELLED, State.REJECTED}),
-    State.PENDING: frozenset(
+    None: WAITING | {JobState.REJECTED, JobState.RUNNING},
+    JobState.GATHERING: frozenset(
+        {JobState.PENDING, JobState.HELD, JobState.CANCELLED, JobState.REJECTED}
+    ),
+    JobState.HELD: frozenset({JobState.PENDING, JobState.CANCELLED, JobState.REJECTED}),
+    JobState.PENDING: frozenset(
         {
-            State.HELD,
-            State.ALLOCATED,
-            State.CANCELLED,
-            State.REJECTED,
+            JobState.HELD,
+            JobState.ALLOCATED,
+            JobState.CANCELLED,
+            JobState.REJECTED,
             # An array whose tasks are all under way or done ends without holding anything itself.
-            State.COMPLETED,
-            State.FAILED,
+            JobState.COMPLETED,
+            JobState.FAILED,
         }
     ),
-    State.ALLOCATED: frozenset(
-        {State.RUNNING, State.ENDING, State.PENDING, State.COMPLETED, State.FAILED}
+    JobState.ALLOCATED: frozenset(
+        {JobState.RUNNING, JobState.ENDING, JobState.PENDING, JobState.COMPLETED, JobState.FAILED}
     ),
-    State.RUNNING: frozenset({State.ENDING, State.COMPLETED, State.FAILED}),
-    State.ENDING: frozenset({State.PENDING, State.FAILED, State.CANCELLED, State.TIMED_OUT}),
+    JobState.RUNNING: frozenset({JobState.ENDING, JobState.COMPLETED, JobState.FAILED}),
+    JobState.ENDING: frozenset(
+        {JobState.PENDING, JobState.FAILED, JobState.CANCELLED, JobState.TIMED_OUT}
+    ),
 }
 """From each state (None: not yet here) the states that can follow it."""
 
@@ -84,7 +88,7 @@ class ImpossibleTransition(RuntimeError):  # noqa: N818 - reads better where it 
     """Somebody tried to move a job a way that does not exist. Always a bug of ours."""
 
 
-def check_way(job: int, before: State | None, after: State) -> None:
+def check_way(job: int, before: JobState | None, after: JobState) -> None:
     """Refuse a transition that is not on the chart."""
     if after not in WAYS[before]:
         start = before.value if before is not None else "nowhere"

@@ -12,7 +12,7 @@ from typing import Any
 from grpc.aio import ServicerContext
 
 from fluxnetes.match.answers import Outcome
-from fluxnetes.service.backend import Host
+from fluxnetes.service.backend import Backend
 from fluxnetes.service.concurrency.background import keep_task
 from fluxnetes.service.errors import Invalid
 from fluxnetes.service.values import Grant
@@ -25,14 +25,14 @@ _LONGEST = 1000
 """Clients take some kilobytes of metadata, all in all."""
 
 
-class Call:
+class GrpcCall:
     """A call in progress."""
 
     __slots__ = ("_context", "_granted")
 
     def __init__(self, context: ServicerContext[Any, Any]) -> None:
         self._context = context
-        self._granted: tuple[Host, Grant] | None = None
+        self._granted: tuple[Backend, Grant] | None = None
 
     def tell(self, outcome: str, reason: str) -> None:
         """Say something beside the answer."""
@@ -45,7 +45,7 @@ class Call:
             raise Invalid(grant.reason)
         self.tell(grant.outcome.value, grant.reason)
 
-    def withdraw_if_lost(self, host: Host, grant: Grant) -> None:
+    def withdraw_if_lost(self, host: Backend, grant: Grant) -> None:
         """If the client is gone before it has its answer, nobody has what was granted."""
         self._granted = (host, grant)
 

@@ -19,7 +19,7 @@ import grpc
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from fluxnetes.common.certificates import Signed, issue_server, make_authority
+from fluxnetes.common.certificates import SignedCertificate, issue_server, make_authority
 
 _log = logging.getLogger("fluxnetes.rpc")
 
@@ -29,18 +29,18 @@ _AUTHORITY_LASTS = timedelta(days=3650)
 _LASTS = timedelta(days=90)
 
 
-class BadCertificates(ValueError):  # noqa: N818 - reads better where it is raised and caught
+class InvalidCertificates(ValueError):  # noqa: N818 - reads better where it is raised and caught
     """Files that cannot be used."""
 
 
 @dataclass(slots=True)
-class Files:
+class CertificateFiles:
     """A certificate and its key and, if clients must show one, who signs theirs."""
 
     certificate: Path
     key: Path
     clients: Path | None = None
-    own: Own | None = None
+    own: OwnCertificates | None = None
     """Set if the certificate is one of ours, which we renew."""
     _seen: object = field(default=None, init=False)
 
@@ -64,7 +64,7 @@ class Files:
                 x509.load_pem_x509_certificates(clients)
         except (OSError, ValueError) as error:
             files = [self.certificate, self.key, *([self.clients] if self.clients else ())]
-            raise BadCertificates(f"{', '.join(map(str, files))}: {error}") from error
+            raise InvalidCertificates(f"{', '.join(map(str, files))}: {error}") from error
         return grpc.ssl_server_certificate_configuration([pair], clients)
 
     def _fetch(self) -> grpc.ServerCertificateConfiguration | None:
@@ -94,7 +94,7 @@ def check_pair(key: bytes, certificate: bytes) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class OwnCertificates:
     """Certificates that we make ourselves, in a folder that is ours alone."""
 
     folder: Path
@@ -106,10 +106,10 @@ class Own:
         """What clients need to trust us."""
         return self.folder / AUTHORITY
 
-    def files(self, clients: Path | None = None) -> Files:
+    def files(self, clients: Path | None = None) -> CertificateFiles:
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.renew()
-        return Files(self.folder / CERTIFICATE, self.folder / KEY, clients, self)
+        return CertificateFiles(self.folder / CERTIFICATE, self.folder / KEY, clients, self)
 
     def renew(self) -> None:
         """Make what is missing or due."""
@@ -126,7 +126,7 @@ class Own:
             made = issue_server(authority, "fluxnetes service", addresses, names, _LASTS)
             self._write(CERTIFICATE, KEY, made)
 
-    def _is_due(self, serving: Signed, now: datetime) -> bool:
+    def _is_due(self, serving: SignedCertificate, now: datetime) -> bool:
         found = x509.load_pem_x509_certificate(serving.certificate)
         known = found.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
         names, addresses = self._called()
@@ -145,9 +145,9 @@ class Own:
                 names.add(each)
         return tuple(sorted(names)), tuple(sorted(addresses))
 
-    def _read(self, certificate: str, key: str) -> Signed | None:
+    def _read(self, certificate: str, key: str) -> SignedCertificate | None:
         try:
-            found = Signed(
+            found = SignedCertificate(
                 (self.folder / certificate).read_bytes(), (self.folder / key).read_bytes()
             )
             check_pair(found.key, found.certificate)
@@ -155,7 +155,7 @@ class Own:
             return None
         return found
 
-    def _write(self, certificate: str, key: str, made: Signed) -> None:
+    def _write(self, certificate: str, key: str, made: SignedCertificate) -> None:
         for name, content, mode in ((key, made.key, 0o600), (certificate, made.certificate, 0o644)):
             new = self.folder / f".{name}.new"
             new.unlink(missing_ok=True)

@@ -7,24 +7,26 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from fluxnetes.rpc.listener import Door
+from fluxnetes.rpc.listener import ListenerOptions
 from fluxnetes.rpc.serve_loop import serve
-from fluxnetes.service.concurrency.loop_thread import SideLoop
-from fluxnetes.service.mailbox import Petitions
-from fluxnetes.service.queue_backend import Queued
+from fluxnetes.service.concurrency.loop_thread import LoopThread
+from fluxnetes.service.mailbox import Mailbox
+from fluxnetes.service.queue_backend import QueueBackend
 
 
 @asynccontextmanager
-async def answering(door: Door, petitions: Petitions, renew_within: float) -> AsyncIterator[None]:
+async def answering(
+    door: ListenerOptions, petitions: Mailbox, renew_within: float
+) -> AsyncIterator[None]:
     """Answer what is asked of whoever leads here. ValueError if it cannot be served so."""
     if door.token_file is None:
         raise ValueError("callers of a cluster need tokens: --serve-tokens FILE")
     home = asyncio.get_running_loop()
     is_up = asyncio.Event()
-    side = SideLoop("grpc")
+    side = LoopThread("grpc")
 
     async def work() -> None:
-        host = Queued(petitions, home, source="live", durable=True, patience=renew_within)
+        host = QueueBackend(petitions, home, source="live", durable=True, patience=renew_within)
         await serve(host, door, asyncio.Event(), up=lambda: home.call_soon_threadsafe(is_up.set))
 
     ended = side.start(work)

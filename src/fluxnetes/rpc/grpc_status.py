@@ -14,13 +14,13 @@ from grpc import StatusCode
 
 from fluxnetes.match.answers import Outcome
 from fluxnetes.service.errors import (
-    Away,
     Denied,
     Invalid,
     NoFit,
     NoGraph,
     NoQueue,
-    Refusal,
+    ServiceError,
+    Unavailable,
     UnknownJob,
     WrongState,
 )
@@ -29,14 +29,14 @@ DOMAIN = "fluxnetes.io"
 DETAILS = "grpc-status-details-bin"
 """Where clients look for the details."""
 
-_CODES: dict[type[Refusal], tuple[str, StatusCode]] = {
+_CODES: dict[type[ServiceError], tuple[str, StatusCode]] = {
     Invalid: ("INVALID", StatusCode.INVALID_ARGUMENT),
     UnknownJob: ("UNKNOWN_JOB", StatusCode.NOT_FOUND),
     WrongState: ("WRONG_STATE", StatusCode.FAILED_PRECONDITION),
     NoGraph: ("NO_GRAPH", StatusCode.FAILED_PRECONDITION),
     NoQueue: ("NO_QUEUE", StatusCode.UNIMPLEMENTED),
     Denied: ("DENIED", StatusCode.PERMISSION_DENIED),
-    Away: ("NOT_LEADING", StatusCode.UNAVAILABLE),
+    Unavailable: ("NOT_LEADING", StatusCode.UNAVAILABLE),
 }
 _OUTCOMES = {
     Outcome.BUSY: ("BUSY", StatusCode.RESOURCE_EXHAUSTED),
@@ -46,14 +46,14 @@ _OUTCOMES = {
 _LONGEST = 2000
 
 
-def code_of(refusal: Refusal) -> tuple[str, StatusCode]:
+def code_of(refusal: ServiceError) -> tuple[str, StatusCode]:
     """The reason and the code that a refusal is told by."""
     if isinstance(refusal, NoFit):
         return _OUTCOMES[refusal.outcome]
     return _CODES[type(refusal)]
 
 
-def details_of(refusal: Refusal) -> tuple[tuple[str, bytes], ...]:
+def details_of(refusal: ServiceError) -> tuple[tuple[str, bytes], ...]:
     """The trailing metadata of a refused call."""
     reason, code = code_of(refusal)
     details: list[Message] = [ErrorInfo(reason=reason, domain=DOMAIN)]
@@ -65,7 +65,7 @@ def details_of(refusal: Refusal) -> tuple[tuple[str, bytes], ...]:
     return ((DETAILS, status.SerializeToString()),)
 
 
-def text_of(refusal: Refusal) -> str:
+def text_of(refusal: ServiceError) -> str:
     return str(refusal)[:_LONGEST]
 
 

@@ -35,11 +35,11 @@ _SHORTEST = 16
 """A token of fewer characters can be guessed."""
 
 
-class BadTokens(ValueError):  # noqa: N818 - reads better where it is raised and caught
+class InvalidTokens(ValueError):  # noqa: N818 - reads better where it is raised and caught
     """A file that has no tokens, or unsafe ones."""
 
 
-class Guard(grpc.aio.ServerInterceptor):
+class TokenGuard(grpc.aio.ServerInterceptor):
     """Lets those in who have a token."""
 
     def __init__(self, file: Path) -> None:
@@ -80,9 +80,9 @@ class Guard(grpc.aio.ServerInterceptor):
             if seen != self._seen:
                 self._digests = read_tokens(self._file)
                 self._seen = seen
-        except (OSError, BadTokens) as error:
+        except (OSError, InvalidTokens) as error:
             if strict:
-                raise BadTokens(f"{self._file}: {error}") from error
+                raise InvalidTokens(f"{self._file}: {error}") from error
             if self._seen is not None:
                 self._seen = None
                 _log.warning("the tokens stay as they were: %s", error)
@@ -91,19 +91,19 @@ class Guard(grpc.aio.ServerInterceptor):
 def read_tokens(file: Path) -> dict[bytes, str]:
     """The names of those who have a token, by what their tokens are hashed to."""
     if file.stat().st_mode & 0o007:
-        raise BadTokens("everybody on this machine can read it; chmod o= it")
+        raise InvalidTokens("everybody on this machine can read it; chmod o= it")
     found: dict[bytes, str] = {}
     for number, line in enumerate(file.read_text().splitlines(), 1):
         words = line.split()
         if not words or words[0].startswith("#"):
             continue
         if len(words) != 2 or len(words[1]) < _SHORTEST:
-            raise BadTokens(
+            raise InvalidTokens(
                 f"line {number}: expected a name and a token of at least {_SHORTEST} characters"
             )
         found[_digest(words[1])] = words[0]
     if not found:
-        raise BadTokens("it has no tokens")
+        raise InvalidTokens("it has no tokens")
     return found
 
 

@@ -19,9 +19,9 @@ from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 from grpc.aio import ServicerContext
 
-from fluxnetes.rpc.call import Call
+from fluxnetes.rpc.call import GrpcCall
 from fluxnetes.rpc.grpc_status import code_of, details_of, text_of
-from fluxnetes.service.errors import Invalid, Refusal
+from fluxnetes.service.errors import Invalid, ServiceError
 
 _log = logging.getLogger("fluxnetes.rpc")
 
@@ -39,7 +39,7 @@ _GRANTING = frozenset({"Match"})
 """Calls that give something away; if nobody hears of it, it is taken back."""
 
 
-class Service(Protocol):
+class GrpcService(Protocol):
     """What can be served."""
 
     name: str
@@ -47,7 +47,7 @@ class Service(Protocol):
     service: ServiceDescriptor
 
 
-def handler_of(service: Service) -> grpc.GenericRpcHandler:
+def handler_of(service: GrpcService) -> grpc.GenericRpcHandler:
     """All calls of a service."""
     methods = {each.name: _method(service, each) for each in service.service.methods}
     return grpc.method_handlers_generic_handler(service.name, methods)
@@ -61,7 +61,7 @@ def snake(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
-def _method(service: Service, described: MethodDescriptor) -> grpc.RpcMethodHandler[Any, Any]:
+def _method(service: GrpcService, described: MethodDescriptor) -> grpc.RpcMethodHandler[Any, Any]:
     serve = getattr(service, snake(described.name))
     read = _reader(GetMessageClass(described.input_type))
     path = f"/{service.name}/{described.name}"
@@ -90,14 +90,14 @@ def _write(message: Any) -> bytes:
     return data
 
 
-def _answered(serve: Callable[[Any, Call], Awaitable[Any]], path: str) -> Any:
+def _answered(serve: Callable[[Any, GrpcCall], Awaitable[Any]], path: str) -> Any:
     async def answer(request: Any, context: Context) -> Any:
-        return await _serve(serve, path, request, Call(context), context)
+        return await _serve(serve, path, request, GrpcCall(context), context)
 
     return answer
 
 
-def _heard(serve: Callable[[Any, Call], Awaitable[Any]], path: str) -> Any:
+def _heard(serve: Callable[[Any, GrpcCall], Awaitable[Any]], path: str) -> Any:
     """Answers of which it matters whether they were sent.
 
     On the wire one message and a stream of one message are the same, but only of a stream are we
@@ -105,7 +105,7 @@ def _heard(serve: Callable[[Any, Call], Awaitable[Any]], path: str) -> Any:
     """
 
     async def answer(request: Any, context: Context) -> None:
-        call = Call(context)
+        call = GrpcCall(context)
         message = await _serve(serve, path, request, call, context)
         try:
             await context.write(message)
@@ -123,10 +123,10 @@ def _said(context: Context) -> list[tuple[str, Any]]:
 
 
 async def _serve(
-    serve: Callable[[Any, Call], Awaitable[Any]],
+    serve: Callable[[Any, GrpcCall], Awaitable[Any]],
     path: str,
     request: Any,
-    call: Call,
+    call: GrpcCall,
     context: Context,
 ) -> Any:
     try:
@@ -136,7 +136,7 @@ async def _serve(
         if message.ByteSize() > _WORTH_COMPRESSING and _ASKED_FOR in _said(context):
             await context.send_initial_metadata(_COMPRESSED)
         return message
-    except Refusal as refusal:
+    except ServiceError as refusal:
         await _refuse(context, refusal)
     except (asyncio.CancelledError, grpc.aio.AbortError):
         raise
@@ -144,14 +144,14 @@ async def _serve(
         await _fail(context, path)
 
 
-def _streamed(serve: Callable[[Any, Call], AsyncIterator[Any]], path: str) -> Any:
+def _streamed(serve: Callable[[Any, GrpcCall], AsyncIterator[Any]], path: str) -> Any:
     async def stream(request: Any, context: Context) -> AsyncIterator[Any]:
         try:
             if isinstance(request, Invalid):
                 raise request
-            async for message in serve(request, Call(context)):
+            async for message in serve(request, GrpcCall(context)):
                 yield message
-        except Refusal as refusal:
+        except ServiceError as refusal:
             await _refuse(context, refusal)
         except (asyncio.CancelledError, grpc.aio.AbortError):
             raise
@@ -161,7 +161,7 @@ def _streamed(serve: Callable[[Any, Call], AsyncIterator[Any]], path: str) -> An
     return stream
 
 
-async def _refuse(context: Context, refusal: Refusal) -> None:
+async def _refuse(context: Context, refusal: ServiceError) -> None:
     _, code = code_of(refusal)
     await context.abort(code, text_of(refusal), details_of(refusal))
 

@@ -7,10 +7,10 @@ import logging
 from dataclasses import dataclass
 from pathlib import Path
 
-from fluxnetes.rpc.credentials import Files, Own
+from fluxnetes.rpc.credentials import CertificateFiles, OwnCertificates
 from fluxnetes.rpc.dialects.choice import USUAL, check_dialects
-from fluxnetes.rpc.guard import Guard
-from fluxnetes.rpc.server import Settings
+from fluxnetes.rpc.guard import TokenGuard
+from fluxnetes.rpc.server import ServerSettings
 from fluxnetes.store.embedded.paths import default_folder
 
 _log = logging.getLogger("fluxnetes.rpc")
@@ -19,7 +19,7 @@ NO_DIALECT = "none"
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class ListenerOptions:
     """What the command line said of it."""
 
     host: str
@@ -41,25 +41,25 @@ class Door:
         check_dialects(chosen)
         return chosen
 
-    def settings(self) -> Settings:
+    def settings(self) -> ServerSettings:
         """For a server. ValueError if something does not fit together."""
         host = self.host.strip("[]")
         address = f"[{host}]:{self.port}" if ":" in host else f"{host}:{self.port}"
-        guard = None if self.token_file is None else Guard(self.token_file)
+        guard = None if self.token_file is None else TokenGuard(self.token_file)
         if guard is None and self.client_ca is None and not is_loopback(host):
             _log.warning(
                 "whoever can reach %s may use and cancel everything; see --token-file", address
             )
-        return Settings(address, self._credentials(host), guard, self.max_message << 20)
+        return ServerSettings(address, self._credentials(host), guard, self.max_message << 20)
 
-    def _credentials(self, host: str) -> Files | None:
+    def _credentials(self, host: str) -> CertificateFiles | None:
         if (self.tls_cert is None) != (self.tls_key is None):
             raise ValueError("--tls-cert and --tls-key belong together")
         if self.tls_cert is not None and self.tls_key is not None:
-            return Files(self.tls_cert, self.tls_key, self.client_ca)
+            return CertificateFiles(self.tls_cert, self.tls_key, self.client_ca)
         if self.plaintext or (is_loopback(host) and self.client_ca is None):
             return None
-        own = Own(default_folder() / "service", self.tls_name)
+        own = OwnCertificates(default_folder() / "service", self.tls_name)
         _log.info("clients trust us by %s", own.authority)
         return own.files(self.client_ca)
 

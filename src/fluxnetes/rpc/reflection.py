@@ -17,10 +17,10 @@ from grpc_health.v1.health_pb2 import DESCRIPTOR as HEALTH
 from grpc_reflection.v1alpha import reflection
 from grpc_reflection.v1alpha.reflection_pb2 import DESCRIPTOR as REFLECTION
 
-from fluxnetes.rpc.handlers import Service
+from fluxnetes.rpc.handlers import GrpcService
 
 
-def add_reflection(server: grpc.aio.Server, services: Sequence[Service]) -> None:
+def add_reflection(server: grpc.aio.Server, services: Sequence[GrpcService]) -> None:
     """Let a server tell of its services, and of those that every server has."""
     pool = DescriptorPool()
     seen: set[str] = set()

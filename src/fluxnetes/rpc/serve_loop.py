@@ -10,11 +10,11 @@ from functools import partial
 from typing import Any
 
 from fluxnetes.rpc.dialects.choice import services
-from fluxnetes.rpc.listener import Door
-from fluxnetes.rpc.server import Server, serving
-from fluxnetes.service.backend import Host
+from fluxnetes.rpc.listener import ListenerOptions
+from fluxnetes.rpc.server import GrpcServer, serving
+from fluxnetes.service.backend import Backend
 from fluxnetes.service.concurrency.background import keep_task
-from fluxnetes.service.queue_backend import Queued
+from fluxnetes.service.queue_backend import QueueBackend
 
 READY = "serving"
 """What is said on standard output, with the address, once we can be called."""
@@ -25,8 +25,8 @@ def _nothing() -> None:
 
 
 async def serve(
-    host: Host,
-    door: Door,
+    host: Backend,
+    door: ListenerOptions,
     stop: asyncio.Event,
     failure: asyncio.Future[None] | None = None,
     up: Callable[[], object] = _nothing,
@@ -35,7 +35,7 @@ async def serve(
     # What was imported and loaded stays for good; the collector need not walk over it again.
     gc.freeze()
     async with serving(services(host, door.spoken), door.settings()) as server:
-        if isinstance(host, Queued):
+        if isinstance(host, QueueBackend):
             host.tell_health(partial(_tell, server))
         where = f"{door.host}:{server.port}"
         sys.stdout.write(f"{READY} {where}\n")
@@ -53,5 +53,5 @@ async def serve(
         failure.result()
 
 
-def _tell(server: Server, healthy: bool) -> None:
+def _tell(server: GrpcServer, healthy: bool) -> None:
     keep_task(server.set_healthy(healthy))

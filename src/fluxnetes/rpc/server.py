@@ -18,9 +18,9 @@ from grpc_health.v1 import health
 from grpc_health.v1.health_pb2 import HealthCheckResponse
 from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
 
-from fluxnetes.rpc.credentials import Files
-from fluxnetes.rpc.guard import Guard
-from fluxnetes.rpc.handlers import Service, handler_of
+from fluxnetes.rpc.credentials import CertificateFiles
+from fluxnetes.rpc.guard import TokenGuard
+from fluxnetes.rpc.handlers import GrpcService, handler_of
 from fluxnetes.rpc.reflection import add_reflection
 
 PORT = 4242
@@ -35,13 +35,13 @@ _UP, _DOWN = HealthCheckResponse.SERVING, HealthCheckResponse.NOT_SERVING
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ServerSettings:
     """Where and how a server serves."""
 
     address: str = f"127.0.0.1:{PORT}"
-    files: Files | None = None
+    files: CertificateFiles | None = None
     """None: in plain text."""
-    guard: Guard | None = None
+    guard: TokenGuard | None = None
     """Who may call; None: everybody."""
     largest: int = LARGEST
 
@@ -51,7 +51,7 @@ class CannotListen(OSError):  # noqa: N818 - reads better where it is raised and
 
 
 @dataclass(slots=True, eq=False)
-class Server:
+class GrpcServer:
     """A server that serves."""
 
     port: int
@@ -65,7 +65,9 @@ class Server:
 
 
 @asynccontextmanager
-async def serving(services: Sequence[Service], settings: Settings) -> AsyncIterator[Server]:
+async def serving(
+    services: Sequence[GrpcService], settings: ServerSettings
+) -> AsyncIterator[GrpcServer]:
     """A server, for as long as the block lasts; then calls have a moment to be answered."""
     guards = () if settings.guard is None else (settings.guard,)
     grpc_server = grpc.aio.server(
@@ -78,7 +80,7 @@ async def serving(services: Sequence[Service], settings: Settings) -> AsyncItera
     grpc_server.add_generic_rpc_handlers([handler_of(service) for service in services])
     add_HealthServicer_to_server(checks, grpc_server)
     add_reflection(grpc_server, services)
-    server = Server(_listen(grpc_server, settings), checks, names)
+    server = GrpcServer(_listen(grpc_server, settings), checks, names)
     await grpc_server.start()
     await server.set_healthy(True)
     try:
@@ -88,7 +90,7 @@ async def serving(services: Sequence[Service], settings: Settings) -> AsyncItera
         await grpc_server.stop(_GRACE)
 
 
-def _listen(server: grpc.aio.Server, settings: Settings) -> int:
+def _listen(server: grpc.aio.Server, settings: ServerSettings) -> int:
     try:
         if settings.files is None:
             port = server.add_insecure_port(settings.address)

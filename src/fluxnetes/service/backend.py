@@ -12,31 +12,31 @@ from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from fluxnetes.queue.jobs import Submission
-from fluxnetes.service.changelog import Journal
+from fluxnetes.service.changelog import ChangeLog
 from fluxnetes.service.values import (
-    Adoption,
-    Estimated,
-    Explained,
+    AllocationUpdate,
+    BackendStatus,
     Grant,
-    Group,
+    GroupView,
+    JobExplanation,
     JobView,
+    MatchCall,
     NodeView,
-    Status,
-    Wish,
+    StartEstimate,
 )
 
 
-class Host(Protocol):
+class Backend(Protocol):
     """See the module's docstring."""
 
-    jobs: Journal
+    jobs: ChangeLog
     """Which jobs changed, by number."""
-    nodes: Journal
+    nodes: ChangeLog
     """Which nodes changed, by name."""
 
     # -- jobs that are matched -----------------------------------------------------------------
 
-    async def match(self, wish: Wish) -> Grant:
+    async def match(self, wish: MatchCall) -> Grant:
         """Grant a wish or say why not. If the caller goes away meanwhile, nothing is granted."""
         ...
 
@@ -44,7 +44,7 @@ class Host(Protocol):
         """Take back what nobody heard of, if it is still as it was granted."""
         ...
 
-    async def update(self, adoption: Adoption) -> Grant:
+    async def update(self, adoption: AllocationUpdate) -> Grant:
         """Take note of an allocation that was made elsewhere."""
         ...
 
@@ -74,9 +74,9 @@ class Host(Protocol):
 
     async def release(self, job: int) -> JobView: ...
 
-    async def explain(self, job: int) -> Explained: ...
+    async def explain(self, job: int) -> JobExplanation: ...
 
-    async def estimate(self, submission: Submission, now: int) -> Estimated:
+    async def estimate(self, submission: Submission, now: int) -> StartEstimate:
         """When and where a job would start if it were submitted now."""
         ...
 
@@ -96,7 +96,7 @@ class Host(Protocol):
 
     # -- looking -------------------------------------------------------------------------------
 
-    async def groups(self) -> list[Group]: ...
+    async def groups(self) -> list[GroupView]: ...
 
     async def job_views(self, jobs: Collection[int] | None) -> list[JobView]:
         """These jobs, also such as ended lately; or all that live. Unknown ones are left out."""
@@ -110,4 +110,4 @@ class Host(Protocol):
         """Some of the nodes, in the order of the tree."""
         ...
 
-    async def status(self) -> Status: ...
+    async def status(self) -> BackendStatus: ...

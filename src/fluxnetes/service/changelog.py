@@ -20,7 +20,7 @@ KEPT = 100_000
 """So many keys are remembered; who was away for longer begins anew."""
 
 
-class Journal:
+class ChangeLog:
     """Made and used in one event loop."""
 
     def __init__(self, kept: int = KEPT) -> None:

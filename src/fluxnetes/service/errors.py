@@ -24,11 +24,11 @@ from fluxnetes.match.answers import Outcome
 from fluxnetes.match.errors import MatchError
 
 
-class Refusal(Exception):
+class ServiceError(Exception):
     """A host does not do what it was asked to; the text says why."""
 
 
-class Invalid(Refusal):
+class Invalid(ServiceError):
     """The request makes no sense."""
 
     def __init__(self, text: str, field: str = "") -> None:
@@ -37,7 +37,7 @@ class Invalid(Refusal):
         """The path to what is wrong, if it is known."""
 
 
-class NoFit(Refusal):
+class NoFit(ServiceError):
     """It does not fit: now, or at all."""
 
     def __init__(self, outcome: Outcome, text: str) -> None:
@@ -45,33 +45,33 @@ class NoFit(Refusal):
         self.outcome = outcome
 
 
-class UnknownJob(Refusal):
+class UnknownJob(ServiceError):
     """There is no such job, or it holds nothing any more."""
 
 
-class WrongState(Refusal):
+class WrongState(ServiceError):
     """The job is not where that could be done."""
 
 
-class NoGraph(Refusal):
+class NoGraph(ServiceError):
     """There is nothing to match on yet."""
 
     def __init__(self) -> None:
         super().__init__("there is no graph yet; load one with Init, or start with --graph")
 
 
-class NoQueue(Refusal):
+class NoQueue(ServiceError):
     """There is no queue here."""
 
     def __init__(self) -> None:
         super().__init__("this server matches, but has no queue; start it with --queue")
 
 
-class Denied(Refusal):
+class Denied(ServiceError):
     """That is not done here."""
 
 
-class Away(Refusal):
+class Unavailable(ServiceError):
     """Not now."""
 
 

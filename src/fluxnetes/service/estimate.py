@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.queue.changes import Snapshot
-from fluxnetes.queue.config import Config
+from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.queue.jobs import Submission
-from fluxnetes.service.mailbox import Office
+from fluxnetes.service.mailbox import QueueHost
 from fluxnetes.service.requests.resolve import check_queue, resolved, said_to_callers
-from fluxnetes.service.values import Estimated
+from fluxnetes.service.values import StartEstimate
 from fluxnetes.service.views.shares import shares
 from fluxnetes.service.views.tasks import tasks_of
 from fluxnetes.simulate.estimate import estimate
@@ -19,31 +19,31 @@ _ROUGH = "roughly: the queue is too long to be looked through to the end; it may
 
 
 @dataclass(frozen=True, slots=True)
-class Foreseen:
+class QueueEstimate:
     """A queue as it was at one moment, and who might join it. Nobody else has any of it."""
 
     snapshot: Snapshot
     graph: ResourceGraph
-    config: Config
+    config: SchedulerConfig
     submission: Submission
     now: int
 
 
-def foresee(submission: Submission, office: Office) -> Foreseen:
+def foresee(submission: Submission, office: QueueHost) -> QueueEstimate:
     """All that it takes to look ahead, copied while the queue stands still."""
     scheduler, graph = office.scheduler, office.matcher.graph
     check_queue(submission.queue, office)
     asked = replace(submission, request=resolved(submission.request, office))
-    return Foreseen(scheduler.snapshot(), graph.copy(), scheduler.config, asked, office.now)
+    return QueueEstimate(scheduler.snapshot(), graph.copy(), scheduler.config, asked, office.now)
 
 
-def estimated(seen: Foreseen) -> Estimated:
+def estimated(seen: QueueEstimate) -> StartEstimate:
     """Look ahead. May take a while: not for an event loop."""
     with said_to_callers():
         found = estimate(seen.snapshot, seen.graph, seen.config, seen.submission, seen.now)
     if found.start is None or found.allocation is None:
-        return Estimated(False, reason=found.reason)
+        return StartEstimate(False, reason=found.reason)
     placed = found.allocation
     tasks = tasks_of(seen.submission.request, placed.seats)
     reason = _ROUGH if found.rough else ""
-    return Estimated(True, found.start, shares(seen.graph, placed.placement, tasks), reason)
+    return StartEstimate(True, found.start, shares(seen.graph, placed.placement, tasks), reason)

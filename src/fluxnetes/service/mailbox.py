@@ -34,15 +34,15 @@ CALLED = "call:"
 but what the caller puts there."""
 
 
-class NotOpen(Exception):  # noqa: N818 - reads better where it is raised and caught
+class MailboxClosed(Exception):  # noqa: N818 - reads better where it is raised and caught
     """Nobody leads here at the moment."""
 
 
-class Later(Exception):  # noqa: N818 - likewise
+class Deferred(Exception):  # noqa: N818 - likewise
     """The queue has not looked at it yet; the answer comes in a later round."""
 
 
-class Office(Protocol):
+class QueueHost(Protocol):
     """Whoever runs a queue, as callers need it."""
 
     @property
@@ -72,16 +72,16 @@ class Office(Protocol):
 
 
 @dataclass(slots=True, eq=False)
-class Petition(Generic[T]):
+class QueueRequest(Generic[T]):
     """Something that is asked."""
 
-    hand_in: Callable[[Office], None]
+    hand_in: Callable[[QueueHost], None]
     """Tell the queue; what this raises is the answer."""
-    answer: Callable[[Office], T]
+    answer: Callable[[QueueHost], T]
     """The answer, when all is written down. May raise Later."""
-    settle: Callable[[Office], None] | None = None
+    settle: Callable[[QueueHost], None] | None = None
     """The queue decided; tell it what follows from that, before anything is written down."""
-    undo: Callable[[Office, T], None] | None = None
+    undo: Callable[[QueueHost, T], None] | None = None
     """What to do with an answer that nobody waits for any more."""
     given_up: bool = False
     """Nobody waits for the answer. May be set from another thread."""
@@ -89,43 +89,43 @@ class Petition(Generic[T]):
 
 @dataclass(slots=True, eq=False)
 class _Asked:
-    petition: Petition[Any]
+    petition: QueueRequest[Any]
     future: asyncio.Future[Any]
 
 
-def _nothing(office: Office) -> None:
+def _nothing(office: QueueHost) -> None:
     pass
 
 
-def looking(answer: Callable[[Office], T]) -> Petition[T]:
+def looking(answer: Callable[[QueueHost], T]) -> QueueRequest[T]:
     """A petition that changes nothing."""
-    return Petition(_nothing, answer)
+    return QueueRequest(_nothing, answer)
 
 
 @dataclass(slots=True, eq=False)
-class Petitions:
+class Mailbox:
     """See the module's docstring. Used in the loop of whoever runs the queue."""
 
-    tend: Callable[[Office], None] = _nothing
+    tend: Callable[[QueueHost], None] = _nothing
     """Called in every round: callers' jobs have nobody else to look after them."""
-    changed: Callable[[Changes, Office], None] = field(default=lambda changes, office: None)
+    changed: Callable[[Changes, QueueHost], None] = field(default=lambda changes, office: None)
     """Told of all that was written down."""
     nodes_changed: Callable[[Iterable[str]], None] = field(default=lambda names: None)
     """Told of nodes that changed otherwise than by jobs of the queue."""
-    opened: Callable[[Office], None] = _nothing
+    opened: Callable[[QueueHost], None] = _nothing
     """Told when a term begins."""
     closed: Callable[[], None] = field(default=lambda: None)
-    _office: Office | None = None
+    _office: QueueHost | None = None
     _wake: Callable[[], None] = field(default=lambda: None)
     _inbox: deque[_Asked] = field(default_factory=deque)
     _heard: list[_Asked] = field(default_factory=list)
 
     # -- for callers ---------------------------------------------------------------------------
 
-    async def ask(self, petition: Petition[T]) -> T:
+    async def ask(self, petition: QueueRequest[T]) -> T:
         """The answer. Raises NotOpen, and whatever the petition raises."""
         if self._office is None:
-            raise NotOpen("nobody leads here at the moment")
+            raise MailboxClosed("nobody leads here at the moment")
         asked = _Asked(petition, asyncio.get_running_loop().create_future())
         self._inbox.append(asked)
         self._wake()
@@ -142,7 +142,7 @@ class Petitions:
         if not done.cancelled() and done.exception() is None:  # answered in this very moment
             self.undo(asked.petition, done.result())
 
-    def undo(self, petition: Petition[T], answer: T) -> None:
+    def undo(self, petition: QueueRequest[T], answer: T) -> None:
         """Nobody waits for this answer any more. Without a term, the next one looks after it."""
         if self._office is not None and petition.undo is not None:
             petition.undo(self._office, answer)
@@ -150,7 +150,7 @@ class Petitions:
 
     # -- for whoever runs the queue ------------------------------------------------------------
 
-    def open(self, office: Office, wake: Callable[[], None]) -> None:
+    def open(self, office: QueueHost, wake: Callable[[], None]) -> None:
         self._office, self._wake = office, wake
         self.opened(office)
 
@@ -161,7 +161,7 @@ class Petitions:
         self._inbox.clear()
         for asked in waiting:
             if not asked.future.done():
-                asked.future.set_exception(NotOpen("the term ended before it was answered"))
+                asked.future.set_exception(MailboxClosed("the term ended before it was answered"))
         self.closed()
 
     def take(self, changes: Changes) -> None:
@@ -217,7 +217,7 @@ class Petitions:
         for asked in heard:
             try:
                 result = asked.petition.answer(office)
-            except Later:
+            except Deferred:
                 self._heard.append(asked)
             except Exception as error:
                 if not asked.future.done():

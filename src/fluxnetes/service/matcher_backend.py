@@ -13,22 +13,22 @@ from dataclasses import replace
 from typing import NoReturn, TypeVar
 
 from fluxnetes.queue.jobs import Submission
-from fluxnetes.service.changelog import Journal
+from fluxnetes.service.changelog import ChangeLog
 from fluxnetes.service.concurrency.background import keep_task
-from fluxnetes.service.concurrency.worker_thread import Engine
+from fluxnetes.service.concurrency.worker_thread import WorkerThread
 from fluxnetes.service.errors import NoQueue, UnknownJob
-from fluxnetes.service.matcher_ops import Matching
-from fluxnetes.service.persistence.writer import Writer
+from fluxnetes.service.matcher_ops import MatcherOperations
+from fluxnetes.service.persistence.writer import BatchedWriter
 from fluxnetes.service.values import (
-    Adoption,
-    Estimated,
-    Explained,
+    AllocationUpdate,
+    BackendStatus,
     Grant,
-    Group,
+    GroupView,
+    JobExplanation,
     JobView,
+    MatchCall,
     NodeView,
-    Status,
-    Wish,
+    StartEstimate,
 )
 from fluxnetes.service.views.nodes import node_views, positions_of, totals
 
@@ -38,18 +38,18 @@ _UNHEARD = "nobody waited for the answer"
 _ENDED_KEPT = 10_000
 
 
-class Alone:
+class MatcherBackend:
     """See the module's docstring. Made in a running event loop."""
 
     def __init__(
-        self, matching: Matching, writer: Writer | None = None, source: str = "none"
+        self, matching: MatcherOperations, writer: BatchedWriter | None = None, source: str = "none"
     ) -> None:
-        self.jobs = Journal()
-        self.nodes = Journal()
+        self.jobs = ChangeLog()
+        self.nodes = ChangeLog()
         self._matching = matching
         self._writer = writer
         self._source = source
-        self._engine = Engine("matcher")
+        self._engine = WorkerThread("matcher")
         self._loop = asyncio.get_running_loop()
         self._ended: OrderedDict[int, JobView] = OrderedDict()
 
@@ -58,7 +58,7 @@ class Alone:
 
     # -- jobs ----------------------------------------------------------------------------------
 
-    async def match(self, wish: Wish) -> Grant:
+    async def match(self, wish: MatchCall) -> Grant:
         undo = None if wish.key else self._undo_unheard  # with one, who heard nothing asks again
         grant = await self._engine.do(lambda: self._match(wish), undo)
         if grant:
@@ -67,7 +67,7 @@ class Alone:
             self._tell(grant.job, (share.node for share in grant.shares))
         return grant
 
-    def _match(self, wish: Wish) -> Grant:
+    def _match(self, wish: MatchCall) -> Grant:
         grant = self._matching.match(wish)
         if grant:
             self._enter(grant.job)
@@ -88,7 +88,7 @@ class Alone:
             return self._cancel(grant.job, _UNHEARD)
         return []
 
-    async def _write_or_undo(self, writer: Writer, wish: Wish, grant: Grant) -> None:
+    async def _write_or_undo(self, writer: BatchedWriter, wish: MatchCall, grant: Grant) -> None:
         try:
             await asyncio.shield(keep_task(writer.flush()))
         except asyncio.CancelledError:
@@ -100,7 +100,7 @@ class Alone:
         nodes = await self._done(lambda: self._undo(grant))
         self._tell(grant.job, nodes)
 
-    async def update(self, adoption: Adoption) -> Grant:
+    async def update(self, adoption: AllocationUpdate) -> Grant:
         def do() -> Grant:
             grant = self._matching.update(adoption)
             if grant:
@@ -160,17 +160,17 @@ class Alone:
     async def release(self, job: int) -> NoReturn:
         raise NoQueue
 
-    async def explain(self, job: int) -> Explained:
+    async def explain(self, job: int) -> JobExplanation:
         found = await self.job_views([job])
         if not found:
             raise UnknownJob(f"there is no job {job}")
-        return Explained(found[0], found[0].reason)
+        return JobExplanation(found[0], found[0].reason)
 
-    async def estimate(self, submission: Submission, now: int) -> Estimated:
+    async def estimate(self, submission: Submission, now: int) -> StartEstimate:
         request = replace(submission.request, duration=float(submission.walltime or 0))
-        wish = Wish(request, now=now)
+        wish = MatchCall(request, now=now)
         found = await self._engine.do(lambda: self._matching.estimate(wish))
-        return Estimated(not found.reason, found.at, found.shares, found.reason, still=True)
+        return StartEstimate(not found.reason, found.at, found.shares, found.reason, still=True)
 
     # -- the graph -----------------------------------------------------------------------------
 
@@ -218,7 +218,7 @@ class Alone:
 
     # -- looking -------------------------------------------------------------------------------
 
-    async def groups(self) -> list[Group]:
+    async def groups(self) -> list[GroupView]:
         return await self._engine.do(lambda: list(self._matching.groups()))
 
     async def job_views(self, jobs: Collection[int] | None) -> list[JobView]:
@@ -247,18 +247,18 @@ class Alone:
 
         return await self._engine.do(do)
 
-    async def status(self) -> Status:
+    async def status(self) -> BackendStatus:
         return await self._engine.do(self._status)
 
-    def _status(self) -> Status:
+    def _status(self) -> BackendStatus:
         matching, durable = self._matching, self._writer is not None
         if not matching.has_graph:
-            return Status("none", matching.policy, queue=False, durable=durable)
+            return BackendStatus("none", matching.policy, queue=False, durable=durable)
         engine = matching.matcher.engine
         states = Counter(
             "reserved" if job.reserved else "running" for job in matching.matcher.jobs.values()
         )
-        return Status(
+        return BackendStatus(
             self._source,
             matching.policy,
             queue=False,

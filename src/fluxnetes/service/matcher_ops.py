@@ -16,28 +16,35 @@ from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.readers import read_graph
 from fluxnetes.graph.writers.whole import write_graph
 from fluxnetes.match.answers import Answer, Operation, Outcome
-from fluxnetes.match.errors import UnknownJob as NoSuchJob
+from fluxnetes.match.errors import UnknownMatchJob as NoSuchJob
 from fluxnetes.match.gang.model import Seats
-from fluxnetes.match.jobs import Job
+from fluxnetes.match.jobs import MatchedJob
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.match.policy import PolicyError, parse_policy
 from fluxnetes.queue.jobs import Request
 from fluxnetes.service.errors import Invalid, NoGraph, UnknownJob, said_as_invalid
 from fluxnetes.service.requests.pods import asked_of, one_pod
-from fluxnetes.service.values import Adoption, Grant, Group, JobView, Pods, Wish
+from fluxnetes.service.values import (
+    AllocationUpdate,
+    EqualPods,
+    Grant,
+    GroupView,
+    JobView,
+    MatchCall,
+)
 from fluxnetes.service.views.allocation_text import written
 from fluxnetes.service.views.shares import shares
-from fluxnetes.service.views.tasks import Alike, Tasks, tasks_of
+from fluxnetes.service.views.tasks import EqualTasks, TaskCounter, tasks_of
 
 LARGEST_JOB = 2**62
 """Callers choose numbers, too; ours must have room above them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class JobNotes:
     """What is known of a job besides what it holds."""
 
-    asked: Request | Pods | None = None
+    asked: Request | EqualPods | None = None
     """What it asked for; None: it was placed elsewhere."""
     name: str = ""
     size: int = 1
@@ -48,11 +55,11 @@ class Note:
 
 
 @dataclass(slots=True, eq=False)
-class Matching:
+class MatcherOperations:
     """See the module's docstring."""
 
     policy: str = "lonode"
-    notes: dict[int, Note] = field(default_factory=dict)
+    notes: dict[int, JobNotes] = field(default_factory=dict)
     """By job; of those that hold something, or will."""
     _matcher: Matcher | None = None
     _keys: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -129,7 +136,7 @@ class Matching:
 
     # -- jobs ----------------------------------------------------------------------------------
 
-    def match(self, wish: Wish) -> Grant:
+    def match(self, wish: MatchCall) -> Grant:
         """Grant a wish, or say why not."""
         if (wish.user, wish.key) in self._keys:
             return self._again(wish)
@@ -140,27 +147,27 @@ class Matching:
         grant = self._grant(answer, wish, time.perf_counter() - began)
         if grant:
             since, asked = int(time.time()), wish.request
-            note = Note(asked, wish.name, wish.size, wish.key, since, wish.user)
+            note = JobNotes(asked, wish.name, wish.size, wish.key, since, wish.user)
             self._note(grant.job, note)
         return grant
 
-    def _note(self, job: int, note: Note) -> None:
+    def _note(self, job: int, note: JobNotes) -> None:
         self.notes[job] = note
         if note.key:
             self._keys[note.user, note.key] = job
 
-    def _again(self, wish: Wish) -> Grant:
+    def _again(self, wish: MatchCall) -> Grant:
         """The answer got lost, and the wish came again."""
         job = self.matcher.jobs[self._keys[wish.user, wish.key]]
         outcome = Outcome.RESERVED if job.reserved else Outcome.ALLOCATED
         return self._grant(Answer(outcome, job.jobid, job.at, job.placement), wish)
 
-    def readmit(self, job: Job, note: Note) -> None:
+    def readmit(self, job: MatchedJob, note: JobNotes) -> None:
         """A job has what it had before we were restarted."""
         self.matcher.readmit(job)
         self._note(job.jobid, note)
 
-    def request(self, asked: Request | Pods) -> Request:
+    def request(self, asked: Request | EqualPods) -> Request:
         """What is asked for, as this graph can be asked for it."""
         return asked_of(asked, self.graph)
 
@@ -173,7 +180,7 @@ class Matching:
             return answer
         return Answer(ever.outcome, answer.jobid, reason=ever.reason)
 
-    def _grant(self, answer: Answer, wish: Wish, took: float = 0.0) -> Grant:
+    def _grant(self, answer: Answer, wish: MatchCall, took: float = 0.0) -> Grant:
         placement = answer.placement
         if placement is None:
             return Grant(answer.outcome, answer.jobid, reason=answer.reason, overhead=took)
@@ -187,12 +194,14 @@ class Matching:
             graph=self._graphs,
         )
 
-    def _tasks(self, asked: Request | Pods | None, seats: tuple[Seats, ...] = ()) -> Tasks:
-        if isinstance(asked, Pods):
-            return Alike(asked.count, one_pod(asked, self.graph))
+    def _tasks(
+        self, asked: Request | EqualPods | None, seats: tuple[Seats, ...] = ()
+    ) -> TaskCounter:
+        if isinstance(asked, EqualPods):
+            return EqualTasks(asked.count, one_pod(asked, self.graph))
         return tasks_of(asked, seats)
 
-    def estimate(self, wish: Wish) -> Grant:
+    def estimate(self, wish: MatchCall) -> Grant:
         """Where and when it would be, if it were wished for now."""
         began = time.perf_counter()
         how = Operation.WITHOUT_ALLOCATING_FUTURE
@@ -200,7 +209,7 @@ class Matching:
         answer = self._judged(request, self.matcher.match(how, request, now=wish.now))
         return self._grant(answer, wish, time.perf_counter() - began)
 
-    def update(self, note: Adoption) -> Grant:
+    def update(self, note: AllocationUpdate) -> Grant:
         """Take note of an allocation that was made elsewhere."""
         if not 1 <= note.job <= LARGEST_JOB:
             raise Invalid(f"found {note.job}, expected 1 to {LARGEST_JOB}", "job")
@@ -210,7 +219,7 @@ class Matching:
         finally:  # the reference counts on from here, and would give numbers twice
             self.matcher.next_jobid = max(following, self.matcher.next_jobid)
 
-    def _update(self, note: Adoption) -> Grant:
+    def _update(self, note: AllocationUpdate) -> Grant:
         with said_as_invalid():
             answer = self.matcher.update(
                 note.text,
@@ -221,7 +230,7 @@ class Matching:
                 now=note.now,
             )
         if answer:
-            self._note(note.job, Note(since=int(time.time())))
+            self._note(note.job, JobNotes(since=int(time.time())))
         placed = shares(self.graph, answer.placement) if answer.placement is not None else ()
         return Grant(answer.outcome, note.job, answer.at, answer.reason, placed)
 
@@ -260,7 +269,7 @@ class Matching:
             shares=shares(self.graph, job.placement, self._tasks(note.asked)),
         )
 
-    def groups(self) -> Iterator[Group]:
+    def groups(self) -> Iterator[GroupView]:
         """All jobs, as the old external service tells of them."""
         for job, note in self.notes.items():
-            yield Group(note.name or f"job-{job}", note.size)
+            yield GroupView(note.name or f"job-{job}", note.size)

@@ -18,24 +18,24 @@ from typing import Any, NoReturn, TypeVar
 
 from fluxnetes.graph.writers.whole import write_graph
 from fluxnetes.queue.changes import Changes
-from fluxnetes.queue.jobs import Job, Submission
+from fluxnetes.queue.jobs import QueueJob, Submission
 from fluxnetes.queue.states import ENDED
-from fluxnetes.service.caller_leases import Custody
-from fluxnetes.service.changelog import Journal
-from fluxnetes.service.errors import Away, Denied
+from fluxnetes.service.caller_leases import CallerLeases
+from fluxnetes.service.changelog import ChangeLog
+from fluxnetes.service.errors import Denied, Unavailable
 from fluxnetes.service.estimate import estimated, foresee
-from fluxnetes.service.mailbox import NotOpen, Office, Petition, Petitions, looking
-from fluxnetes.service.operations import Clerk
+from fluxnetes.service.mailbox import Mailbox, MailboxClosed, QueueHost, QueueRequest, looking
+from fluxnetes.service.operations import QueueOperations
 from fluxnetes.service.values import (
-    Adoption,
-    Estimated,
-    Explained,
+    AllocationUpdate,
+    BackendStatus,
     Grant,
-    Group,
+    GroupView,
+    JobExplanation,
     JobView,
+    MatchCall,
     NodeView,
-    Status,
-    Wish,
+    StartEstimate,
 )
 from fluxnetes.service.views.jobs import shares_of
 from fluxnetes.service.views.nodes import node_names, node_views, positions_of, totals
@@ -43,12 +43,12 @@ from fluxnetes.service.views.nodes import node_names, node_views, positions_of, 
 T = TypeVar("T")
 
 
-class Queued:
+class QueueBackend:
     """See the module's docstring. Made in gRPC's event loop."""
 
     def __init__(
         self,
-        petitions: Petitions,
+        petitions: Mailbox,
         loop: asyncio.AbstractEventLoop,
         *,
         source: str,
@@ -56,8 +56,8 @@ class Queued:
         patience: float | None = None,
     ) -> None:
         """`loop` is the queue's; what nobody renews or uses for `patience` seconds expires."""
-        self.jobs = Journal()
-        self.nodes = Journal()
+        self.jobs = ChangeLog()
+        self.nodes = ChangeLog()
         self._petitions = petitions
         self._loop = loop
         self._here = asyncio.get_running_loop()
@@ -65,8 +65,8 @@ class Queued:
         self._durable = durable
         self._healthy = False
         self._tell_health: Callable[[bool], None] = lambda healthy: None
-        custody = Custody(patience)
-        self._clerk = Clerk(custody)
+        custody = CallerLeases(patience)
+        self._clerk = QueueOperations(custody)
         self._held: dict[int, list[str]] = {}
         """The nodes of each job that holds some; in the queue's loop."""
         petitions.tend = custody.tend
@@ -86,7 +86,7 @@ class Queued:
 
     # -- across --------------------------------------------------------------------------------
 
-    async def _ask(self, petition: Petition[T]) -> T:
+    async def _ask(self, petition: QueueRequest[T]) -> T:
         asked = asyncio.run_coroutine_threadsafe(self._petitions.ask(petition), self._loop)
         answer = asyncio.wrap_future(asked)
         try:
@@ -96,14 +96,14 @@ class Queued:
             petition.given_up = True
             answer.add_done_callback(partial(self._unheard, petition))
             raise
-        except NotOpen as error:
-            raise Away(str(error)) from None
+        except MailboxClosed as error:
+            raise Unavailable(str(error)) from None
 
-    def _unheard(self, petition: Petition[T], answer: asyncio.Future[T]) -> None:
+    def _unheard(self, petition: QueueRequest[T], answer: asyncio.Future[T]) -> None:
         if not answer.cancelled() and answer.exception() is None:
             self._loop.call_soon_threadsafe(self._petitions.undo, petition, answer.result())
 
-    async def _look(self, answer: Callable[[Office], T]) -> T:
+    async def _look(self, answer: Callable[[QueueHost], T]) -> T:
         return await self._ask(looking(answer))
 
     def _over_there(self, do: Callable[..., Any], *arguments: Any) -> None:
@@ -113,7 +113,7 @@ class Queued:
 
     # -- in the queue's loop -------------------------------------------------------------------
 
-    def _opened(self, office: Office) -> None:
+    def _opened(self, office: QueueHost) -> None:
         self._clerk.begin(office)
         self._held = {id: _nodes_of(job, office) for id, job in office.scheduler.jobs.items()}
         self._over_there(self.jobs.reset)
@@ -125,7 +125,7 @@ class Queued:
         self._over_there(self.jobs.reset)  # whoever watches us is told that we do not lead
         self._over_there(self.nodes.reset)
 
-    def _take(self, changes: Changes, office: Office) -> None:
+    def _take(self, changes: Changes, office: QueueHost) -> None:
         self._clerk.take(changes, office)
         self._over_there(self.jobs.note, [str(id) for id in changes.jobs])
         names: set[str] = set()
@@ -144,17 +144,17 @@ class Queued:
 
     # -- jobs that are matched -----------------------------------------------------------------
 
-    async def match(self, wish: Wish) -> Grant:
+    async def match(self, wish: MatchCall) -> Grant:
         return await self._ask(self._clerk.match(wish))
 
     async def withdraw(self, grant: Grant) -> None:
-        def hand_in(office: Office) -> None:
+        def hand_in(office: QueueHost) -> None:
             self._clerk.take_back(grant, office, "nobody heard the answer")
 
-        with suppress(Away):  # whoever leads next finds it unwanted
-            await self._ask(Petition(hand_in, lambda office: None))
+        with suppress(Unavailable):  # whoever leads next finds it unwanted
+            await self._ask(QueueRequest(hand_in, lambda office: None))
 
-    async def update(self, adoption: Adoption) -> NoReturn:
+    async def update(self, adoption: AllocationUpdate) -> NoReturn:
         raise Denied("what is allocated here is known here; nothing is taken over")
 
     async def renew(self, job: int) -> int | None:
@@ -180,10 +180,10 @@ class Queued:
     async def release(self, job: int) -> JobView:
         return await self._ask(self._clerk.release(job))
 
-    async def explain(self, job: int) -> Explained:
+    async def explain(self, job: int) -> JobExplanation:
         return await self._ask(self._clerk.explain(job))
 
-    async def estimate(self, submission: Submission, now: int) -> Estimated:
+    async def estimate(self, submission: Submission, now: int) -> StartEstimate:
         seen = await self._look(lambda office: foresee(submission, office))
         return await asyncio.to_thread(estimated, seen)
 
@@ -208,14 +208,14 @@ class Queued:
 
     # -- looking -------------------------------------------------------------------------------
 
-    async def groups(self) -> list[Group]:
+    async def groups(self) -> list[GroupView]:
         return await self._look(_groups)
 
     async def job_views(self, jobs: Collection[int] | None) -> list[JobView]:
         return await self._ask(self._clerk.views(jobs))
 
     async def node_views(self, names: Collection[str] | None) -> list[NodeView]:
-        def answer(office: Office) -> list[NodeView]:
+        def answer(office: QueueHost) -> list[NodeView]:
             matcher = office.matcher
             if names is None:
                 return list(node_views(matcher, matcher.engine.nodes.tolist()))
@@ -224,19 +224,19 @@ class Queued:
         return await self._look(answer)
 
     async def node_page(self, first: int, count: int) -> list[NodeView]:
-        def answer(office: Office) -> list[NodeView]:
+        def answer(office: QueueHost) -> list[NodeView]:
             nodes = office.matcher.engine.nodes[first : first + count].tolist()
             return list(node_views(office.matcher, nodes))
 
         return await self._look(answer)
 
-    async def status(self) -> Status:
+    async def status(self) -> BackendStatus:
         return await self._look(self._status)
 
-    def _status(self, office: Office) -> Status:
+    def _status(self, office: QueueHost) -> BackendStatus:
         engine = office.matcher.engine
         jobs = office.scheduler.jobs.values()
-        return Status(
+        return BackendStatus(
             self._source,
             office.scheduler.config.match_policy,
             queue=True,
@@ -249,19 +249,19 @@ class Queued:
         )
 
 
-def _nodes_of(job: Job, office: Office) -> list[str]:
+def _nodes_of(job: QueueJob, office: QueueHost) -> list[str]:
     return [share.node for share in shares_of(job, office.matcher)]
 
 
-def _groups(office: Office) -> list[Group]:
+def _groups(office: QueueHost) -> list[GroupView]:
     """Every job that lives is a group; of Kubernetes' own, by its name there."""
     living = [job for job in office.scheduler.jobs.values() if job.state not in ENDED]
     return [
-        Group(job.submission.name or f"job-{job.id}", max(1, _tasks(job.id, office)))
+        GroupView(job.submission.name or f"job-{job.id}", max(1, _tasks(job.id, office)))
         for job in living
     ]
 
 
-def _tasks(id: int, office: Office) -> int:
+def _tasks(id: int, office: QueueHost) -> int:
     job = office.scheduler.job(id)
     return sum(share.tasks for share in shares_of(job, office.matcher))

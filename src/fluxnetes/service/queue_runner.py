@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Changes, Snapshot
-from fluxnetes.queue.config import Config
+from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.queue.events import Event, PartsLost, Started
 from fluxnetes.queue.scheduler import Scheduler
-from fluxnetes.service.mailbox import CALLED, Petitions
+from fluxnetes.service.mailbox import CALLED, Mailbox
 from fluxnetes.service.persistence.ownership import check_ours
 from fluxnetes.store.store import Store
 from fluxnetes.store.translate import translate
@@ -28,12 +28,12 @@ _Kept = tuple[Snapshot, tuple[int, ...]]
 
 
 @dataclass(slots=True, eq=False)
-class LoneQueue:
+class QueueRunner:
     """One queue; an `Office` for callers. Made and run in its own event loop."""
 
     matcher: Matcher
     scheduler: Scheduler
-    petitions: Petitions
+    petitions: Mailbox
     store: Store | None = None
     fence: int = 0
     now: int = 0
@@ -102,8 +102,8 @@ class LoneQueue:
 
 
 async def lone_queue(
-    matcher: Matcher, config: Config, petitions: Petitions, store: Store | None, fence: int
-) -> LoneQueue:
+    matcher: Matcher, config: SchedulerConfig, petitions: Mailbox, store: Store | None, fence: int
+) -> QueueRunner:
     """A queue on a graph, going on from what the store has of it."""
     snapshot: Snapshot
     lost: tuple[int, ...]
@@ -116,10 +116,10 @@ async def lone_queue(
         scheduler.apply(PartsLost(lost, "the graph has no more what it held"), now)
     known = [job.id for job in snapshot.jobs] + [id for id, _ in snapshot.outcomes]
     next_id = 1 + max([0, snapshot.arrivals, *known])
-    return LoneQueue(matcher, scheduler, petitions, store, fence, now, next_id)
+    return QueueRunner(matcher, scheduler, petitions, store, fence, now, next_id)
 
 
-async def _reopen(matcher: Matcher, config: Config, store: Store, fence: int) -> _Kept:
+async def _reopen(matcher: Matcher, config: SchedulerConfig, store: Store, fence: int) -> _Kept:
     """What the store has, on a graph that may be another than it was; and who lost something."""
     snapshot, system = await store.load(), await store.system()
     check_ours(system, snapshot.jobs, CALLED)

@@ -14,7 +14,7 @@ from fluxnetes.queue.jobs import Request
 
 
 @dataclass(frozen=True, slots=True)
-class Pods:
+class EqualPods:
     """Equal pods, in the few words that the old dialects have for them."""
 
     count: int
@@ -30,10 +30,10 @@ class Pods:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class MatchCall:
     """A job that is to start now or, if `reserve` is set, at the earliest time it can."""
 
-    request: Request | Pods
+    request: Request | EqualPods
     reserve: bool = False
     name: str = ""
     """The group that the job stands for, in the words of whoever asks."""
@@ -50,7 +50,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Adoption:
+class AllocationUpdate:
     """An allocation that was made elsewhere."""
 
     job: int
@@ -95,7 +95,7 @@ class Grant:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class GroupView:
     """A job as the old external service tells of it."""
 
     name: str
@@ -125,7 +125,7 @@ class JobView:
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
+class JobExplanation:
     """A job's story and, while it waits, why."""
 
     job: JobView
@@ -137,7 +137,7 @@ class Explained:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimated:
+class StartEstimate:
     """When and where a job would start."""
 
     known: bool
@@ -184,7 +184,7 @@ class NodeView:
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class BackendStatus:
     """What a host is, and how it is."""
 
     source: str

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluxnetes.graph.columns import GraphError, ResourceGraph
-from fluxnetes.graph.patch import Patch
+from fluxnetes.graph.patch import GraphPatch
 from fluxnetes.graph.readers import read_graph
 from fluxnetes.jobspec.build import jobspec, res, slot
 from fluxnetes.jobspec.model import Jobspec
 from fluxnetes.simulate.errors import SimulationError
-from fluxnetes.simulate.schedule import Machine
+from fluxnetes.simulate.schedule import SimulatedMachine
 
 Ints = NDArray[np.int64]
 
@@ -28,11 +28,11 @@ MOST_PROCESSORS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
+class SimulatedCluster:
     """A graph, and which of its vertices are processors."""
 
     graph: ResourceGraph
-    machine: Machine
+    machine: SimulatedMachine
     processor: str
     """The type of vertex that is a processor."""
     unit: Ints
@@ -48,7 +48,7 @@ class Cluster:
         return np.sort(units[units >= 0])
 
 
-def uniform_cluster(nodes: int, cores: int) -> Cluster:
+def uniform_cluster(nodes: int, cores: int) -> SimulatedCluster:
     """So many nodes with so many cores each."""
     if nodes < 1 or cores < 1 or nodes * cores > MOST_PROCESSORS:
         raise SimulationError(
@@ -56,7 +56,7 @@ def uniform_cluster(nodes: int, cores: int) -> Cluster:
             f"and at most {MOST_PROCESSORS:,} cores"
         )
     graph = ResourceGraph()
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     root = patch.vertex("cluster", id=0)
     numbers = np.arange(nodes)
     rows = patch.vertices("node", numbers, ranks=numbers)
@@ -67,7 +67,7 @@ def uniform_cluster(nodes: int, cores: int) -> Cluster:
     return survey(graph)
 
 
-def read_cluster(path: Path) -> Cluster:
+def read_cluster(path: Path) -> SimulatedCluster:
     """The cluster that a JGF file describes."""
     try:
         return survey(read_graph(path.read_bytes(), "jgf"))
@@ -77,7 +77,7 @@ def read_cluster(path: Path) -> Cluster:
         raise SimulationError(f"{path} is not a graph in JGF: {error}") from None
 
 
-def with_more_nodes(cluster: Cluster, count: int) -> Cluster:
+def with_more_nodes(cluster: SimulatedCluster, count: int) -> SimulatedCluster:
     """The same with so many nodes more, each like its first one; what was there keeps its row."""
     graph = deepcopy(cluster.graph)
     tree = graph.topology()
@@ -86,7 +86,7 @@ def with_more_nodes(cluster: Cluster, count: int) -> Cluster:
         raise SimulationError("the graph is one node; more nodes need a cluster to be in")
     model = tree.vertex[tree.subtree(first)]
     copy = np.repeat(np.arange(count), len(model))
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     rows = _copy_rows(patch, np.tile(model, count), copy, model[0])
     above = np.tile(tree.parent[tree.subtree(first)] - first, count)
     holder = tree.vertex[tree.parent[first]]
@@ -95,7 +95,7 @@ def with_more_nodes(cluster: Cluster, count: int) -> Cluster:
     return survey(graph)
 
 
-def _copy_rows(patch: Patch, rows: Ints, copy: Ints, node: int) -> Ints:
+def _copy_rows(patch: GraphPatch, rows: Ints, copy: Ints, node: int) -> Ints:
     """Vertices like these, with ids of nodes and ranks that go on from the largest."""
     graph = patch.graph
     nodes = graph.type_id == graph.types.get("node")
@@ -114,7 +114,7 @@ def _copy_rows(patch: Patch, rows: Ints, copy: Ints, node: int) -> Ints:
     return made
 
 
-def survey(graph: ResourceGraph) -> Cluster:
+def survey(graph: ResourceGraph) -> SimulatedCluster:
     """Number the processors of a graph, in the order of a walk through it."""
     tree = graph.topology()
     types = graph.type_id[tree.vertex]
@@ -130,5 +130,5 @@ def survey(graph: ResourceGraph) -> Cluster:
         )
     unit = np.full(graph.vertex_count, -1, np.int64)
     unit[tree.vertex[processors]] = np.arange(len(processors))
-    machine = Machine(holder, tuple(graph.names(tree.vertex[nodes])))
-    return Cluster(graph, machine, "core" if len(cores) else "node", unit)
+    machine = SimulatedMachine(holder, tuple(graph.names(tree.vertex[nodes])))
+    return SimulatedCluster(graph, machine, "core" if len(cores) else "node", unit)

@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluxnetes.match.matcher import Matcher
-from fluxnetes.queue.config import Config, QueueConfig
+from fluxnetes.queue.config import QueueConfig, SchedulerConfig
 from fluxnetes.queue.events import Ended, Started, Submit
 from fluxnetes.queue.jobs import Submission
 from fluxnetes.queue.scheduler import Scheduler
-from fluxnetes.simulate.cluster import Cluster
+from fluxnetes.simulate.cluster import SimulatedCluster
 from fluxnetes.simulate.errors import SimulationError
 from fluxnetes.simulate.schedule import Schedule
 from fluxnetes.simulate.workload import UNKNOWN, Workload
@@ -40,14 +40,14 @@ def run_policy(
     name: str,
     queue: QueueConfig,
     workload: Workload,
-    cluster: Cluster,
+    cluster: SimulatedCluster,
     tell: Tell = lambda ended: None,
     *,
     validate: bool = False,
 ) -> Schedule:
     """Run a workload to its end; `tell` hears now and then how many jobs have ended."""
     began = time.perf_counter()
-    simulation = Simulation(workload, cluster, Config(queues=(queue,)), validate=validate)
+    simulation = Simulation(workload, cluster, SchedulerConfig(queues=(queue,)), validate=validate)
     simulation.run(tell)
     return Schedule(
         policy=name,
@@ -67,7 +67,12 @@ class Simulation:
     """
 
     def __init__(
-        self, workload: Workload, cluster: Cluster, config: Config, *, validate: bool = False
+        self,
+        workload: Workload,
+        cluster: SimulatedCluster,
+        config: SchedulerConfig,
+        *,
+        validate: bool = False,
     ) -> None:
         self.start: Ints = np.full(len(workload), -1, np.int64)
         self.units: list[Ints] = [np.empty(0, np.int64)] * len(workload)
@@ -136,7 +141,7 @@ class Simulation:
             )
 
 
-def _submissions(workload: Workload, cluster: Cluster) -> Iterator[tuple[int, Submission]]:
+def _submissions(workload: Workload, cluster: SimulatedCluster) -> Iterator[tuple[int, Submission]]:
     """The jobs as the queue sees them, with the times at which they come."""
     columns = (workload.submit, workload.walltime, workload.size, workload.user, workload.group)
     rows = zip(*(column.tolist() for column in columns), strict=True)

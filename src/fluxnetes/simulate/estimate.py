@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.queue.changes import Allocation, Snapshot
-from fluxnetes.queue.config import Config
+from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.queue.jobs import Submission
 from fluxnetes.simulate.forecast import Scenario, look_ahead
 
@@ -42,7 +42,7 @@ class Estimate:
 def estimate(
     snapshot: Snapshot,
     graph: ResourceGraph,
-    config: Config,
+    config: SchedulerConfig,
     submission: Submission,
     now: int,
     others: Mapping[str, Mapping[str, int]] = _NOBODY,

@@ -16,13 +16,13 @@ import numpy as np
 
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.match.matcher import Matcher
-from fluxnetes.match.nodes import Nodes
+from fluxnetes.match.nodes import NodeIndex
 from fluxnetes.queue.changes import Allocation, Snapshot
-from fluxnetes.queue.config import Config, QueueConfig
+from fluxnetes.queue.config import QueueConfig, SchedulerConfig
 from fluxnetes.queue.jobs import Submission
-from fluxnetes.simulate.cluster import Cluster, with_more_nodes
+from fluxnetes.simulate.cluster import SimulatedCluster, with_more_nodes
 from fluxnetes.simulate.errors import SimulationError
-from fluxnetes.simulate.run_ahead import Ahead
+from fluxnetes.simulate.run_ahead import RunAhead
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Scenario:
     name: str
     graph: ResourceGraph
     """The rows that jobs of the snapshot hold are rows of this one."""
-    config: Config
+    config: SchedulerConfig
     """Has every queue that a job of the snapshot is in; see `with_queues_of`."""
     more: tuple[Submission, ...] = ()
     others: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -107,7 +107,7 @@ def look_ahead(
     """
     _check_graph(snapshot, scenario.graph)
     graph, config, more = _own_graph(scenario), scenario.config, scenario.more
-    ahead = Ahead(snapshot, graph, config, more, now, brief, effort)
+    ahead = RunAhead(snapshot, graph, config, more, now, brief, effort)
     ahead.run()
     rough = ahead.policy is not None
     return Forecast(scenario.name, now, ahead.start, ahead.end, ahead.never, ahead.where, rough)
@@ -126,13 +126,13 @@ def _own_graph(scenario: Scenario) -> ResourceGraph:
     """A copy of a scenario's graph, on which others and closed nodes are as the scenario says."""
     graph = scenario.graph.copy()
     if scenario.others or scenario.closed:
-        nodes = Nodes(Matcher(graph))
+        nodes = NodeIndex(Matcher(graph))
         nodes.occupy(scenario.others)
         nodes.close(nodes.named(scenario.closed), closed=True)
     return graph
 
 
-def with_queues_of(config: Config, snapshot: Snapshot) -> Config:
+def with_queues_of(config: SchedulerConfig, snapshot: Snapshot) -> SchedulerConfig:
     """The configuration with a queue for each that a job is in; those it does not have are plain.
 
     A system whose configuration was changed may have jobs in a queue that is no more.
@@ -142,7 +142,7 @@ def with_queues_of(config: Config, snapshot: Snapshot) -> Config:
     return replace(config, queues=config.queues + tuple(QueueConfig(name) for name in missing))
 
 
-def with_policy(config: Config, policy: QueueConfig) -> Config:
+def with_policy(config: SchedulerConfig, policy: QueueConfig) -> SchedulerConfig:
     """The same queues with all that they have, each under another policy."""
     queues = (
         replace(queue, policy=policy.policy, reservations=policy.reservations)
@@ -152,8 +152,8 @@ def with_policy(config: Config, policy: QueueConfig) -> Config:
 
 
 def scenarios(
-    cluster: Cluster,
-    configs: Mapping[str, Config],
+    cluster: SimulatedCluster,
+    configs: Mapping[str, SchedulerConfig],
     *,
     nodes: int = 0,
     job: Submission | None = None,

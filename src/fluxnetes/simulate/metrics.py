@@ -52,7 +52,7 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class StepFunction:
     """A number that changes at some instants and is the same from one to the next."""
 
     time: Ints
@@ -94,20 +94,20 @@ def bounded_slowdown(schedule: Schedule) -> NDArray[np.float64]:
     return np.asarray(np.maximum(1.0, slowdown))
 
 
-def queue_length(schedule: Schedule) -> Steps:
+def queue_length(schedule: Schedule) -> StepFunction:
     """How many jobs wait."""
     one = np.ones(len(schedule.start), np.int64)
     return _steps(schedule.workload.submit, schedule.start, one)
 
 
-def processors_used(schedule: Schedule) -> Steps:
+def processors_used(schedule: Schedule) -> StepFunction:
     """On how many processors jobs run."""
     return _steps(schedule.start, schedule.end, schedule.workload.size)
 
 
-def _steps(up: Ints, down: Ints, amount: Ints) -> Steps:
+def _steps(up: Ints, down: Ints, amount: Ints) -> StepFunction:
     """The sum of what has gone up and not yet down, after all that happens at each instant."""
     time, at = np.unique(np.concatenate((up, down)), return_inverse=True)
     change = np.zeros(len(time), np.int64)
     np.add.at(change, at, np.concatenate((amount, -amount)))
-    return Steps(time, np.cumsum(change))
+    return StepFunction(time, np.cumsum(change))

@@ -19,21 +19,21 @@ from dataclasses import dataclass, field, replace
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Allocation, Snapshot
-from fluxnetes.queue.config import Config, Policy
+from fluxnetes.queue.config import BackfillPolicy, SchedulerConfig
 from fluxnetes.queue.events import Ended, Started, Submit
-from fluxnetes.queue.jobs import Job, Submission
+from fluxnetes.queue.jobs import QueueJob, Submission
 from fluxnetes.queue.scheduler import Scheduler
-from fluxnetes.queue.states import ENDED, HOLDING, WAITING, State
+from fluxnetes.queue.states import ENDED, HOLDING, WAITING, JobState
 
 
 @dataclass
-class Ahead:
+class RunAhead:
     """See the module's docstring. After `run`, it says what happened."""
 
     snapshot: Snapshot
     graph: ResourceGraph
     """Nobody else's."""
-    config: Config
+    config: SchedulerConfig
     more: tuple[Submission, ...]
     """Jobs that come at the beginning."""
     now: int
@@ -48,7 +48,7 @@ class Ahead:
     """Who does not start, and why; in brief, of those given besides."""
     where: dict[int, Allocation] = field(default_factory=dict)
     """What those were given that were given besides; for an array, its first task."""
-    policy: Policy | None = None
+    policy: BackfillPolicy | None = None
     """The policy under which all queues are run roughly; None: each under its own."""
     ends: list[tuple[int, int]] = field(default_factory=list)
     due: dict[int, int] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class Ahead:
         for job in self.snapshot.jobs:
             until = job.expected if job.state in HOLDING else None
             # Who was told to go and is late did not keep its word; the queue gives it more time.
-            is_late = job.state is State.ENDING and until is not None and until <= self.now
+            is_late = job.state is JobState.ENDING and until is not None and until <= self.now
             if until is not None and not is_late:
                 self._expect(job.id, max(self.now, until))
 
@@ -78,7 +78,7 @@ class Ahead:
             if self.brief and all(self._is_told(queue, id) for id in self.own):
                 break
             if self._takes_too_long(queue):
-                queue = self._resume(queue.snapshot(), instant, Policy.FCFS)
+                queue = self._resume(queue.snapshot(), instant, BackfillPolicy.FCFS)
             instant = self._next_instant(queue, instant)
         for id in self._left_out(queue):
             self.never[id] = queue.explain(id, self.now).reason
@@ -87,12 +87,14 @@ class Ahead:
 
     def _begin(self) -> Scheduler:
         if self._has_many_promises():
-            queue = self._resume(_without_promises(self.snapshot), self.now, Policy.EASY)
+            queue = self._resume(_without_promises(self.snapshot), self.now, BackfillPolicy.EASY)
             if not queue.plans_by_counting:
                 return queue
         return self._resume(self.snapshot, self.now)
 
-    def _resume(self, snapshot: Snapshot, now: int, policy: Policy | None = None) -> Scheduler:
+    def _resume(
+        self, snapshot: Snapshot, now: int, policy: BackfillPolicy | None = None
+    ) -> Scheduler:
         config, self.policy = self.config, policy
         if policy is not None:
             queues = tuple(replace(queue, policy=policy) for queue in config.queues)
@@ -110,7 +112,7 @@ class Ahead:
     def _takes_too_long(self, queue: Scheduler) -> bool:
         if self.effort is None or queue.plans_by_counting:
             return False
-        if all(each.policy is Policy.FCFS for each in queue.config.queues):
+        if all(each.policy is BackfillPolicy.FCFS for each in queue.config.queues):
             return False
         self.effort -= queue.waiting
         return self.effort < 0
@@ -138,16 +140,16 @@ class Ahead:
     def _carry_out(self, queue: Scheduler, now: int) -> None:
         changes = queue.take_changes()
         for job in changes.jobs.values():
-            if job.state is State.ENDING and job.expected is not None:
+            if job.state is JobState.ENDING and job.expected is not None:
                 self._expect(job.id, max(now, job.expected))
             elif job.state in ENDED and job.id in self.own and job.id not in self.where:
                 self.never[job.id] = job.reason
         for id, allocation in changes.allocations.items():
-            if allocation is not None and queue.job(id).state is State.ALLOCATED:
+            if allocation is not None and queue.job(id).state is JobState.ALLOCATED:
                 queue.apply(Started(id), now)
                 self._note_start(queue.job(id), allocation, now)
 
-    def _note_start(self, job: Job, allocation: Allocation, now: int) -> None:
+    def _note_start(self, job: QueueJob, allocation: Allocation, now: int) -> None:
         """A job that starts once more, after it had to go, has started when it first did."""
         self.start.setdefault(job.id, now)
         asked = job.id if job.parent is None else job.parent
@@ -189,7 +191,7 @@ class Ahead:
         if id in self.where or id in self.never:
             return True
         # Nobody is there to say that its group is complete, or to let it go.
-        return queue.job(id).state in (State.GATHERING, State.HELD)
+        return queue.job(id).state in (JobState.GATHERING, JobState.HELD)
 
     def _left_out(self, queue: Scheduler) -> list[int]:
         """Who waits to the end; in brief, of our own."""

@@ -18,7 +18,7 @@ Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class SimulatedMachine:
     """The cluster of a simulation, as far as a report needs to know it."""
 
     node: Ints
@@ -27,7 +27,7 @@ class Machine:
     """Of the nodes."""
 
     @classmethod
-    def uniform(cls, nodes: int, cores: int) -> Machine:
+    def uniform(cls, nodes: int, cores: int) -> SimulatedMachine:
         """So many nodes, alike."""
         return cls(np.repeat(np.arange(nodes), cores), tuple(f"node{n}" for n in range(nodes)))
 
@@ -42,7 +42,7 @@ class Schedule:
 
     policy: str
     workload: Workload
-    machine: Machine
+    machine: SimulatedMachine
     start: Ints
     end: Ints
     units: tuple[Ints, ...]

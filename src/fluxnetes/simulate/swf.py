@@ -28,7 +28,7 @@ from pathlib import Path
 
 from fluxnetes.simulate.errors import SimulationError, TraceError
 from fluxnetes.simulate.workload import (
-    Skipped,
+    SkippedJob,
     Workload,
     WorkloadJob,
     check_overestimate,
@@ -59,7 +59,7 @@ class _Field(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class TraceHeader:
     """What a trace says of the machine on which it was recorded; None where it does not."""
 
     nodes: int | None = None
@@ -72,7 +72,7 @@ def read_swf(path: Path, processors: int, *, overestimate: float = 1.0) -> Workl
     return gather(path.name, parse_jobs(path.name, _lines(path), overestimate), processors)
 
 
-def read_header(path: Path) -> Header:
+def read_header(path: Path) -> TraceHeader:
     """What the comments before the first job say."""
     found: dict[bytes, int] = {}
     for line in _lines(path):
@@ -82,7 +82,7 @@ def read_header(path: Path) -> Header:
         key, _, value = text.lstrip(b"; \t").partition(b":")
         if value.strip().isdigit():
             found.setdefault(key.strip().lower(), int(value))
-    return Header(found.get(b"maxnodes"), found.get(b"maxprocs"))
+    return TraceHeader(found.get(b"maxnodes"), found.get(b"maxprocs"))
 
 
 def _lines(path: Path) -> Iterator[bytes]:
@@ -99,7 +99,7 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 def parse_jobs(
     name: str, lines: Iterable[bytes], overestimate: float = 1.0
-) -> Iterator[WorkloadJob | Skipped]:
+) -> Iterator[WorkloadJob | SkippedJob]:
     """The jobs of a trace, in its order; a reason in place of each that cannot be run."""
     for number, line in enumerate(lines, 1):
         fields = line.split()
@@ -117,7 +117,7 @@ def parse_jobs(
             raise TraceError(name, number, *_complaint(fields[wrong], wrong)) from None
 
 
-def _job(fields: list[bytes], overestimate: float) -> WorkloadJob | Skipped:
+def _job(fields: list[bytes], overestimate: float) -> WorkloadJob | SkippedJob:
     submit, runtime = _number(fields[_Field.SUBMIT]), _number(fields[_Field.RUN_TIME])
     size = _number(fields[_Field.ALLOCATED_PROCESSORS])
     if size <= 0:
@@ -126,11 +126,11 @@ def _job(fields: list[bytes], overestimate: float) -> WorkloadJob | Skipped:
     if walltime <= 0:
         walltime = estimated_walltime(runtime, overestimate)
     if submit < 0:
-        return Skipped.NO_SUBMIT_TIME
+        return SkippedJob.NO_SUBMIT_TIME
     if runtime < 0:
-        return Skipped.NO_RUN_TIME
+        return SkippedJob.NO_RUN_TIME
     if size <= 0:
-        return Skipped.NO_SIZE
+        return SkippedJob.NO_SIZE
     number, user, group = (_number(fields[f]) for f in (_Field.NUMBER, _Field.USER, _Field.GROUP))
     return WorkloadJob(number, submit, runtime, walltime, size, user, group)
 

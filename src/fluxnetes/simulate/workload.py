@@ -6,7 +6,7 @@ scheduler does not. A job ends after its run time and is killed at its walltime,
 its nodes for the smaller of the two. A run time of 0 is a job that ends at the instant at which it
 starts. A walltime is never 0.
 
-Jobs that cannot be run are left out and counted by reason; see `Skipped`.
+Jobs that cannot be run are left out and counted by reason; see `SkippedJob`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ UNKNOWN = -1
 """What a trace writes where it does not know."""
 
 
-class Skipped(StrEnum):
+class SkippedJob(StrEnum):
     """Why a job of a trace is not run."""
 
     NO_SUBMIT_TIME = "no submit time"
@@ -64,7 +64,7 @@ class Workload:
     """In processors."""
     user: Ints
     group: Ints
-    skipped: Mapping[Skipped, int] = field(default_factory=dict)
+    skipped: Mapping[SkippedJob, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.submit)
@@ -75,15 +75,15 @@ class Workload:
         return np.minimum(self.runtime, self.walltime)
 
 
-def gather(name: str, jobs: Iterable[WorkloadJob | Skipped], processors: int) -> Workload:
+def gather(name: str, jobs: Iterable[WorkloadJob | SkippedJob], processors: int) -> Workload:
     """The workload of these jobs on a cluster of so many processors."""
     rows: list[WorkloadJob] = []
-    skipped: Counter[Skipped] = Counter()
+    skipped: Counter[SkippedJob] = Counter()
     for job in jobs:
-        if isinstance(job, Skipped):
+        if isinstance(job, SkippedJob):
             skipped[job] += 1
         elif job.size > processors:
-            skipped[Skipped.TOO_LARGE] += 1
+            skipped[SkippedJob.TOO_LARGE] += 1
         else:
             rows.append(job)
     table = np.array(rows, np.int64).reshape(len(rows), len(WorkloadJob._fields))

@@ -19,7 +19,7 @@ import asyncpg
 from asyncpg import exceptions as pg
 
 from fluxnetes.store.embedded.server import EmbeddedServer
-from fluxnetes.store.embedded.waiting import Say, Waiting
+from fluxnetes.store.embedded.waiting import Say, ServerWait
 from fluxnetes.store.errors import StoreRefused, StoreUnavailable
 
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
@@ -84,7 +84,7 @@ class Database:
         self._dsn = dsn
         self._idle: list[Connection] = []
         self._turns = asyncio.Semaphore(_MOST_CONNECTIONS)
-        self._waiting = Waiting(say)
+        self._waiting = ServerWait(say)
 
     async def open(self) -> None:
         """Wait until the server is there."""

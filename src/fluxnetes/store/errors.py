@@ -26,7 +26,7 @@ class StoreRefused(StoreError):  # noqa: N818
     """The server refuses us, or is one that we cannot use."""
 
 
-class ServerFailed(StoreError):  # noqa: N818
+class EmbeddedServerFailed(StoreError):  # noqa: N818
     """The embedded server could not be set up or started."""
 
 
@@ -34,7 +34,7 @@ class NewerDatabase(StoreError):  # noqa: N818
     """The tables were made by a newer version than this one."""
 
 
-class Unreadable(StoreError):  # noqa: N818
+class UnreadableStore(StoreError):  # noqa: N818
     """The tables are ours, but a value in them is not one that this version knows."""
 
 

@@ -27,7 +27,7 @@ _SQL = statements("lease")
 
 
 @dataclass(frozen=True, slots=True)
-class Lease:
+class StoreLease:
     """The right to write, until somebody else takes it."""
 
     holder: str
@@ -38,7 +38,7 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True)
-class Holder:
+class LeaseHolder:
     """Who has the lease, as others see it."""
 
     name: str
@@ -47,16 +47,16 @@ class Holder:
     """How long it lasts if it is not renewed; 0: it can be taken."""
 
 
-async def take(connection: Connection, holder: str, seconds: float = SECONDS) -> Lease | None:
+async def take(connection: Connection, holder: str, seconds: float = SECONDS) -> StoreLease | None:
     """The lease, if it is free or was ours; else None."""
     if not holder:
         raise ValueError("a lease needs a holder with a name")
     asked = time.monotonic()
     fence = await connection.fetchval(_SQL["take"], holder, timedelta(seconds=seconds))
-    return None if fence is None else Lease(holder, fence, seconds, asked + seconds)
+    return None if fence is None else StoreLease(holder, fence, seconds, asked + seconds)
 
 
-async def renew(connection: Connection, lease: Lease) -> Lease:
+async def renew(connection: Connection, lease: StoreLease) -> StoreLease:
     """The same lease for another while. Every commit renews it too."""
     asked = time.monotonic()
     if await connection.fetchval(_SQL["renew"], lease.fence) is None:
@@ -64,16 +64,16 @@ async def renew(connection: Connection, lease: Lease) -> Lease:
     return replace(lease, sure_until=asked + lease.seconds)
 
 
-async def release(connection: Connection, lease: Lease) -> None:
+async def release(connection: Connection, lease: StoreLease) -> None:
     """Give it back, so that the next need not wait."""
     await connection.execute(_SQL["release"], lease.fence)
 
 
-async def holder(connection: Connection) -> Holder:
+async def holder(connection: Connection) -> LeaseHolder:
     """Who has it now."""
     row = await connection.fetchrow(_SQL["holder"])
     assert row is not None  # noqa: S101 - the row is made with the table
-    return Holder(row["holder"], row["fence"], max(row["seconds"], 0.0))
+    return LeaseHolder(row["holder"], row["fence"], max(row["seconds"], 0.0))
 
 
 async def claim(connection: Connection, fence: int, commit: UUID) -> bool:

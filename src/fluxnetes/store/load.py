@@ -7,10 +7,17 @@ from collections.abc import Iterable
 
 from asyncpg import Record
 
-from fluxnetes.queue.changes import Allocation, Event, QueueState, Snapshot, Spent, Usage
-from fluxnetes.queue.jobs import Dependency, Job
+from fluxnetes.queue.changes import (
+    Allocation,
+    BudgetRecord,
+    JobEvent,
+    QueueState,
+    Snapshot,
+    UsageRecord,
+)
+from fluxnetes.queue.jobs import Dependency, QueueJob
 from fluxnetes.queue.persist.records import OUTCOMES_KEPT
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from fluxnetes.store.codec import rows
 from fluxnetes.store.database import Connection
 from fluxnetes.store.statements import statements
@@ -30,21 +37,23 @@ async def load(connection: Connection) -> Snapshot:
             outcomes=await _outcomes(connection),
             allocations=await _allocations(connection),
             windows=tuple(map(rows.window, await connection.fetch(_SQL["windows"]))),
-            usage=tuple(Usage(r["namespace"], r["user"], r["amount"], r["at"]) for r in usage),
+            usage=tuple(
+                UsageRecord(r["namespace"], r["user"], r["amount"], r["at"]) for r in usage
+            ),
             queues=tuple(QueueState(r["queue"], r["stopped"], r["drained"]) for r in queues),
-            spent=tuple(Spent(r["budget"], r["period"], r["amount"]) for r in spent),
+            spent=tuple(BudgetRecord(r["budget"], r["period"], r["amount"]) for r in spent),
             step=counters.get("step", 0),
             arrivals=counters.get("arrivals", 0),
         )
 
 
-async def load_jobs(connection: Connection, ids: Iterable[int]) -> tuple[Job, ...]:
+async def load_jobs(connection: Connection, ids: Iterable[int]) -> tuple[QueueJob, ...]:
     """The records of these jobs, ended or not; of those that there are."""
     async with connection.transaction(isolation="repeatable_read", readonly=True):
         return await _jobs(connection, list(ids))
 
 
-async def load_ended(connection: Connection, workloads: Iterable[str]) -> dict[str, Job]:
+async def load_ended(connection: Connection, workloads: Iterable[str]) -> dict[str, QueueJob]:
     """For each workload the last job that stood for it and has ended; of those that have one."""
     async with connection.transaction(isolation="repeatable_read", readonly=True):
         found = await connection.fetch(_SQL["ended"], list(workloads))
@@ -52,12 +61,12 @@ async def load_ended(connection: Connection, workloads: Iterable[str]) -> dict[s
         return {row["workload"]: jobs[row["id"]] for row in found}
 
 
-async def load_events(connection: Connection, job: int) -> list[Event]:
+async def load_events(connection: Connection, job: int) -> list[JobEvent]:
     """One job's story."""
     return [rows.event(row) for row in await connection.fetch(_SQL["events"], job)]
 
 
-async def _jobs(connection: Connection, needed: list[int]) -> tuple[Job, ...]:
+async def _jobs(connection: Connection, needed: list[int]) -> tuple[QueueJob, ...]:
     dependencies: defaultdict[int, list[Dependency]] = defaultdict(list)
     for row in await connection.fetch(_SQL["dependencies"], needed):
         dependencies[row["job"]].append(rows.dependency(row))
@@ -76,9 +85,9 @@ async def _jobs(connection: Connection, needed: list[int]) -> tuple[Job, ...]:
     )
 
 
-async def _outcomes(connection: Connection) -> tuple[tuple[int, State], ...]:
+async def _outcomes(connection: Connection) -> tuple[tuple[int, JobState], ...]:
     rows = await connection.fetch(_SQL["outcomes"], OUTCOMES_KEPT)
-    return tuple((row["id"], State(row["state"])) for row in rows)
+    return tuple((row["id"], JobState(row["state"])) for row in rows)
 
 
 async def _allocations(connection: Connection) -> tuple[Allocation, ...]:

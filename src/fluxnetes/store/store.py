@@ -23,17 +23,17 @@ from functools import partial
 from uuid import UUID, uuid4
 
 from fluxnetes.graph.columns import ResourceGraph
-from fluxnetes.queue.changes import Allocation, Changes, Event, Snapshot
-from fluxnetes.queue.config import Config
-from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.changes import Allocation, Changes, JobEvent, Snapshot
+from fluxnetes.queue.config import SchedulerConfig
+from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.store import lease as leases
 from fluxnetes.store.database import Connection, Database
-from fluxnetes.store.lease import Holder, Lease
+from fluxnetes.store.lease import LeaseHolder, StoreLease
 from fluxnetes.store.load import load, load_ended, load_events, load_jobs
 from fluxnetes.store.migrate import migrate, migrations
-from fluxnetes.store.system import Kept, System, load_system
-from fluxnetes.store.write_cache import Written
-from fluxnetes.store.writes import Write, encode, encode_system, send
+from fluxnetes.store.system import StoredSystem, WrittenSystem, load_system
+from fluxnetes.store.write_cache import WriteCache
+from fluxnetes.store.writes import StatementBatch, encode, encode_system, send
 
 
 @asynccontextmanager
@@ -52,7 +52,7 @@ class Store:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._written = Written()
+        self._written = WriteCache()
         self._committing = asyncio.Lock()
 
     async def open(self) -> None:
@@ -62,56 +62,58 @@ class Store:
     async def close(self) -> None:
         await self._database.close()
 
-    async def take(self, holder: str, seconds: float = leases.SECONDS) -> Lease | None:
+    async def take(self, holder: str, seconds: float = leases.SECONDS) -> StoreLease | None:
         """The right to write, if nobody else has it. Whoever gets it must `load`."""
         lease = await self._database.attempt(partial(leases.take, holder=holder, seconds=seconds))
         if lease is not None:
-            self._written = Written()
+            self._written = WriteCache()
         return lease
 
-    async def renew(self, lease: Lease) -> Lease:
+    async def renew(self, lease: StoreLease) -> StoreLease:
         return await self._database.attempt(partial(leases.renew, lease=lease))
 
-    async def release(self, lease: Lease) -> None:
+    async def release(self, lease: StoreLease) -> None:
         await self._database.attempt(partial(leases.release, lease=lease))
 
-    async def holder(self) -> Holder:
+    async def holder(self) -> LeaseHolder:
         """Who may write."""
         return await self._database.attempt(leases.holder)
 
     async def load(self) -> Snapshot:
         """All that a queue needs to go on."""
         snapshot = await self._database.attempt(load)
-        self._written = Written.of(snapshot)
+        self._written = WriteCache.of(snapshot)
         return snapshot
 
-    async def system(self, known: System | None = None) -> System | None:
+    async def system(self, known: StoredSystem | None = None) -> StoredSystem | None:
         """What the queue belongs to: the graph and the configuration; None: nobody kept any.
 
         It is `known` itself if that is still what is stored, which is found out quickly.
         """
         return await self._database.attempt(partial(load_system, known=known))
 
-    async def look(self) -> tuple[Snapshot, System | None]:
+    async def look(self) -> tuple[Snapshot, StoredSystem | None]:
         """Both at one moment, for those who look at a queue while somebody else runs it."""
         return await self._database.attempt(_look)
 
-    async def jobs(self, ids: Iterable[int]) -> tuple[Job, ...]:
+    async def jobs(self, ids: Iterable[int]) -> tuple[QueueJob, ...]:
         """The records of any jobs, also of those that ended long ago, in order of arrival."""
         return await self._database.attempt(partial(load_jobs, ids=ids))
 
-    async def ended(self, workloads: Iterable[str]) -> dict[str, Job]:
+    async def ended(self, workloads: Iterable[str]) -> dict[str, QueueJob]:
         """For each workload the last job that stood for it and has ended; of those that have one.
 
         Whoever finds a workload on its cluster of which no job lives learns here what became of it.
         """
         return await self._database.attempt(partial(load_ended, workloads=list(workloads)))
 
-    async def events(self, job: int) -> list[Event]:
+    async def events(self, job: int) -> list[JobEvent]:
         """One job's story."""
         return await self._database.attempt(partial(load_events, job=job))
 
-    async def commit(self, changes: Changes, fence: int, before: Sequence[Write] = ()) -> None:
+    async def commit(
+        self, changes: Changes, fence: int, before: Sequence[StatementBatch] = ()
+    ) -> None:
         """Write all changes, or none: `LeaseLost` if the fence is no longer the current one.
 
         What was prepared and comes `before` them is written together with them.
@@ -125,10 +127,10 @@ class Store:
     async def keep_system(
         self,
         graph: ResourceGraph,
-        config: Config,
+        config: SchedulerConfig,
         fence: int,
         allocations: Iterable[Allocation] = (),
-        stored: System | None = None,
+        stored: StoredSystem | None = None,
     ) -> None:
         """Write what the queue belongs to, if that is not what we wrote last, or what is stored.
 
@@ -141,17 +143,17 @@ class Store:
     def system_writes(
         self,
         graph: ResourceGraph,
-        config: Config,
+        config: SchedulerConfig,
         allocations: Iterable[Allocation] = (),
-        stored: System | None = None,
-    ) -> list[Write]:
+        stored: StoredSystem | None = None,
+    ) -> list[StatementBatch]:
         """What `keep_system` would write; for those who have a thread for such long work.
 
         Whoever asks sends it, and before anything else.
         """
-        kept = Kept.of(graph, config)
+        kept = WrittenSystem.of(graph, config)
         if self._written.system is None and stored is not None:
-            self._written.system = Kept.stored(stored, graph)
+            self._written.system = WrittenSystem.stored(stored, graph)
         moved = {each.job: each for each in allocations if self._written.has_moved(each)}
         changes = Changes(allocations=dict(moved))
         writes = [*encode_system(kept, self._written), *encode(changes, self._written)]
@@ -159,7 +161,7 @@ class Store:
         self._written.system = kept
         return writes
 
-    async def send(self, writes: list[Write], fence: int) -> None:
+    async def send(self, writes: list[StatementBatch], fence: int) -> None:
         """Write what was prepared, all of it or none."""
         if not writes:
             return
@@ -169,16 +171,18 @@ class Store:
                     partial(_commit, writes=writes, fence=fence, commit=uuid4())
                 )
         except BaseException:
-            self._written = Written()
+            self._written = WriteCache()
             raise
 
 
-async def _commit(connection: Connection, writes: list[Write], fence: int, commit: UUID) -> None:
+async def _commit(
+    connection: Connection, writes: list[StatementBatch], fence: int, commit: UUID
+) -> None:
     async with connection.transaction():
         if await leases.claim(connection, fence, commit):
             await send(connection, writes)
 
 
-async def _look(connection: Connection) -> tuple[Snapshot, System | None]:
+async def _look(connection: Connection) -> tuple[Snapshot, StoredSystem | None]:
     async with connection.transaction(isolation="repeatable_read", readonly=True):
         return await load(connection), await load_system(connection)

@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 from fluxnetes.graph.columns import GraphError, ResourceGraph
 from fluxnetes.graph.readers import read_graph
 from fluxnetes.graph.writers.whole import living, write_graph
-from fluxnetes.queue.config import Config
+from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.store.codec.config import decode_config, encode_config
 from fluxnetes.store.codec.requests import to_json
-from fluxnetes.store.codec.rows import Found, Row
+from fluxnetes.store.codec.rows import Row, StoredRow
 from fluxnetes.store.database import Connection
-from fluxnetes.store.errors import Unreadable
+from fluxnetes.store.errors import UnreadableStore
 from fluxnetes.store.statements import statements
 
 _SQL = statements("read")
@@ -35,19 +35,19 @@ _QUICKLY = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class System:
+class StoredSystem:
     """What a stored queue belongs to."""
 
     graph: ResourceGraph
     rows: NDArray[np.int64]
     """For each vertex of the graph the row that it has in the stored allocations."""
-    config: Config
+    config: SchedulerConfig
     version: str
     """Another one whenever anything of it was written."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class WrittenSystem:
     """What was last written of a system, as far as it takes to see whether it changed."""
 
     graph: ResourceGraph
@@ -57,16 +57,16 @@ class Kept:
     properties: str
     """As they are written."""
     down: bytes
-    config: Config
+    config: SchedulerConfig
 
     @classmethod
-    def of(cls, graph: ResourceGraph, config: Config) -> Kept:
+    def of(cls, graph: ResourceGraph, config: SchedulerConfig) -> WrittenSystem:
         sizes = hashlib.blake2b(graph.size.tobytes()).digest()
         down = _down(graph).tobytes()
         return cls(graph, graph.version, sizes, _encode_properties(graph), down, config)
 
     @classmethod
-    def stored(cls, system: System, graph: ResourceGraph) -> Kept | None:
+    def stored(cls, system: StoredSystem, graph: ResourceGraph) -> WrittenSystem | None:
         """What is stored, in terms of a graph of which it says the same; None if it does not."""
         here = living(graph)
         if len(here) < graph.vertex_count or not np.array_equal(here, system.rows):
@@ -77,7 +77,7 @@ class Kept:
         down = system.rows[~system.graph.up].tobytes()
         return replace(cls.of(graph, system.config), properties=properties, down=down)
 
-    def has_graph_of(self, other: Kept) -> bool:
+    def has_graph_of(self, other: WrittenSystem) -> bool:
         """Whether the document need not be written again."""
         return (
             self.graph is other.graph
@@ -86,7 +86,7 @@ class Kept:
         )
 
 
-def system_row(kept: Kept) -> Row:
+def system_row(kept: WrittenSystem) -> Row:
     """The row of a system."""
     document = gzip.compress(write_graph(kept.graph), _QUICKLY)
     return document, living(kept.graph).tolist(), kept.properties, *state_row(kept)
@@ -113,7 +113,7 @@ def _properties(text: str, rows: NDArray[np.int64]) -> dict[int, dict[str, str]]
     return found
 
 
-def state_row(kept: Kept) -> Row:
+def state_row(kept: WrittenSystem) -> Row:
     """What of it changes while the graph stays what it is."""
     return _down(kept.graph).tolist(), encode_config(kept.config)
 
@@ -123,7 +123,9 @@ def _down(graph: ResourceGraph) -> NDArray[np.int64]:
     return np.flatnonzero(~graph.up | graph.closed)
 
 
-async def load_system(connection: Connection, known: System | None = None) -> System | None:
+async def load_system(
+    connection: Connection, known: StoredSystem | None = None
+) -> StoredSystem | None:
     """The system as the table holds it; None if nobody has kept one yet.
 
     To read a large one takes a while, so whoever has read it before gives what he knows, and gets
@@ -133,15 +135,15 @@ async def load_system(connection: Connection, known: System | None = None) -> Sy
     return known if row is None else system(row)
 
 
-def system(row: Found) -> System:
+def system(row: StoredRow) -> StoredSystem:
     rows = np.array(row["rows"], np.int64)
     try:
         graph = read_graph(gzip.decompress(row["graph"]), "jgf")
     except GraphError as error:
-        raise Unreadable(
+        raise UnreadableStore(
             f"the system's graph cannot be read: {error}; run the version that wrote it"
         ) from None
     if row["properties"] is not None:
         graph.replace_properties(_properties(row["properties"], rows))
     graph.up[:] = ~np.isin(rows, np.array(row["down"], np.int64))
-    return System(graph, rows, decode_config(row["config"]), row["version"])
+    return StoredSystem(graph, rows, decode_config(row["config"]), row["version"])

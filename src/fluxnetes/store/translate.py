@@ -21,7 +21,7 @@ from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.placement import Placement
 from fluxnetes.match.gang.model import Seats
 from fluxnetes.queue.changes import Allocation, Snapshot
-from fluxnetes.store.system import System
+from fluxnetes.store.system import StoredSystem
 
 Ints = NDArray[np.int64]
 T = TypeVar("T")
@@ -30,7 +30,7 @@ NOWHERE = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Translated:
+class TranslatedSnapshot:
     """A snapshot whose allocations are on another graph."""
 
     snapshot: Snapshot
@@ -38,7 +38,7 @@ class Translated:
     """Jobs that held something which that graph does not have."""
 
 
-def translate(snapshot: Snapshot, system: System, graph: ResourceGraph) -> Translated:
+def translate(snapshot: Snapshot, system: StoredSystem, graph: ResourceGraph) -> TranslatedSnapshot:
     """Bring the allocations of a stored queue to the rows of a graph.
 
     Allocations that need not change are the very same objects afterwards.
@@ -46,11 +46,11 @@ def translate(snapshot: Snapshot, system: System, graph: ResourceGraph) -> Trans
     used = _used(snapshot.allocations)
     new = _Rows(system, graph, used)
     if (new.row[used] == used).all():
-        return Translated(snapshot, ())
+        return TranslatedSnapshot(snapshot, ())
     moved = tuple(new.allocation(each) for each in snapshot.allocations)
     pairs = zip(moved, snapshot.allocations, strict=True)
     lost = tuple(now.job for now, was in pairs if len(now.placement) < len(was.placement))
-    return Translated(replace(snapshot, allocations=moved), lost)
+    return TranslatedSnapshot(replace(snapshot, allocations=moved), lost)
 
 
 def _used(allocations: Iterable[Allocation]) -> Ints:
@@ -68,7 +68,7 @@ def _used(allocations: Iterable[Allocation]) -> Ints:
 class _Rows:
     """The new row of each old one."""
 
-    def __init__(self, system: System, graph: ResourceGraph, used: Ints) -> None:
+    def __init__(self, system: StoredSystem, graph: ResourceGraph, used: Ints) -> None:
         self._system = system
         self._graph = graph
         size = 1 + max(int(used.max(initial=-1)), int(system.rows.max(initial=-1)))
@@ -132,7 +132,7 @@ class _Rows:
         return {row: value for row, value in rows.items() if row != NOWHERE}
 
 
-def _stayed(system: System, graph: ResourceGraph) -> NDArray[np.bool_]:
+def _stayed(system: StoredSystem, graph: ResourceGraph) -> NDArray[np.bool_]:
     """Which vertices of the stored graph have their old row on the other graph, too.
 
     They do if what is there has the same name, and so has all that is above it. Vertices of one

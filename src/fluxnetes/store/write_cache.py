@@ -11,45 +11,45 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from fluxnetes.queue.changes import Allocation, Changes, Snapshot
-from fluxnetes.queue.jobs import Job, Plan, Submission
+from fluxnetes.queue.jobs import PlannedStart, QueueJob, Submission
 from fluxnetes.queue.states import ENDED
-from fluxnetes.store.system import Kept
+from fluxnetes.store.system import WrittenSystem
 
 _ENDED_KNOWN = 1_000_000
 """So many are kept in mind; beyond that, everything may be in the tables."""
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownJob:
     """What was last sent of one job."""
 
     submission: Submission
-    plan: Plan | None
+    plan: PlannedStart | None
     commitments: dict[str, float]
 
     @classmethod
-    def of(cls, job: Job) -> Known:
+    def of(cls, job: QueueJob) -> KnownJob:
         return cls(job.submission, job.plan, dict(job.commitments))
 
 
 @dataclass(slots=True)
-class Written:
+class WriteCache:
     """What was last sent of the system and of all jobs that live. What is not here is not known.
 
     Unless it is `complete`: then what is not here is not in the tables either, as far as it lives
     or ended lately.
     """
 
-    jobs: dict[int, Known] = field(default_factory=dict)
+    jobs: dict[int, KnownJob] = field(default_factory=dict)
     allocations: dict[int, Allocation] = field(default_factory=dict)
-    system: Kept | None = None
+    system: WrittenSystem | None = None
     complete: bool = False
     ended: set[int] = field(default_factory=set)
     """Jobs that ended; the tables know them, and they are not expected to come again."""
 
     @classmethod
-    def of(cls, snapshot: Snapshot) -> Written:
-        jobs = {job.id: Known.of(job) for job in snapshot.jobs}
+    def of(cls, snapshot: Snapshot) -> WriteCache:
+        jobs = {job.id: KnownJob.of(job) for job in snapshot.jobs}
         held = {each.job: each for each in snapshot.allocations}
         ended = {job for job, _ in snapshot.outcomes}
         return cls(jobs, held, complete=True, ended=ended)
@@ -61,7 +61,7 @@ class Written:
                 self.jobs.pop(job.id, None)
                 self.ended.add(job.id)
             else:
-                self.jobs[job.id] = Known.of(job)
+                self.jobs[job.id] = KnownJob.of(job)
         if len(self.ended) > _ENDED_KNOWN:
             self.ended.clear()
             self.complete = False
@@ -73,7 +73,7 @@ class Written:
 
     # -- what is new ---------------------------------------------------------------------------
 
-    def new_submissions(self, jobs: Iterable[Job]) -> list[Submission]:
+    def new_submissions(self, jobs: Iterable[QueueJob]) -> list[Submission]:
         known = self.jobs.get
         return [
             job.submission
@@ -85,12 +85,12 @@ class Written:
         """The jobs of which dependencies may be in the tables that are not the right ones."""
         return [each.id for each in submissions if self._may_be_there(each.id)]
 
-    def with_new_plan(self, jobs: Iterable[Job]) -> list[Job]:
+    def with_new_plan(self, jobs: Iterable[QueueJob]) -> list[QueueJob]:
         known = self.jobs.get
         new = (job for job in jobs if (k := known(job.id)) is None or k.plan != job.plan)
         return [job for job in new if job.plan is not None or self._may_be_there(job.id)]
 
-    def with_new_commitments(self, jobs: Iterable[Job]) -> list[Job]:
+    def with_new_commitments(self, jobs: Iterable[QueueJob]) -> list[QueueJob]:
         known = self.jobs.get
         new = (
             job for job in jobs if (k := known(job.id)) is None or k.commitments != job.commitments

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from fluxnetes.queue.changes import Allocation, Changes
-from fluxnetes.queue.jobs import Job, Submission
+from fluxnetes.queue.jobs import QueueJob, Submission
 from fluxnetes.store.codec.rows import (
     Row,
     allocation_columns,
@@ -23,14 +23,14 @@ from fluxnetes.store.codec.rows import (
 )
 from fluxnetes.store.database import Connection
 from fluxnetes.store.statements import statements
-from fluxnetes.store.system import Kept, state_row, system_row
-from fluxnetes.store.write_cache import Written
+from fluxnetes.store.system import WrittenSystem, state_row, system_row
+from fluxnetes.store.write_cache import WriteCache
 
 _SQL = statements("write")
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class StatementBatch:
     """One statement with all of its values."""
 
     statement: str
@@ -40,7 +40,7 @@ class Write:
     """Or as rows, for one that takes them one by one."""
 
 
-async def send(connection: Connection, writes: Iterable[Write]) -> None:
+async def send(connection: Connection, writes: Iterable[StatementBatch]) -> None:
     """Run the statements, in order."""
     for write in writes:
         if write.rows:
@@ -49,7 +49,7 @@ async def send(connection: Connection, writes: Iterable[Write]) -> None:
             await connection.execute(_SQL[write.statement], *write.columns)
 
 
-def encode(changes: Changes, written: Written) -> list[Write]:
+def encode(changes: Changes, written: WriteCache) -> list[StatementBatch]:
     """The statements that make the tables agree with the changes."""
     jobs = changes.jobs.values()
     return [
@@ -65,68 +65,68 @@ def encode(changes: Changes, written: Written) -> list[Write]:
     ]
 
 
-def encode_system(kept: Kept, written: Written) -> list[Write]:
+def encode_system(kept: WrittenSystem, written: WriteCache) -> list[StatementBatch]:
     """The statements, if any are needed, that make the table agree with the system."""
     before = written.system
     if before is None or not before.has_graph_of(kept):
-        return [Write("system", rows=[system_row(kept)])]
+        return [StatementBatch("system", rows=[system_row(kept)])]
     writes = []
     if before.properties != kept.properties:
-        writes.append(Write("system_properties", rows=[(kept.properties,)]))
+        writes.append(StatementBatch("system_properties", rows=[(kept.properties,)]))
     if (before.down, before.config) != (kept.down, kept.config):
-        writes.append(Write("system_state", rows=[state_row(kept)]))
+        writes.append(StatementBatch("system_state", rows=[state_row(kept)]))
     return writes
 
 
-def _table(statement: str, rows: Iterable[Row]) -> Iterator[Write]:
+def _table(statement: str, rows: Iterable[Row]) -> Iterator[StatementBatch]:
     columns = list(zip(*rows, strict=True))
     if columns:
-        yield Write(statement, columns)
+        yield StatementBatch(statement, columns)
 
 
-def _each(statement: str, rows: Iterable[Row]) -> Iterator[Write]:
+def _each(statement: str, rows: Iterable[Row]) -> Iterator[StatementBatch]:
     given = list(rows)
     if given:
-        yield Write(statement, rows=given)
+        yield StatementBatch(statement, rows=given)
 
 
-def _forget(statement: str, keys: Iterable[object]) -> Iterator[Write]:
+def _forget(statement: str, keys: Iterable[object]) -> Iterator[StatementBatch]:
     given = list(keys)
     if given:
-        yield Write(statement, (given,))
+        yield StatementBatch(statement, (given,))
 
 
-def _submissions(new: Collection[Submission], written: Written) -> Iterator[Write]:
+def _submissions(new: Collection[Submission], written: WriteCache) -> Iterator[StatementBatch]:
     yield from _table("submissions", map(submission_row, new))
     yield from _forget("forget_dependencies", written.with_old_dependencies(new))
     yield from _table("dependencies", (row for each in new for row in dependency_rows(each)))
 
 
-def _plans(jobs: Collection[Job]) -> Iterator[Write]:
+def _plans(jobs: Collection[QueueJob]) -> Iterator[StatementBatch]:
     plans = ((job.id, p.start, p.since, p.reason) for job in jobs if (p := job.plan) is not None)
     yield from _forget("forget_plans", (job.id for job in jobs if job.plan is None))
     yield from _table("plans", plans)
 
 
-def _commitments(jobs: Collection[Job]) -> Iterator[Write]:
+def _commitments(jobs: Collection[QueueJob]) -> Iterator[StatementBatch]:
     pairs = ((job.id, *pair) for job in jobs for pair in job.commitments.items())
     yield from _forget("forget_commitments", (job.id for job in jobs))
     yield from _table("commitments", pairs)
 
 
-def _allocations(changes: Changes, written: Written) -> Iterator[Write]:
+def _allocations(changes: Changes, written: WriteCache) -> Iterator[StatementBatch]:
     gone = (job for job, held in changes.allocations.items() if held is None)
     held = [each for each in changes.allocations.values() if each is not None]
     moved = [each for each in held if written.has_moved(each)]
     stayed = ((each.job, each.start, each.end) for each in held if not written.has_moved(each))
     yield from _forget("forget_allocations", gone)
     if moved:
-        yield Write("allocations", allocation_columns(moved))
+        yield StatementBatch("allocations", allocation_columns(moved))
     yield from _table("allocation_times", stayed)
     yield from _tasks(held, written)
 
 
-def _tasks(held: Iterable[Allocation], written: Written) -> Iterator[Write]:
+def _tasks(held: Iterable[Allocation], written: WriteCache) -> Iterator[StatementBatch]:
     """Mark tasks that ended; write all tasks of a job only when they are no longer the same."""
     anew: list[Allocation] = []
     ended: list[Row] = []
@@ -141,20 +141,20 @@ def _tasks(held: Iterable[Allocation], written: Written) -> Iterator[Write]:
     yield from _table("ended_tasks", ended)
 
 
-def _windows(changes: Changes) -> Iterator[Write]:
+def _windows(changes: Changes) -> Iterator[StatementBatch]:
     kept = [window for window in changes.windows.values() if window is not None]
     yield from _forget("forget_windows", (n for n, w in changes.windows.items() if w is None))
     yield from _each("window", map(window_row, kept))
 
 
-def _accounts(changes: Changes) -> Iterator[Write]:
+def _accounts(changes: Changes) -> Iterator[StatementBatch]:
     usage, queues, spent = changes.usage.values(), changes.queues.values(), changes.spent.values()
     yield from _table("usage", ((u.namespace, u.user, u.amount, u.at) for u in usage))
     yield from _table("queue_states", ((q.queue, q.stopped, q.drained) for q in queues))
     yield from _table("spent", ((s.budget, s.period, s.amount) for s in spent))
 
 
-def _counters(changes: Changes) -> Iterator[Write]:
+def _counters(changes: Changes) -> Iterator[StatementBatch]:
     counters: list[Row] = []
     if changes.step is not None:
         counters.append(("step", changes.step))

@@ -22,7 +22,7 @@ from typing import Protocol
 
 import msgspec
 
-from fluxnetes.kube.client import Client
+from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.errors import AlreadyExists, Conflict, NotFound
 from fluxnetes.kube.objects.secrets import SECRETS
 from fluxnetes.kube.patches import merge
@@ -31,7 +31,7 @@ SECRET = "fluxnetes-webhook"  # noqa: S105 - its name
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredContents:
     """Contents by name, and which state of them this is."""
 
     contents: Mapping[str, bytes]
@@ -39,31 +39,31 @@ class Kept:
     """Empty: there was nothing."""
 
 
-class Keeper(Protocol):
+class CertStore(Protocol):
     """Keeps a few named contents."""
 
-    async def read(self) -> Kept: ...
+    async def read(self) -> StoredContents: ...
 
-    async def write(self, contents: Mapping[str, bytes], over: Kept) -> bool:
+    async def write(self, contents: Mapping[str, bytes], over: StoredContents) -> bool:
         """Replace what was read; False if it has changed since."""
         ...
 
 
-class SecretKeeper:
+class SecretCertStore:
     """Keeps them in a Secret."""
 
-    def __init__(self, client: Client, namespace: str, name: str = SECRET) -> None:
+    def __init__(self, client: KubeClient, namespace: str, name: str = SECRET) -> None:
         self._client, self._namespace, self._name = client, namespace, name
 
-    async def read(self) -> Kept:
+    async def read(self) -> StoredContents:
         try:
             secret = await self._client.get(SECRETS, self._name, self._namespace)
         except NotFound:
-            return Kept({})
+            return StoredContents({})
         contents = {name: _decode(text) for name, text in secret.data.items()}
-        return Kept(contents, secret.metadata.resource_version)
+        return StoredContents(contents, secret.metadata.resource_version)
 
-    async def write(self, contents: Mapping[str, bytes], over: Kept) -> bool:
+    async def write(self, contents: Mapping[str, bytes], over: StoredContents) -> bool:
         data = {name: base64.b64encode(content).decode() for name, content in contents.items()}
         return await (self._replace(data, over.version) if over.version else self._create(data))
 
@@ -84,30 +84,30 @@ class SecretKeeper:
         return True
 
 
-class FolderKeeper:
+class FolderCertStore:
     """Keeps them in one file of a folder, for its owner alone."""
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / "webhook.json"
 
-    async def read(self) -> Kept:
+    async def read(self) -> StoredContents:
         return await asyncio.to_thread(self._read)
 
-    async def write(self, contents: Mapping[str, bytes], over: Kept) -> bool:
+    async def write(self, contents: Mapping[str, bytes], over: StoredContents) -> bool:
         return await asyncio.to_thread(self._write, contents, over)
 
-    def _read(self) -> Kept:
+    def _read(self) -> StoredContents:
         try:
             text = self._file.read_text(errors="replace")
         except FileNotFoundError:
-            return Kept({})
+            return StoredContents({})
         try:
             named = msgspec.json.decode(text, type=dict[str, str])
         except msgspec.DecodeError:  # not of our making; to be replaced
-            return Kept({}, text)
-        return Kept({name: content.encode() for name, content in named.items()}, text)
+            return StoredContents({}, text)
+        return StoredContents({name: content.encode() for name, content in named.items()}, text)
 
-    def _write(self, contents: Mapping[str, bytes], over: Kept) -> bool:
+    def _write(self, contents: Mapping[str, bytes], over: StoredContents) -> bool:
         self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._alone():
             if self._read().version != over.version:

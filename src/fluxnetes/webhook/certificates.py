@@ -26,7 +26,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from fluxnetes.common.certificates import (
     CLOCKS_DIFFER_BY,
-    Signed,
+    SignedCertificate,
     issue_server,
     make_authority,
     read_key,
@@ -63,7 +63,7 @@ class Certificates:
     """The newest first."""
     authority_key: bytes
     """Of the newest."""
-    serving: Signed
+    serving: SignedCertificate
 
     @property
     def bundle(self) -> bytes:
@@ -102,7 +102,7 @@ def _read(contents: Mapping[str, bytes]) -> Certificates:
     return Certificates(
         tuple(each.public_bytes(Encoding.PEM) for each in authorities),
         contents["ca.key"],
-        Signed(contents["tls.crt"], contents["tls.key"]),
+        SignedCertificate(contents["tls.crt"], contents["tls.key"]),
     )
 
 
@@ -125,7 +125,7 @@ def renew(
 
 def _start_anew(served_as: ServedAs, lifetimes: Lifetimes, now: datetime) -> Certificates:
     made = make_authority(NAME, lifetimes.authority, now)
-    unserved = Certificates((made.certificate,), made.key, Signed(b"", b""))
+    unserved = Certificates((made.certificate,), made.key, SignedCertificate(b"", b""))
     return replace(unserved, serving=_issue(unserved, served_as, lifetimes, now))
 
 
@@ -167,8 +167,10 @@ def _is_settled(kept: Certificates, lifetimes: Lifetimes, now: datetime) -> bool
     return len(kept.authorities) == 1 or now >= _begin(kept.authorities[0]) + lifetimes.settle
 
 
-def _issue(kept: Certificates, served_as: ServedAs, lifetimes: Lifetimes, now: datetime) -> Signed:
-    authority = Signed(kept.authorities[0], kept.authority_key)
+def _issue(
+    kept: Certificates, served_as: ServedAs, lifetimes: Lifetimes, now: datetime
+) -> SignedCertificate:
+    authority = SignedCertificate(kept.authorities[0], kept.authority_key)
     return issue_server(
         authority, NAME, served_as.addresses, served_as.names, lifetimes.serving, now
     )

@@ -25,17 +25,17 @@ import msgspec
 
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.labels.names import GATE, GATES, HOLD, HOSTNAME, QUEUED, SCHEDULER_NAMES
-from fluxnetes.cluster.labels.parse import BadMark, read_marks
+from fluxnetes.cluster.labels.parse import InvalidLabel, read_marks
 from fluxnetes.kube.objects.base import Metadata
 from fluxnetes.kube.objects.jobs import JOBS, Job
 from fluxnetes.kube.objects.pods import PODS, Pod, PodSpec
 from fluxnetes.webhook.requester import believed_owner, is_mirror
 from fluxnetes.webhook.review import (
-    BadReview,
-    Decision,
+    AdmissionDecision,
+    AdmissionRequest,
+    AdmissionUser,
     Edit,
-    Request,
-    User,
+    InvalidReview,
     annotate,
     append,
     put,
@@ -54,7 +54,7 @@ _HELD = (
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class AdmissionPolicy:
     """What is ours."""
 
     namespace: str = "fluxnetes-system"
@@ -68,26 +68,26 @@ class Policy:
         return (*SYSTEM_NAMESPACES, self.namespace)
 
 
-def decide(request: Request, policy: Policy) -> Decision:
+def decide(request: AdmissionRequest, policy: AdmissionPolicy) -> AdmissionDecision:
     """What is to become of a request. Raises BadReview if its object cannot be read."""
     if request.operation != "CREATE" or request.sub_resource:
-        return Decision("not asked for")
+        return AdmissionDecision("not asked for")
     if request.namespace in policy.exempt:
-        return Decision("of a system namespace")
+        return AdmissionDecision("of a system namespace")
     resource = (request.resource.group, request.resource.resource)
     if resource == (JOBS.group, JOBS.plural):
         return _decide_job(_read(request, Job), request.user_info, policy)
     if resource == (PODS.group, PODS.plural):
         return _decide_pod(_read(request, Pod), request.user_info, policy)
-    return Decision("neither a Job nor a Pod")
+    return AdmissionDecision("neither a Job nor a Pod")
 
 
-def _decide_job(job: Job, user: User, policy: Policy) -> Decision:
+def _decide_job(job: Job, user: AdmissionUser, policy: AdmissionPolicy) -> AdmissionDecision:
     owner = believed_owner(job.metadata, user)
     if owner is not None and owner.kind in ADAPTERS:
-        return Decision(f"belongs to {owner.kind} {owner.name}")
+        return AdmissionDecision(f"belongs to {owner.kind} {owner.name}")
     if job.spec.managed_by not in ("", BUILT_IN):
-        return Decision(f"managed by {job.spec.managed_by}")
+        return AdmissionDecision(f"managed by {job.spec.managed_by}")
     template = job.spec.template
     refusal = (
         _chosen_node(template.spec, "spec.template.spec")
@@ -95,11 +95,11 @@ def _decide_job(job: Job, user: User, policy: Policy) -> Decision:
         or _bad_mark(template.metadata, "spec.template.metadata")
     )
     if refusal:
-        return Decision("refused", refusal=refusal)
+        return AdmissionDecision("refused", refusal=refusal)
     return _queue_job(job, policy)
 
 
-def _queue_job(job: Job, policy: Policy) -> Decision:
+def _queue_job(job: Job, policy: AdmissionPolicy) -> AdmissionDecision:
     present = job.metadata.annotations
     wanted = {QUEUED: "true"}
     # Asked again after another webhook changed the Job, we must not take our own work for the
@@ -111,21 +111,23 @@ def _queue_job(job: Job, policy: Policy) -> Decision:
     if not job.spec.suspend:
         edits = (*edits, put("/spec/suspend", True))
     edits = (*edits, *_name_us(job.spec.template.spec, "/spec/template/spec", policy))
-    return Decision("held" if is_held else "queued", edits, warnings=(_HELD,) if is_held else ())
+    return AdmissionDecision(
+        "held" if is_held else "queued", edits, warnings=(_HELD,) if is_held else ()
+    )
 
 
-def _decide_pod(pod: Pod, user: User, policy: Policy) -> Decision:
+def _decide_pod(pod: Pod, user: AdmissionUser, policy: AdmissionPolicy) -> AdmissionDecision:
     if is_mirror(pod.metadata, user):
-        return Decision("a kubelet's own")
+        return AdmissionDecision("a kubelet's own")
     owner = believed_owner(pod.metadata, user)
     if owner is not None:
-        return Decision(f"belongs to {owner.kind} {owner.name}")
+        return AdmissionDecision(f"belongs to {owner.kind} {owner.name}")
     refusal = _chosen_node(pod.spec, "spec") or _bad_mark(pod.metadata, "metadata")
     if refusal:
-        return Decision("refused", refusal=refusal)
+        return AdmissionDecision("refused", refusal=refusal)
     if pod.spec.scheduler_name in policy.schedulers:
-        return Decision("names our scheduler")
-    return Decision("queued", (*_gate(pod.spec), *_name_us(pod.spec, "/spec", policy)))
+        return AdmissionDecision("names our scheduler")
+    return AdmissionDecision("queued", (*_gate(pod.spec), *_name_us(pod.spec, "/spec", policy)))
 
 
 def _gate(spec: PodSpec) -> tuple[Edit, ...]:
@@ -134,7 +136,7 @@ def _gate(spec: PodSpec) -> tuple[Edit, ...]:
     return (append("/spec/schedulingGates", spec.scheduling_gates, {"name": GATE}),)
 
 
-def _name_us(spec: PodSpec, path: str, policy: Policy) -> tuple[Edit, ...]:
+def _name_us(spec: PodSpec, path: str, policy: AdmissionPolicy) -> tuple[Edit, ...]:
     if spec.scheduler_name in policy.schedulers:
         return ()
     return (put(f"{path}/schedulerName", policy.schedulers[0]),)
@@ -155,13 +157,15 @@ def _chosen_node(spec: PodSpec, path: str) -> str:
 def _bad_mark(metadata: Metadata, path: str) -> str:
     try:
         read_marks(metadata)
-    except BadMark as error:
+    except InvalidLabel as error:
         return f"{path}: {error}"
     return ""
 
 
-def _read(request: Request, kind: type[T]) -> T:
+def _read(request: AdmissionRequest, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(request.object, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadReview(f"the object is no {kind.__name__} that we understand: {error}") from None
+        raise InvalidReview(
+            f"the object is no {kind.__name__} that we understand: {error}"
+        ) from None

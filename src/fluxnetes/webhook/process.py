@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from fluxnetes.common.backoff import Backoff, Patience
-from fluxnetes.webhook.mutate import Policy
+from fluxnetes.common.backoff import Backoff, RetryTiming
+from fluxnetes.webhook.mutate import AdmissionPolicy
 from fluxnetes.webhook.run import listen
 
 READY = b"ready"
@@ -37,7 +37,7 @@ class WebhookOptions:
     """Where its certificates are kept."""
     context: str | None = None
     everything: bool = False
-    policy: Policy = field(default_factory=Policy)
+    policy: AdmissionPolicy = field(default_factory=AdmissionPolicy)
     address: str = "127.0.0.1"
     port: int = 0
     """0: any that is free."""
@@ -62,9 +62,9 @@ class WebhookOptions:
 class WebhookProcess:
     """Starts the webhook, and starts it again whenever it ends. Open it with `async with`."""
 
-    def __init__(self, options: WebhookOptions, patience: Patience | None = None) -> None:
+    def __init__(self, options: WebhookOptions, patience: RetryTiming | None = None) -> None:
         self._options = options
-        self._backoff = Backoff("the webhook", patience or Patience())
+        self._backoff = Backoff("the webhook", patience or RetryTiming())
         self._listener = listen(options.address, options.port)
         self._running: asyncio.Task[None] | None = None
         self.process: Process | None = None

@@ -21,12 +21,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from fluxnetes.cluster.labels.names import MANAGED, MIRROR
-from fluxnetes.kube.client import Client
+from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.errors import NotFound
 from fluxnetes.kube.objects.registrations import REGISTRATIONS
 from fluxnetes.kube.patches import apply
 from fluxnetes.webhook.certificates import ServedAs
-from fluxnetes.webhook.mutate import BUILT_IN, Policy
+from fluxnetes.webhook.mutate import BUILT_IN, AdmissionPolicy
 from fluxnetes.webhook.requester import CONTROLLER_ACCOUNTS, CONTROLLERS, NODES
 
 NAME = "fluxnetes"
@@ -41,7 +41,7 @@ Content = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
+class WebhookService:
     """The API server reaches us by a service of the cluster."""
 
     namespace: str
@@ -58,7 +58,7 @@ class Service:
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class WebhookAddress:
     """The API server reaches us at an address."""
 
     url: str
@@ -76,7 +76,7 @@ class Address:
         return {"url": self.url.rstrip("/") + PATH}
 
 
-Reach = Service | Address
+Reach = WebhookService | WebhookAddress
 
 _IS_POD = "request.resource.resource == 'pods'"
 _OF_CONTROLLER = (
@@ -110,7 +110,9 @@ CONDITIONS = (
 """In CEL, by which the API server decides whether to ask us. `makers` says the same in Python."""
 
 
-def registration(reach: Reach, bundle: bytes, policy: Policy, *, everything: bool) -> Content:
+def registration(
+    reach: Reach, bundle: bytes, policy: AdmissionPolicy, *, everything: bool
+) -> Content:
     """What the API server is to be told; `bundle` is whom to trust."""
     exempt = {"key": _NAMESPACE, "operator": "NotIn", "values": list(policy.exempt)}
     is_in = {"key": MANAGED, "operator": "In", "values": ["true"]}
@@ -157,12 +159,12 @@ def _rule(group: str, resource: str) -> Content:
     }
 
 
-async def register(client: Client, content: Content) -> None:
+async def register(client: KubeClient, content: Content) -> None:
     """Make it so. Done again, it changes nothing, or repairs what somebody changed."""
     await client.patch(REGISTRATIONS, NAME, apply(content, manager=MANAGER))
 
 
-async def unregister(client: Client) -> None:
+async def unregister(client: KubeClient) -> None:
     """Ask us nothing any more: for a webhook that ends for good."""
     try:
         await client.delete(REGISTRATIONS, NAME)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from fluxnetes.cluster.labels.names import MIRROR
 from fluxnetes.kube.objects.base import Metadata, Owner
-from fluxnetes.webhook.review import User
+from fluxnetes.webhook.review import AdmissionUser
 
 CONTROLLERS = "system:kube-controller-manager"
 """The user of all controllers, where they have no accounts of their own."""
@@ -21,16 +21,16 @@ NODES = "system:node:"
 """How the users of kubelets begin."""
 
 
-def is_controller(user: User) -> bool:
+def is_controller(user: AdmissionUser) -> bool:
     """Whether the request comes from one of Kubernetes' own controllers."""
     return user.username == CONTROLLERS or user.username.startswith(CONTROLLER_ACCOUNTS)
 
 
-def believed_owner(metadata: Metadata, user: User) -> Owner | None:
+def believed_owner(metadata: Metadata, user: AdmissionUser) -> Owner | None:
     """The workload that manages the object, unless that is only a claim."""
     return metadata.controller if is_controller(user) else None
 
 
-def is_mirror(metadata: Metadata, user: User) -> bool:
+def is_mirror(metadata: Metadata, user: AdmissionUser) -> bool:
     """Whether a kubelet tells of a pod that runs already."""
     return MIRROR in metadata.annotations and user.username.startswith(NODES)

@@ -21,11 +21,11 @@ Edit: TypeAlias = dict[str, Any]
 """One operation of a JSON Patch."""
 
 
-class BadReview(ValueError):  # noqa: N818 - what it is, not what went wrong
+class InvalidReview(ValueError):  # noqa: N818 - what it is, not what went wrong
     """This is no AdmissionReview that we understand."""
 
 
-class User(Part, frozen=True):
+class AdmissionUser(Part, frozen=True):
     """Who sent the request. The API server made sure of that."""
 
     username: str = ""
@@ -40,7 +40,7 @@ class GroupResource(Part, frozen=True):
     resource: str = ""
 
 
-class Request(Part, frozen=True):
+class AdmissionRequest(Part, frozen=True):
     """What is asked."""
 
     uid: str
@@ -49,18 +49,18 @@ class Request(Part, frozen=True):
     sub_resource: str = ""
     name: str = ""
     namespace: str = ""
-    user_info: User = User()
+    user_info: AdmissionUser = AdmissionUser()
     object: Raw = Raw(b"null")
 
 
 class _Review(Part, frozen=True):
     api_version: str
     kind: str
-    request: Request
+    request: AdmissionRequest
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class AdmissionDecision:
     """What is to become of a request."""
 
     why: str
@@ -75,21 +75,21 @@ class Decision:
 _decoder = msgspec.json.Decoder(_Review)
 
 
-def read_review(body: bytes) -> Request:
+def read_review(body: bytes) -> AdmissionRequest:
     """The question. Raises BadReview."""
     try:
         review = _decoder.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadReview(f"expected an {KIND} with a request, found: {error}") from None
+        raise InvalidReview(f"expected an {KIND} with a request, found: {error}") from None
     if (review.api_version, review.kind) != (API_VERSION, KIND):
-        raise BadReview(
+        raise InvalidReview(
             f"expected {KIND} of {API_VERSION}, found {review.kind} of {review.api_version}; "
             "correct admissionReviewVersions of the registration"
         )
     return review.request
 
 
-def write_review(request: Request, decision: Decision) -> bytes:
+def write_review(request: AdmissionRequest, decision: AdmissionDecision) -> bytes:
     """The answer."""
     response: dict[str, Any] = {"uid": request.uid, "allowed": not decision.refusal}
     if decision.refusal:

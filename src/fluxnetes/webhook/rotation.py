@@ -20,26 +20,26 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from fluxnetes.common.backoff import Backoff, Patience
-from fluxnetes.common.certificates import Signed
-from fluxnetes.kube.client import Client
+from fluxnetes.common.backoff import Backoff, RetryTiming
+from fluxnetes.common.certificates import SignedCertificate
+from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.errors import KubeError
-from fluxnetes.webhook.cert_store import Keeper
+from fluxnetes.webhook.cert_store import CertStore
 from fluxnetes.webhook.certificates import Certificates, read_certificates, renew
 from fluxnetes.webhook.registration import register, registration
-from fluxnetes.webhook.settings import Setting
+from fluxnetes.webhook.settings import WebhookSettings
 
 _log = logging.getLogger("fluxnetes.webhook")
 
 
-class Rotation:
+class CertificateRotation:
     """Keeps `context` fit to serve."""
 
-    def __init__(self, client: Client, keeper: Keeper, setting: Setting) -> None:
+    def __init__(self, client: KubeClient, keeper: CertStore, setting: WebhookSettings) -> None:
         self._client, self._keeper, self._setting = client, keeper, setting
-        self._backoff = Backoff("the webhook's certificates and registration", Patience())
+        self._backoff = Backoff("the webhook's certificates and registration", RetryTiming())
         self._known: Certificates | None = None
-        self._shown: Signed | None = None
+        self._shown: SignedCertificate | None = None
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         """For new connections."""
 
@@ -86,7 +86,7 @@ class Rotation:
                 self._known = current
                 return current
 
-    def _show(self, serving: Signed) -> None:
+    def _show(self, serving: SignedCertificate) -> None:
         """Must run where connections are accepted, between two of them."""
         if serving == self._shown:
             return

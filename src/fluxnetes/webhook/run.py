@@ -16,11 +16,11 @@ import socket
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from fluxnetes.kube.client import Client
-from fluxnetes.webhook.cert_store import Keeper
-from fluxnetes.webhook.rotation import Rotation
-from fluxnetes.webhook.server import App, Server
-from fluxnetes.webhook.settings import Setting
+from fluxnetes.kube.client import KubeClient
+from fluxnetes.webhook.cert_store import CertStore
+from fluxnetes.webhook.rotation import CertificateRotation
+from fluxnetes.webhook.server import WebhookApp, WebhookServer
+from fluxnetes.webhook.settings import WebhookSettings
 
 _BACKLOG = 1024
 
@@ -42,20 +42,20 @@ def listen(address: str, port: int = 0) -> socket.socket:
 
 
 async def serve(
-    client: Client,
-    keeper: Keeper,
+    client: KubeClient,
+    keeper: CertStore,
     listener: socket.socket,
-    setting: Setting,
+    setting: WebhookSettings,
     *,
     stop: asyncio.Event,
     registered: Callable[[], None] = lambda: None,
 ) -> None:
     """Serve until `stop`; `registered` is called whenever the API server knows of us for sure."""
-    rotation = Rotation(client, keeper, setting)
+    rotation = CertificateRotation(client, keeper, setting)
     if not await _before(stop, rotation.prepare()):
         return
-    app = App(setting.policy)
-    server = Server(app, rotation.context)
+    app = WebhookApp(setting.policy)
+    server = WebhookServer(app, rotation.context)
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(server.serve(sockets=[listener]))
         looking = tasks.create_task(rotation.run(registered))

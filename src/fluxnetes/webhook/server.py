@@ -20,9 +20,15 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from fluxnetes.webhook.mutate import Policy, decide
+from fluxnetes.webhook.mutate import AdmissionPolicy, decide
 from fluxnetes.webhook.registration import PATH
-from fluxnetes.webhook.review import BadReview, Decision, Request, read_review, write_review
+from fluxnetes.webhook.review import (
+    AdmissionDecision,
+    AdmissionRequest,
+    InvalidReview,
+    read_review,
+    write_review,
+)
 
 PATHS = (PATH, "/mutate-v1-sidecar", "/mutate-v1-fluence")
 LARGEST_BODY = 8 * 1024 * 1024
@@ -36,10 +42,10 @@ _LAST_ANSWERS = 5
 _log = logging.getLogger("fluxnetes.webhook")
 
 
-class App:
+class WebhookApp:
     """What is answered to whom."""
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: AdmissionPolicy) -> None:
         self._policy = policy
         self.is_ready = True
         routes = [Route(path, self._mutate, methods=["POST"]) for path in PATHS]
@@ -53,7 +59,7 @@ class App:
         try:
             request = read_review(body)
             decision = decide(request, self._policy)
-        except BadReview as error:
+        except InvalidReview as error:
             _log.warning("bad review: %s", error)
             return PlainTextResponse(str(error), 400)
         _tell(request, decision)
@@ -66,10 +72,10 @@ class App:
         return PlainTextResponse("ok") if self.is_ready else PlainTextResponse("stopping", 503)
 
 
-class Server(uvicorn.Server):
+class WebhookServer(uvicorn.Server):
     """Serves until `should_exit`. Signals are for whoever started us."""
 
-    def __init__(self, app: App, context: ssl.SSLContext) -> None:
+    def __init__(self, app: WebhookApp, context: ssl.SSLContext) -> None:
         super().__init__(
             uvicorn.Config(
                 app.asgi,
@@ -102,7 +108,7 @@ async def _body(http: HttpRequest) -> bytes | None:
     return b"".join(pieces)
 
 
-def _tell(request: Request, decision: Decision) -> None:
+def _tell(request: AdmissionRequest, decision: AdmissionDecision) -> None:
     if _log.isEnabledFor(logging.DEBUG):
         _log.debug(
             "%s %s/%s by %s: %s%s",

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from fluxnetes.webhook.certificates import Lifetimes
-from fluxnetes.webhook.mutate import Policy
+from fluxnetes.webhook.mutate import AdmissionPolicy
 from fluxnetes.webhook.registration import Reach
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class WebhookSettings:
     """One webhook."""
 
     reach: Reach
     """How the API server gets to us."""
-    policy: Policy = field(default_factory=Policy)
+    policy: AdmissionPolicy = field(default_factory=AdmissionPolicy)
     everything: bool = False
     """Take all namespaces, not only what opted in."""
     lifetimes: Lifetimes = field(default_factory=Lifetimes)

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fluxnetes.cli.entry import main
-from fluxnetes.cli.resource_query.options import Options
-from fluxnetes.cli.resource_query.session import CommandError, Session
+from fluxnetes.cli.resource_query.options import ResourceQueryOptions
+from fluxnetes.cli.resource_query.session import CommandError, QuerySession
 from fluxnetes.cli.resource_query.shell import carry_out, run_line
 from fluxnetes.cli.resource_query.start import build_matcher
 from fluxnetes.graph.columns import GraphError
@@ -174,7 +174,7 @@ def written_out(command: str, folder: Path) -> str:
     return command.format(jobs=EXAMPLES / "jobs", tmp=folder)
 
 
-def held(session: Session) -> dict[int, tuple[str, int]]:
+def held(session: QuerySession) -> dict[int, tuple[str, int]]:
     """What each job holds: its state, and on how many vertices."""
     jobs = session.matcher.jobs.values()
     found = {job.jobid: session.matcher.find(f"jobid-alloc={job.jobid}") for job in jobs}
@@ -184,7 +184,7 @@ def held(session: Session) -> dict[int, tuple[str, int]]:
 @pytest.mark.parametrize("command", BAD_COMMANDS)
 def test_a_bad_command_is_answered_and_changes_nothing(command: str, tmp_path: Path) -> None:
     out = io.StringIO()
-    session = Session(build_matcher(Options(str(CLUSTER))), out, out, out)
+    session = QuerySession(build_matcher(ResourceQueryOptions(str(CLUSTER))), out, out, out)
     run_line(session, f"match allocate {EXAMPLES}/jobs/one-core.yaml")
     before, said = held(session), out.getvalue()
     run_line(session, written_out(command, tmp_path))
@@ -242,7 +242,7 @@ LINES = st.lists(GOOD | st.lists(WORDS, max_size=7).map(" ".join), max_size=12)
 @given(LINES)
 def test_no_mixture_of_good_and_bad_commands_raises_by_accident(lines: list[str]) -> None:
     out = io.StringIO()
-    session = Session(build_matcher(Options(str(CLUSTER))), out, out, out)
+    session = QuerySession(build_matcher(ResourceQueryOptions(str(CLUSTER))), out, out, out)
     for line in lines:
         with contextlib.suppress(*DELIBERATE):
             carry_out(session, *split(line))

@@ -36,7 +36,7 @@ from tests.integration.client.jobs import cores, nodes
 
 PROTO = Path(__file__).parents[3] / "src" / "fluxnetes" / "v1" / "jobs.proto"
 
-REFUSALS: list[tuple[service_errors.Refusal, type[CallError]]] = [
+REFUSALS: list[tuple[service_errors.ServiceError, type[CallError]]] = [
     (service_errors.Invalid("none", "ask.gang"), Invalid),
     (service_errors.NoFit(Outcome.BUSY, "later"), Busy),
     (service_errors.NoFit(Outcome.UNSATISFIABLE, "never"), Unsatisfiable),
@@ -46,13 +46,13 @@ REFUSALS: list[tuple[service_errors.Refusal, type[CallError]]] = [
     (service_errors.NoGraph(), NoGraph),
     (service_errors.NoQueue(), NoQueue),
     (service_errors.Denied("no"), Denied),
-    (service_errors.Away("elsewhere"), Unavailable),
+    (service_errors.Unavailable("elsewhere"), Unavailable),
 ]
 
 
 @pytest.mark.parametrize(("refusal", "kind"), REFUSALS, ids=lambda each: type(each).__name__)
 def test_every_refusal_is_an_error_of_its_own(
-    refusal: service_errors.Refusal, kind: type[CallError]
+    refusal: service_errors.ServiceError, kind: type[CallError]
 ) -> None:
     _, code = code_of(refusal)
     told = error_of(
@@ -63,7 +63,7 @@ def test_every_refusal_is_an_error_of_its_own(
 
 
 def test_no_refusal_is_left_out() -> None:
-    known = set(service_errors.Refusal.__subclasses__())
+    known = set(service_errors.ServiceError.__subclasses__())
     assert {type(refusal) for refusal, _ in REFUSALS} == known
 
 

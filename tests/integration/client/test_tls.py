@@ -9,7 +9,12 @@ from pathlib import Path
 import pytest
 
 from fluxnetes.client import Client, Denied, Patience, Unavailable
-from fluxnetes.common.certificates import Signed, issue_client, issue_server, make_authority
+from fluxnetes.common.certificates import (
+    SignedCertificate,
+    issue_client,
+    issue_server,
+    make_authority,
+)
 from tests.integration.client.conftest import Connect
 from tests.integration.rpc.process import Serve
 
@@ -19,12 +24,14 @@ TOKEN = "0123456789abcdef"  # noqa: S105 - of no server that lasts
 
 
 @pytest.fixture(scope="module")
-def authority() -> Signed:
+def authority() -> SignedCertificate:
     return make_authority("a test's", DAY)
 
 
 @pytest.fixture(scope="module")
-def secured(tmp_path_factory: pytest.TempPathFactory, authority: Signed) -> Iterator[Serve]:
+def secured(
+    tmp_path_factory: pytest.TempPathFactory, authority: SignedCertificate
+) -> Iterator[Serve]:
     """A server with a certificate of the authority, for whoever has one of it, too."""
     folder = tmp_path_factory.mktemp("tls")
     shown = issue_server(authority, "server", ("127.0.0.1",), ("localhost",), DAY)
@@ -36,7 +43,9 @@ def secured(tmp_path_factory: pytest.TempPathFactory, authority: Signed) -> Iter
         yield server
 
 
-def test_both_sides_show_certificates(secured: Serve, authority: Signed, connect: Connect) -> None:
+def test_both_sides_show_certificates(
+    secured: Serve, authority: SignedCertificate, connect: Connect
+) -> None:
     mine = issue_client(authority, "me", None, DAY)
     client = connect(
         secured.address,
@@ -48,7 +57,7 @@ def test_both_sides_show_certificates(secured: Serve, authority: Signed, connect
 
 
 def test_a_client_without_a_certificate_is_not_let_in(
-    secured: Serve, authority: Signed, connect: Connect
+    secured: Serve, authority: SignedCertificate, connect: Connect
 ) -> None:
     client = connect(secured.address, authority=authority.certificate, patience=SOON)
     with pytest.raises(Unavailable):
@@ -56,7 +65,7 @@ def test_a_client_without_a_certificate_is_not_let_in(
 
 
 def test_a_client_of_another_authority_is_not_let_in(
-    secured: Serve, authority: Signed, connect: Connect
+    secured: Serve, authority: SignedCertificate, connect: Connect
 ) -> None:
     theirs = issue_client(make_authority("another", DAY), "them", None, DAY)
     client = connect(
@@ -71,7 +80,7 @@ def test_a_client_of_another_authority_is_not_let_in(
 
 
 def test_a_server_of_another_authority_is_not_trusted(
-    secured: Serve, authority: Signed, connect: Connect
+    secured: Serve, authority: SignedCertificate, connect: Connect
 ) -> None:
     mine = issue_client(authority, "me", None, DAY)
     client = connect(
@@ -110,7 +119,7 @@ def test_a_token_lets_in(tmp_path: Path, connect: Connect) -> None:
                 connect(server.address, token=token).status()
 
 
-def test_what_would_not_be_shown_is_refused(authority: Signed, connect: Connect) -> None:
+def test_what_would_not_be_shown_is_refused(authority: SignedCertificate, connect: Connect) -> None:
     mine = issue_client(authority, "me", None, DAY)
     with pytest.raises(ValueError, match="authority"):
         connect(certificate=mine.certificate, key=mine.key)

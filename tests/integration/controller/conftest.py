@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from fluxnetes.controller.leadership.crd import install_crd
-from fluxnetes.kube.auth.access import Access, find_access
-from fluxnetes.kube.client import Client
-from fluxnetes.plane.binaries import Binaries
+from fluxnetes.kube.auth.access import ApiAccess, find_access
+from fluxnetes.kube.client import KubeClient
+from fluxnetes.plane.binaries import PlaneBinaries
 from fluxnetes.plane.plane import ControlPlane
 from tests.integration.controller.candidates import Play, Theatre, a_theatre
 from tests.integration.controller.space import Space
@@ -29,14 +29,14 @@ __all__ = ["binaries", "namespace", "plane", "pytest_pyfunc_call", "restart"]
 @pytest.fixture(scope="session")
 def taught(plane: ControlPlane) -> None:
     async def teach() -> None:
-        async with Client(find_access(plane.kubeconfig)) as client:
+        async with KubeClient(find_access(plane.kubeconfig)) as client:
             await install_crd(client)
 
     asyncio.run(teach())
 
 
 @pytest.fixture
-def access(plane: ControlPlane, taught: None) -> Access:
+def access(plane: ControlPlane, taught: None) -> ApiAccess:
     """As an admin."""
     return find_access(plane.kubeconfig)
 
@@ -45,7 +45,7 @@ def access(plane: ControlPlane, taught: None) -> Access:
 
 
 @pytest.fixture(scope="session")
-def whole_stage(binaries: Binaries) -> Iterator[Stage]:
+def whole_stage(binaries: PlaneBinaries) -> Iterator[Stage]:
     with a_stage(binaries) as stage:
         yield stage
 

@@ -8,29 +8,29 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from fluxnetes.kube.auth.access import Access
-from fluxnetes.kube.client import Client
+from fluxnetes.kube.auth.access import ApiAccess
+from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.http.transport import Lane, Transport
-from fluxnetes.kube.http.types import Request
+from fluxnetes.kube.http.types import HttpRequest
 
 
 class CountingTransport(Transport):
     """Sends as ever, and keeps what was written."""
 
-    def __init__(self, access: Access, timeout: float = 60.0) -> None:
+    def __init__(self, access: ApiAccess, timeout: float = 60.0) -> None:
         super().__init__(access, timeout)
-        self.writes: list[Request] = []
+        self.writes: list[HttpRequest] = []
 
-    async def ask(self, request: Request, lane: Lane = Lane.REQUESTS) -> bytes:
+    async def ask(self, request: HttpRequest, lane: Lane = Lane.REQUESTS) -> bytes:
         if request.method != "GET":
             self.writes.append(request)
         return await super().ask(request, lane)
 
 
-class CountingClient(Client):
+class CountingClient(KubeClient):
     """A client whose writes can be counted."""
 
-    def __init__(self, access: Access, *, timeout: float = 60.0) -> None:
+    def __init__(self, access: ApiAccess, *, timeout: float = 60.0) -> None:
         super().__init__(access, timeout=timeout)
         self.transport: CountingTransport = CountingTransport(access, timeout)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from fluxnetes.plane.api import Api
+from fluxnetes.plane.api import PlaneApi
 from fluxnetes.plane.errors import RequestRefused
 from tests.integration.controller.space import Space, condition
 
@@ -14,7 +14,7 @@ OF_PLUGINS = "/apis/scheduling.x-k8s.io/v1alpha1/namespaces/{}/podgroups"
 NATIVE = "/apis/scheduling.k8s.io/v1alpha2/namespaces/{}/podgroups"
 
 
-def install_definition(api: Api) -> None:
+def install_definition(api: PlaneApi) -> None:
     """What scheduler-plugins brings along: the kind PodGroup, of which we read one field."""
     with suppress(RequestRefused):
         api.create(DEFINITIONS, _DEFINITION)

@@ -20,7 +20,7 @@ import aiohttp
 import yaml
 from aiohttp import web
 
-from fluxnetes.plane.certificates import Certificate
+from fluxnetes.plane.certificates import PlaneCertificate
 from fluxnetes.plane.plane import ControlPlane
 
 _HOP = {"connection", "transfer-encoding", "host", "content-length"}
@@ -57,11 +57,11 @@ class Proxy:
     """One proxy, as long as it is entered."""
 
     def __init__(
-        self, plane: ControlPlane, folder: Path, client: Certificate | None = None
+        self, plane: ControlPlane, folder: Path, client: PlaneCertificate | None = None
     ) -> None:
         """All requests are sent as this client, whoever asks; without: as the admin."""
         keys = plane.places.keys
-        client = client or Certificate(keys / "admin.crt", keys / "admin.key")
+        client = client or PlaneCertificate(keys / "admin.crt", keys / "admin.key")
         self.kubeconfig = folder / "proxied.kubeconfig"
         self._server = plane.server
         self._trust = ssl.create_default_context(cafile=keys / "ca.crt")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import yaml
 
-from fluxnetes.plane.api import Api, Object
-from fluxnetes.plane.certificates import Authority, Certificate
+from fluxnetes.plane.api import Object, PlaneApi
+from fluxnetes.plane.certificates import PlaneAuthority, PlaneCertificate
 from fluxnetes.plane.kubeconfig import write_kubeconfig
 from fluxnetes.plane.plane import ControlPlane
 
@@ -25,7 +25,7 @@ _PATHS = {
 }
 
 
-def admit_controller(plane: ControlPlane) -> tuple[Path, Certificate]:
+def admit_controller(plane: ControlPlane) -> tuple[Path, PlaneCertificate]:
     """Do what an administrator does first; the controller's kubeconfig, and its certificate."""
     with plane.api() as api:
         _create(api, {"kind": "Namespace", "metadata": {"name": "fluxnetes-system"}})
@@ -34,7 +34,7 @@ def admit_controller(plane: ControlPlane) -> tuple[Path, Certificate]:
                 _create(api, content)
                 if "Role" in content["kind"]:
                     _create(api, _binding(content))
-    authority = Authority(plane.places.keys)
+    authority = PlaneAuthority(plane.places.keys)
     certificate = authority.issue_client(USER, USER)
     kubeconfig = plane.places.settings / f"{USER}.kubeconfig"
     write_kubeconfig(kubeconfig, plane.server, authority.files.certificate, certificate)
@@ -56,6 +56,6 @@ def _binding(role: Object) -> Object:
     }
 
 
-def _create(api: Api, content: Object) -> None:
+def _create(api: PlaneApi, content: Object) -> None:
     namespace = content["metadata"].get("namespace", "")
     api.create(_PATHS[content["kind"]].format(namespace), content)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from fluxnetes.plane.api import Api, Object
+from fluxnetes.plane.api import Object, PlaneApi
 from fluxnetes.plane.errors import PlaneFailed, RequestRefused
 from tests.integration.controller.objects import Content, Maker, a_pod
 
@@ -32,7 +32,7 @@ _LAST_LINES = 20
 class Space:
     """What a user sees and does in a namespace."""
 
-    def __init__(self, api: Api, namespace: str, log: Path) -> None:
+    def __init__(self, api: PlaneApi, namespace: str, log: Path) -> None:
         self.api = api
         self.namespace = namespace
         self._log = log

@@ -19,7 +19,7 @@ from pathlib import Path
 import yaml
 
 from fluxnetes.plane.api import Object
-from fluxnetes.plane.binaries import Binaries
+from fluxnetes.plane.binaries import PlaneBinaries
 from fluxnetes.plane.components import API_SERVER
 from fluxnetes.plane.nodes import NODES, NodeShape, a_node, is_usable
 from fluxnetes.plane.plane import ControlPlane
@@ -228,7 +228,7 @@ class Stage:
 
 
 @contextmanager
-def a_stage(binaries: Binaries, nodes: int = 8) -> Iterator[Stage]:
+def a_stage(binaries: PlaneBinaries, nodes: int = 8) -> Iterator[Stage]:
     """Start everything but the webhook, which comes up when it is asked for."""
     folder = _make_folder()
     plane = ControlPlane(

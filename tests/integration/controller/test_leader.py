@@ -11,9 +11,14 @@ from contextlib import contextmanager
 
 import pytest
 
-from fluxnetes.controller.leadership.election import NAME, Leader, LeadershipLost, Timing
-from fluxnetes.kube.auth.access import Access
-from fluxnetes.kube.client import Client
+from fluxnetes.controller.leadership.election import (
+    NAME,
+    LeaderElection,
+    LeadershipLost,
+    LeaseTiming,
+)
+from fluxnetes.kube.auth.access import ApiAccess
+from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.objects.leases import LEASES
 from fluxnetes.kube.patches import merge
 from fluxnetes.plane.components import API_SERVER
@@ -21,17 +26,19 @@ from fluxnetes.plane.plane import ControlPlane
 from tests.integration.controller.counting import beside, until
 from tests.integration.kube.conftest import Restart
 
-QUICK = Timing(duration=1.0, deadline=0.7, retry=0.1, skew=0.1)
-STEADY = Timing(duration=2.0, deadline=1.5, retry=0.1, skew=0.1)
-PATIENT = Timing(duration=8.0, deadline=7.0, retry=0.1, skew=0.1)
+QUICK = LeaseTiming(duration=1.0, deadline=0.7, retry=0.1, skew=0.1)
+STEADY = LeaseTiming(duration=2.0, deadline=1.5, retry=0.1, skew=0.1)
+PATIENT = LeaseTiming(duration=8.0, deadline=7.0, retry=0.1, skew=0.1)
 
 
-def a_leader(client: Client, namespace: str, name: str = "a", timing: Timing = QUICK) -> Leader:
-    return Leader(client, name, namespace, timing=timing)
+def a_leader(
+    client: KubeClient, namespace: str, name: str = "a", timing: LeaseTiming = QUICK
+) -> LeaderElection:
+    return LeaderElection(client, name, namespace, timing=timing)
 
 
-async def test_the_first_wins_and_says_so_in_the_lease(access: Access, namespace: str) -> None:
-    async with Client(access) as client:
+async def test_the_first_wins_and_says_so_in_the_lease(access: ApiAccess, namespace: str) -> None:
+    async with KubeClient(access) as client:
         leader = a_leader(client, namespace)
         assert not leader.is_sure()
         await leader.win()
@@ -42,8 +49,8 @@ async def test_the_first_wins_and_says_so_in_the_lease(access: Access, namespace
     assert lease.renew_time == lease.acquire_time != ""
 
 
-async def test_of_many_candidates_one_wins(access: Access, namespace: str) -> None:
-    async with Client(access) as client:
+async def test_of_many_candidates_one_wins(access: ApiAccess, namespace: str) -> None:
+    async with KubeClient(access) as client:
         candidates = [a_leader(client, namespace, f"c{n}", PATIENT) for n in range(8)]
         tasks = [asyncio.create_task(each.win()) for each in candidates]
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -54,8 +61,8 @@ async def test_of_many_candidates_one_wins(access: Access, namespace: str) -> No
         assert (await client.get(LEASES, NAME, namespace)).spec.holder_identity == winner.identity
 
 
-async def test_who_renews_keeps_it_beyond_its_duration(access: Access, namespace: str) -> None:
-    async with Client(access) as client:
+async def test_who_renews_keeps_it_beyond_its_duration(access: ApiAccess, namespace: str) -> None:
+    async with KubeClient(access) as client:
         first = a_leader(client, namespace, "a", STEADY)
         second = a_leader(client, namespace, "b", STEADY)
         await first.win()
@@ -68,9 +75,9 @@ async def test_who_renews_keeps_it_beyond_its_duration(access: Access, namespace
 
 
 async def test_who_does_not_renew_loses_it_and_is_never_sure_beside_another(
-    access: Access, namespace: str
+    access: ApiAccess, namespace: str
 ) -> None:
-    async with Client(access) as client:
+    async with KubeClient(access) as client:
         paused, second = a_leader(client, namespace), a_leader(client, namespace, "b")
         await paused.win()
         async with beside(second.win()) as winning:
@@ -86,8 +93,8 @@ async def test_who_does_not_renew_loses_it_and_is_never_sure_beside_another(
         assert paused.lost.is_set()
 
 
-async def test_a_pause_that_nobody_noticed_costs_nothing(access: Access, namespace: str) -> None:
-    async with Client(access) as client:
+async def test_a_pause_that_nobody_noticed_costs_nothing(access: ApiAccess, namespace: str) -> None:
+    async with KubeClient(access) as client:
         leader = a_leader(client, namespace)
         await leader.win()
         await asyncio.sleep(QUICK.duration + 0.2)
@@ -96,9 +103,9 @@ async def test_a_pause_that_nobody_noticed_costs_nothing(access: Access, namespa
             await until(leader.is_sure)
 
 
-async def test_a_clock_that_is_wrong_is_not_believed(access: Access, namespace: str) -> None:
+async def test_a_clock_that_is_wrong_is_not_believed(access: ApiAccess, namespace: str) -> None:
     """The time in the lease may be hours old: only whether it changes counts."""
-    async with Client(access) as client:
+    async with KubeClient(access) as client:
         first, second = a_leader(client, namespace), a_leader(client, namespace, "b")
         await first.win()
         old = merge({"spec": {"renewTime": "2020-01-01T00:00:00.000000Z"}})
@@ -108,8 +115,8 @@ async def test_a_clock_that_is_wrong_is_not_believed(access: Access, namespace: 
         assert time.monotonic() - began > QUICK.duration
 
 
-async def test_release_lets_the_next_one_in_at_once(access: Access, namespace: str) -> None:
-    async with Client(access) as client:
+async def test_release_lets_the_next_one_in_at_once(access: ApiAccess, namespace: str) -> None:
+    async with KubeClient(access) as client:
         first = a_leader(client, namespace, "a", PATIENT)
         second = a_leader(client, namespace, "b", PATIENT)
         await first.win()
@@ -123,9 +130,9 @@ async def test_release_lets_the_next_one_in_at_once(access: Access, namespace: s
 
 
 async def test_to_release_what_another_has_takes_nothing_away(
-    access: Access, namespace: str
+    access: ApiAccess, namespace: str
 ) -> None:
-    async with Client(access) as client:
+    async with KubeClient(access) as client:
         first, second = a_leader(client, namespace), a_leader(client, namespace, "b")
         await first.win()
         await second.win()
@@ -133,17 +140,19 @@ async def test_to_release_what_another_has_takes_nothing_away(
         assert (await client.get(LEASES, NAME, namespace)).spec.holder_identity == "b"
 
 
-async def test_a_restart_under_the_same_name_leads_at_once(access: Access, namespace: str) -> None:
-    async with Client(access) as client:
+async def test_a_restart_under_the_same_name_leads_at_once(
+    access: ApiAccess, namespace: str
+) -> None:
+    async with KubeClient(access) as client:
         await a_leader(client, namespace, "a", PATIENT).win()
         async with asyncio.timeout(2):
             await a_leader(client, namespace, "a", PATIENT).win()
 
 
 async def test_a_lease_that_somebody_edits_or_deletes_is_kept(
-    access: Access, namespace: str
+    access: ApiAccess, namespace: str
 ) -> None:
-    async with Client(access) as client:
+    async with KubeClient(access) as client:
         leader = a_leader(client, namespace, timing=PATIENT)
         await leader.win()
         async with beside(leader.keep()) as keeping:
@@ -161,10 +170,10 @@ async def test_a_lease_that_somebody_edits_or_deletes_is_kept(
 
 
 async def test_a_server_that_is_away_for_a_moment_is_waited_for(
-    access: Access, namespace: str, restart: Restart
+    access: ApiAccess, namespace: str, restart: Restart
 ) -> None:
-    timing = Timing(duration=60.0, deadline=50.0, retry=0.1, skew=1.0)
-    async with Client(access) as client:
+    timing = LeaseTiming(duration=60.0, deadline=50.0, retry=0.1, skew=1.0)
+    async with KubeClient(access) as client:
         leader = a_leader(client, namespace, timing=timing)
         await leader.win()
         before = (await client.get(LEASES, NAME, namespace)).spec.renew_time
@@ -180,10 +189,10 @@ async def test_a_server_that_is_away_for_a_moment_is_waited_for(
 
 
 async def test_a_server_that_hangs_too_long_ends_it_in_time(
-    access: Access, namespace: str, plane: ControlPlane
+    access: ApiAccess, namespace: str, plane: ControlPlane
 ) -> None:
-    async with Client(access) as client:
-        timing = Timing(duration=3.0, deadline=0.7, retry=0.1, skew=0.1)
+    async with KubeClient(access) as client:
+        timing = LeaseTiming(duration=3.0, deadline=0.7, retry=0.1, skew=0.1)
         leader = a_leader(client, namespace, timing=timing)
         await leader.win()
         won = time.monotonic()
@@ -206,6 +215,6 @@ def hanging(plane: ControlPlane) -> Iterator[None]:
         os.kill(process, signal.SIGCONT)
 
 
-def test_a_candidate_needs_a_name(access: Access) -> None:
+def test_a_candidate_needs_a_name(access: ApiAccess) -> None:
     with pytest.raises(ValueError, match="identity"):
-        Leader(Client(access), "", "default")
+        LeaderElection(KubeClient(access), "", "default")

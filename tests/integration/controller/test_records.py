@@ -9,25 +9,25 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fluxnetes.common.backoff import Patience
+from fluxnetes.common.backoff import RetryTiming
 from fluxnetes.controller.leadership.crd import install_crd, manifest
-from fluxnetes.controller.reporting.fluxjob_sync import Pace, Records
+from fluxnetes.controller.reporting.fluxjob_sync import FluxJobSync, FluxJobSyncTiming
 from fluxnetes.controller.reporting.fluxjob_view import FluxJobView
-from fluxnetes.controller.reporting.throttle import Courtesy
-from fluxnetes.kube.auth.access import Access
-from fluxnetes.kube.client import Client, Scope
+from fluxnetes.controller.reporting.throttle import WriteThrottle
+from fluxnetes.kube.auth.access import ApiAccess
+from fluxnetes.kube.client import KubeClient, Scope
 from fluxnetes.kube.objects.base import Owner
 from fluxnetes.kube.objects.definitions import DEFINITIONS
 from fluxnetes.kube.objects.fluxjobs import FLUX_JOBS, FluxJob, Wrapped
 from fluxnetes.kube.objects.pods import PODS
 from fluxnetes.kube.patches import merge
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from tests.integration.controller.counting import CountingClient, beside, until
 from tests.integration.controller.views import a_view
 from tests.integration.kube.conftest import Restart
 from tests.integration.kube.test_client import a_pod
 
-PACE = Pace(settle=0.1, forecast=60.0, restore=0.3, refused=0.3, sweep=0.05)
+PACE = FluxJobSyncTiming(settle=0.1, forecast=60.0, restore=0.3, refused=0.3, sweep=0.05)
 CREATED = ["POST", "PATCH status"]
 
 
@@ -36,7 +36,7 @@ class Desk:
     """Records at work, and what they cost."""
 
     client: CountingClient
-    records: Records
+    records: FluxJobSync
     namespace: str
 
     async def level(self) -> None:
@@ -65,18 +65,18 @@ class Desk:
 
 
 @asynccontextmanager
-async def at_work(access: Access, namespace: str, **options: Any) -> AsyncIterator[Desk]:
-    patience = Patience(first_pause=0.02, longest_pause=0.1)
+async def at_work(access: ApiAccess, namespace: str, **options: Any) -> AsyncIterator[Desk]:
+    patience = RetryTiming(first_pause=0.02, longest_pause=0.1)
     async with CountingClient(access) as client:
         given = {"pace": PACE, "patience": patience, **options}
-        records = Records(client, Courtesy(), **given)
+        records = FluxJobSync(client, WriteThrottle(), **given)
         async with beside(records.run()):
             yield Desk(client, records, namespace)
 
 
 def ended(view: FluxJobView, at: float | None = None) -> FluxJobView:
     end = int(at or time.time())
-    done = replace(view, state=State.COMPLETED, reason="", position=None, eta=None)
+    done = replace(view, state=JobState.COMPLETED, reason="", position=None, eta=None)
     return replace(done, start=end - 60, end=end)
 
 
@@ -84,7 +84,7 @@ def ended(view: FluxJobView, at: float | None = None) -> FluxJobView:
 
 
 async def test_a_record_says_what_was_asked_and_what_became_of_it(
-    access: Access, namespace: str
+    access: ApiAccess, namespace: str
 ) -> None:
     async with at_work(access, namespace) as desk:
         await desk.want("a", a_view(namespace, "train"))
@@ -103,11 +103,11 @@ async def test_a_record_says_what_was_asked_and_what_became_of_it(
     }
 
 
-async def test_what_is_no_longer_true_is_taken_back(access: Access, namespace: str) -> None:
+async def test_what_is_no_longer_true_is_taken_back(access: ApiAccess, namespace: str) -> None:
     async with at_work(access, namespace) as desk:
         waits = a_view(namespace, "a")
         await desk.want("a", waits)
-        runs = replace(waits, state=State.RUNNING, reason="", position=None, eta=None)
+        runs = replace(waits, state=JobState.RUNNING, reason="", position=None, eta=None)
         await desk.want("a", replace(runs, start=100, nodes=("n1", "n1", "n2")))
         running = (await desk.read("a-job")).status
         await desk.want("a", replace(waits, walltime=None))
@@ -119,21 +119,21 @@ async def test_what_is_no_longer_true_is_taken_back(access: Access, namespace: s
 
 
 async def test_the_time_of_a_condition_is_that_of_its_change(
-    access: Access, namespace: str
+    access: ApiAccess, namespace: str
 ) -> None:
     clock = [1000.0]
     async with at_work(access, namespace, clock=lambda: clock[0]) as desk:
         waits = a_view(namespace, "a")
         await desk.want("a", waits)
         clock[0] = 2000.0
-        await desk.want("a", replace(waits, state=State.RUNNING, start=2000))
+        await desk.want("a", replace(waits, state=JobState.RUNNING, start=2000))
         conditions = (await desk.read("a-job")).status.conditions
     times = {c.type: c.last_transition_time for c in conditions}
     assert [moment.timestamp() for moment in times.values() if moment] == [2000, 1000, 1000]
 
 
 async def test_a_record_belongs_to_its_workload_and_never_holds_it_up(
-    access: Access, namespace: str
+    access: ApiAccess, namespace: str
 ) -> None:
     async with at_work(access, namespace) as desk:
         pod = await desk.client.create(PODS, a_pod("a"), namespace)
@@ -148,7 +148,7 @@ async def test_a_record_belongs_to_its_workload_and_never_holds_it_up(
 # --- what they cost ----------------------------------------------------------------------------
 
 
-async def test_what_comes_together_is_written_once(access: Access, namespace: str) -> None:
+async def test_what_comes_together_is_written_once(access: ApiAccess, namespace: str) -> None:
     async with at_work(access, namespace) as desk:
         for position in range(10):
             desk.say("a", a_view(namespace, "a", position=position))
@@ -160,7 +160,7 @@ async def test_what_comes_together_is_written_once(access: Access, namespace: st
         assert (await desk.read("a-job")).status.position == 9
 
 
-async def test_a_forecast_waits_and_a_state_does_not(access: Access, namespace: str) -> None:
+async def test_a_forecast_waits_and_a_state_does_not(access: ApiAccess, namespace: str) -> None:
     async with at_work(access, namespace) as desk:
         waits = a_view(namespace, "a")
         await desk.want("a", waits)
@@ -168,7 +168,7 @@ async def test_a_forecast_waits_and_a_state_does_not(access: Access, namespace: 
             desk.say("a", replace(waits, position=position, reason=f"{position} ahead"))
             await asyncio.sleep(0.15)
         assert desk.writes == CREATED
-        desk.say("a", replace(waits, state=State.HELD))
+        desk.say("a", replace(waits, state=JobState.HELD))
 
         async def is_held() -> bool:
             return (await desk.read("a-job")).status.state == "held"
@@ -176,7 +176,7 @@ async def test_a_forecast_waits_and_a_state_does_not(access: Access, namespace: 
         await until(is_held)
 
 
-async def test_a_forecast_comes_in_the_end(access: Access, namespace: str) -> None:
+async def test_a_forecast_comes_in_the_end(access: ApiAccess, namespace: str) -> None:
     async with at_work(access, namespace, pace=replace(PACE, forecast=0.3)) as desk:
         waits = a_view(namespace, "a")
         await desk.want("a", waits)
@@ -185,7 +185,7 @@ async def test_a_forecast_comes_in_the_end(access: Access, namespace: str) -> No
         assert (await desk.read("a-job")).status.position == 1
 
 
-async def test_after_a_restart_nothing_is_written_twice(access: Access, namespace: str) -> None:
+async def test_after_a_restart_nothing_is_written_twice(access: ApiAccess, namespace: str) -> None:
     views = [a_view(namespace, "a"), ended(a_view(namespace, "b"))]
     for writes in (2 * CREATED, []):
         async with at_work(access, namespace) as desk:
@@ -198,12 +198,12 @@ async def test_after_a_restart_nothing_is_written_twice(access: Access, namespac
 
 
 async def test_records_outlive_a_restart_of_the_server(
-    access: Access, namespace: str, restart: Restart
+    access: ApiAccess, namespace: str, restart: Restart
 ) -> None:
     async with at_work(access, namespace) as desk:
         await desk.want("a", a_view(namespace, "a"))
         restarting = asyncio.ensure_future(restart())
-        desk.say("a", a_view(namespace, "a", state=State.HELD))
+        desk.say("a", a_view(namespace, "a", state=JobState.HELD))
         desk.say("b", a_view(namespace, "b"))
         await restarting
         await desk.level()
@@ -214,7 +214,9 @@ async def test_records_outlive_a_restart_of_the_server(
 # --- when they go ------------------------------------------------------------------------------
 
 
-async def test_a_record_is_kept_for_a_while_after_the_end(access: Access, namespace: str) -> None:
+async def test_a_record_is_kept_for_a_while_after_the_end(
+    access: ApiAccess, namespace: str
+) -> None:
     clock = [time.time()]
     async with at_work(access, namespace, clock=lambda: clock[0], keep=100.0) as desk:
         view = ended(a_view(namespace, "a"), clock[0])
@@ -232,7 +234,7 @@ async def test_a_record_is_kept_for_a_while_after_the_end(access: Access, namesp
 
 
 async def test_an_ended_record_goes_in_time_even_if_it_is_still_wanted(
-    access: Access, namespace: str
+    access: ApiAccess, namespace: str
 ) -> None:
     clock = [time.time()]
     async with at_work(access, namespace, clock=lambda: clock[0], keep=100.0) as desk:
@@ -242,7 +244,7 @@ async def test_an_ended_record_goes_in_time_even_if_it_is_still_wanted(
 
 
 async def test_the_end_is_told_even_if_it_is_forgotten_in_the_same_moment(
-    access: Access, namespace: str
+    access: ApiAccess, namespace: str
 ) -> None:
     async with at_work(access, namespace) as desk:
         await desk.want("a", a_view(namespace, "a"))
@@ -253,7 +255,7 @@ async def test_the_end_is_told_even_if_it_is_forgotten_in_the_same_moment(
 
 
 async def test_what_is_forgotten_before_its_end_goes_at_once(
-    access: Access, namespace: str
+    access: ApiAccess, namespace: str
 ) -> None:
     async with at_work(access, namespace) as desk:
         await desk.want("a", a_view(namespace, "a"))
@@ -262,7 +264,7 @@ async def test_what_is_forgotten_before_its_end_goes_at_once(
         assert await desk.names() == []
 
 
-async def test_orphans_go_and_only_they(access: Access, namespace: str) -> None:
+async def test_orphans_go_and_only_they(access: ApiAccess, namespace: str) -> None:
     """The controller was away while one of its workloads went."""
     async with at_work(access, namespace) as desk:
         for name in ("gone", "here"):
@@ -283,7 +285,7 @@ async def test_orphans_go_and_only_they(access: Access, namespace: str) -> None:
 
 
 async def test_a_record_that_somebody_deletes_comes_back_while_its_job_lives(
-    access: Access, namespace: str
+    access: ApiAccess, namespace: str
 ) -> None:
     async with at_work(access, namespace) as desk:
         await desk.want("a", a_view(namespace, "a"))
@@ -300,7 +302,7 @@ async def test_a_record_that_somebody_deletes_comes_back_while_its_job_lives(
         assert await desk.names() == ["a-job"]
 
 
-async def test_a_status_that_somebody_edits_is_put_right(access: Access, namespace: str) -> None:
+async def test_a_status_that_somebody_edits_is_put_right(access: ApiAccess, namespace: str) -> None:
     async with at_work(access, namespace) as desk:
         await desk.want("a", a_view(namespace, "a"))
         wrong = merge({"status": {"state": "running"}})
@@ -312,7 +314,7 @@ async def test_a_status_that_somebody_edits_is_put_right(access: Access, namespa
         await until(is_right)
 
 
-async def test_a_name_that_another_has_is_left_to_it(access: Access, namespace: str) -> None:
+async def test_a_name_that_another_has_is_left_to_it(access: ApiAccess, namespace: str) -> None:
     async with at_work(access, namespace) as desk:
         theirs = await desk.client.create(FLUX_JOBS, {"metadata": {"name": "a-job"}}, namespace)
         await desk.want("a", a_view(namespace, "a"))
@@ -323,7 +325,7 @@ async def test_a_name_that_another_has_is_left_to_it(access: Access, namespace: 
 
 
 async def test_a_new_workload_takes_the_name_of_one_that_is_over(
-    access: Access, namespace: str
+    access: ApiAccess, namespace: str
 ) -> None:
     async with at_work(access, namespace) as desk:
         await desk.want("Job/a/1", ended(a_view(namespace, "a")))
@@ -334,7 +336,7 @@ async def test_a_new_workload_takes_the_name_of_one_that_is_over(
 
 
 async def test_a_new_run_of_what_is_over_has_a_record_of_its_own(
-    access: Access, namespace: str
+    access: ApiAccess, namespace: str
 ) -> None:
     async with at_work(access, namespace) as desk:
         await desk.want("a", ended(a_view(namespace, "a")))
@@ -346,7 +348,7 @@ async def test_a_new_run_of_what_is_over_has_a_record_of_its_own(
 
 
 async def test_a_workload_made_anew_under_its_name_does_not_inherit_the_record(
-    access: Access, namespace: str
+    access: ApiAccess, namespace: str
 ) -> None:
     """It would be deleted with the workload that it belonged to."""
     async with at_work(access, namespace) as desk:
@@ -358,7 +360,7 @@ async def test_a_workload_made_anew_under_its_name_does_not_inherit_the_record(
 
 
 async def test_two_live_groups_of_one_name_have_a_record_each(
-    access: Access, namespace: str
+    access: ApiAccess, namespace: str
 ) -> None:
     async with at_work(access, namespace) as desk:
         await desk.want("one dialect", a_view(namespace, "g", kind=Wrapped.GROUP))
@@ -366,7 +368,9 @@ async def test_two_live_groups_of_one_name_have_a_record_each(
         assert len(await desk.names()) == 2
 
 
-async def test_a_namespace_that_is_gone_stops_nothing_else(access: Access, namespace: str) -> None:
+async def test_a_namespace_that_is_gone_stops_nothing_else(
+    access: ApiAccess, namespace: str
+) -> None:
     async with at_work(access, namespace) as desk:
         desk.say("lost", a_view("no-such-namespace", "lost"))
         desk.say("a", a_view(namespace, "a"))
@@ -380,13 +384,13 @@ async def test_a_namespace_that_is_gone_stops_nothing_else(access: Access, names
 # --- the definition ----------------------------------------------------------------------------
 
 
-async def test_the_definition_of_fluxqueue_is_taken_over(access: Access) -> None:
+async def test_the_definition_of_fluxqueue_is_taken_over(access: ApiAccess) -> None:
     """It names a webhook for conversion, which nobody serves."""
     service = {"namespace": "fluxqueue", "name": "webhook", "path": "/convert"}
     webhook = {"clientConfig": {"service": service}, "conversionReviewVersions": ["v1"]}
     conversion = {"strategy": "Webhook", "webhook": webhook}
     name = manifest()["metadata"]["name"]
-    async with Client(access) as client:
+    async with KubeClient(access) as client:
         theirs = merge({"spec": {"conversion": conversion}})
         await client.patch(DEFINITIONS, name, theirs)
         await install_crd(client)
@@ -396,8 +400,8 @@ async def test_the_definition_of_fluxqueue_is_taken_over(access: Access) -> None
     assert found.is_established
 
 
-async def test_a_type_that_nobody_knows_is_refused(access: Access, namespace: str) -> None:
-    async with Client(access) as client:
+async def test_a_type_that_nobody_knows_is_refused(access: ApiAccess, namespace: str) -> None:
+    async with KubeClient(access) as client:
         content = {"metadata": {"name": "a"}, "spec": {"type": len(Wrapped)}}
         try:
             await client.create(FLUX_JOBS, content, namespace)

@@ -6,41 +6,45 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
-from fluxnetes.common.backoff import Patience
-from fluxnetes.controller.reporting.conditions import Conditions, Measure
-from fluxnetes.controller.reporting.events import Limits, Recorder, about
+from fluxnetes.common.backoff import RetryTiming
+from fluxnetes.controller.reporting.conditions import ConditionLimits, ConditionWriter
+from fluxnetes.controller.reporting.events import EventLimits, EventRecorder, about
 from fluxnetes.controller.reporting.reports import Reports, report_to
-from fluxnetes.controller.reporting.throttle import Courtesy
-from fluxnetes.kube.auth.access import Access
-from fluxnetes.kube.client import Client, Scope
+from fluxnetes.controller.reporting.throttle import WriteThrottle
+from fluxnetes.kube.auth.access import ApiAccess
+from fluxnetes.kube.client import KubeClient, Scope
 from fluxnetes.kube.objects.base import Condition, Key
 from fluxnetes.kube.objects.events import EVENTS, Event, Reference
 from fluxnetes.kube.objects.fluxjobs import FLUX_JOBS, Wrapped
 from fluxnetes.kube.objects.nodes import NODES
 from fluxnetes.kube.objects.pods import PODS, Pod
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from tests.integration.controller.counting import CountingClient, beside, until
 from tests.integration.controller.views import a_view
 from tests.integration.kube.conftest import Restart
 from tests.integration.kube.test_client import a_pod
 
-QUICK = Patience(first_pause=0.02, longest_pause=0.1)
-BRISK = Measure(after=0.1, again=0.5, a_second=1000.0, of_a_group=3)
+QUICK = RetryTiming(first_pause=0.02, longest_pause=0.1)
+BRISK = ConditionLimits(after=0.1, again=0.5, a_second=1000.0, of_a_group=3)
 
 
-def a_recorder(client: Client, courtesy: Courtesy | None = None, **limits: Any) -> Recorder:
-    return Recorder(client, courtesy or Courtesy(), "host-1", Limits(**limits), QUICK)
+def a_recorder(
+    client: KubeClient, courtesy: WriteThrottle | None = None, **limits: Any
+) -> EventRecorder:
+    return EventRecorder(
+        client, courtesy or WriteThrottle(), "host-1", EventLimits(**limits), QUICK
+    )
 
 
 def a_reference(namespace: str, name: str = "a") -> Reference:
     return Reference("v1", "Pod", name, f"uid-of-{name}", namespace)
 
 
-async def events(client: Client, namespace: str) -> list[Event]:
+async def events(client: KubeClient, namespace: str) -> list[Event]:
     return (await client.list(EVENTS, Scope(namespace))).items
 
 
-async def notes(client: Client, namespace: str) -> list[str]:
+async def notes(client: KubeClient, namespace: str) -> list[str]:
     return sorted(event.note for event in await events(client, namespace))
 
 
@@ -48,9 +52,9 @@ async def notes(client: Client, namespace: str) -> list[str]:
 
 
 async def test_an_event_is_about_its_pod_and_from_the_scheduler_that_it_asked_for(
-    access: Access, namespace: str
+    access: ApiAccess, namespace: str
 ) -> None:
-    async with Client(access) as client:
+    async with KubeClient(access) as client:
         pod = await client.create(PODS, a_pod("a"), namespace)
         recorder = a_recorder(client)
         async with beside(recorder.run()):
@@ -63,8 +67,8 @@ async def test_an_event_is_about_its_pod_and_from_the_scheduler_that_it_asked_fo
     assert event.reporting_instance == "host-1"
 
 
-async def test_an_event_about_a_node_has_a_place_too(access: Access) -> None:
-    async with Client(access) as client:
+async def test_an_event_about_a_node_has_a_place_too(access: ApiAccess) -> None:
+    async with KubeClient(access) as client:
         node = await client.get(NODES, "node-0")
         recorder = a_recorder(client)
         async with beside(recorder.run()):
@@ -74,8 +78,8 @@ async def test_an_event_about_a_node_has_a_place_too(access: Access) -> None:
         assert [e.reason for e in await events(client, "default")].count("Closed") == 1
 
 
-async def test_the_same_words_are_told_once(access: Access, namespace: str) -> None:
-    async with Client(access) as client:
+async def test_the_same_words_are_told_once(access: ApiAccess, namespace: str) -> None:
+    async with KubeClient(access) as client:
         recorder = a_recorder(client)
         async with beside(recorder.run()):
             for _ in range(3):
@@ -88,9 +92,9 @@ async def test_the_same_words_are_told_once(access: Access, namespace: str) -> N
 
 
 async def test_words_that_always_change_are_told_a_few_times(
-    access: Access, namespace: str
+    access: ApiAccess, namespace: str
 ) -> None:
-    async with Client(access) as client:
+    async with KubeClient(access) as client:
         recorder = a_recorder(client, different=3)
         async with beside(recorder.run()):
             for number in range(9):
@@ -100,8 +104,10 @@ async def test_words_that_always_change_are_told_a_few_times(
         assert await notes(client, namespace) == [*(f"{n} are free" for n in range(3)), "on n1"]
 
 
-async def test_the_same_words_are_told_again_after_a_while(access: Access, namespace: str) -> None:
-    async with Client(access) as client:
+async def test_the_same_words_are_told_again_after_a_while(
+    access: ApiAccess, namespace: str
+) -> None:
+    async with KubeClient(access) as client:
         recorder = a_recorder(client, same_again=0.05)
         async with beside(recorder.run()):
             recorder.tell(a_reference(namespace), "FailedScheduling", "busy")
@@ -111,8 +117,8 @@ async def test_the_same_words_are_told_again_after_a_while(access: Access, names
         assert await notes(client, namespace) == ["busy", "busy"]
 
 
-async def test_long_notes_and_names_are_cut(access: Access, namespace: str) -> None:
-    async with Client(access) as client:
+async def test_long_notes_and_names_are_cut(access: ApiAccess, namespace: str) -> None:
+    async with KubeClient(access) as client:
         recorder = a_recorder(client)
         async with beside(recorder.run()):
             recorder.tell(a_reference(namespace, "n" * 253), "Long", "n" * 5000)
@@ -122,8 +128,8 @@ async def test_long_notes_and_names_are_cut(access: Access, namespace: str) -> N
     assert event.note.endswith("...")
 
 
-async def test_when_too_many_wait_the_oldest_go(access: Access, namespace: str) -> None:
-    async with Client(access) as client:
+async def test_when_too_many_wait_the_oldest_go(access: ApiAccess, namespace: str) -> None:
+    async with KubeClient(access) as client:
         recorder = a_recorder(client, in_line=3)
         for number in range(5):
             recorder.tell(a_reference(namespace), "Many", f"{number}")
@@ -133,9 +139,9 @@ async def test_when_too_many_wait_the_oldest_go(access: Access, namespace: str) 
         assert recorder.dropped == 2
 
 
-async def test_events_give_way_to_binds_but_not_for_ever(access: Access, namespace: str) -> None:
-    async with Client(access) as client:
-        busy = Courtesy(idle=lambda: False, stale=0.5)
+async def test_events_give_way_to_binds_but_not_for_ever(access: ApiAccess, namespace: str) -> None:
+    async with KubeClient(access) as client:
+        busy = WriteThrottle(idle=lambda: False, stale=0.5)
         recorder = a_recorder(client, busy)
         async with beside(recorder.run()):
             recorder.tell(a_reference(namespace), "Late", "late")
@@ -144,17 +150,19 @@ async def test_events_give_way_to_binds_but_not_for_ever(access: Access, namespa
             await until(lambda: recorder.sent == 1)
 
 
-async def test_who_may_not_write_tells_nothing(access: Access, namespace: str) -> None:
-    async with Client(access) as client:
-        recorder = a_recorder(client, Courtesy(may_write=lambda: False, stale=0.0))
+async def test_who_may_not_write_tells_nothing(access: ApiAccess, namespace: str) -> None:
+    async with KubeClient(access) as client:
+        recorder = a_recorder(client, WriteThrottle(may_write=lambda: False, stale=0.0))
         async with beside(recorder.run()):
             recorder.tell(a_reference(namespace), "Never", "never")
             await asyncio.sleep(0.2)
         assert await events(client, namespace) == []
 
 
-async def test_what_the_server_refuses_stops_nothing_else(access: Access, namespace: str) -> None:
-    async with Client(access) as client:
+async def test_what_the_server_refuses_stops_nothing_else(
+    access: ApiAccess, namespace: str
+) -> None:
+    async with KubeClient(access) as client:
         recorder = a_recorder(client, at_once=1)
         async with beside(recorder.run()):
             recorder.tell(a_reference("no-such-namespace"), "Lost", "lost")
@@ -165,9 +173,9 @@ async def test_what_the_server_refuses_stops_nothing_else(access: Access, namesp
 
 
 async def test_events_outlive_a_restart_of_the_server(
-    access: Access, namespace: str, restart: Restart
+    access: ApiAccess, namespace: str, restart: Restart
 ) -> None:
-    async with Client(access) as client:
+    async with KubeClient(access) as client:
         recorder = a_recorder(client)
         async with beside(recorder.run()):
             restarting = asyncio.ensure_future(restart())
@@ -180,9 +188,9 @@ async def test_events_outlive_a_restart_of_the_server(
         assert recorder.dropped == 0
 
 
-async def test_events_for_a_server_that_stays_away_are_given_up(access: Access) -> None:
+async def test_events_for_a_server_that_stays_away_are_given_up(access: ApiAccess) -> None:
     nowhere = replace(access, server="https://127.0.0.1:1")
-    async with Client(nowhere) as client:
+    async with KubeClient(nowhere) as client:
         recorder = a_recorder(client, give_up=0.2)
         async with beside(recorder.run()):
             recorder.tell(a_reference("default"), "Lost", "lost")
@@ -196,26 +204,26 @@ async def test_events_for_a_server_that_stays_away_are_given_up(access: Access) 
 class Known(dict[Key, Pod]):
     """Pods as an informer would show them, some time ago."""
 
-    async def make(self, client: Client, namespace: str, *names: str, **spec: Any) -> list[Key]:
+    async def make(self, client: KubeClient, namespace: str, *names: str, **spec: Any) -> list[Key]:
         made = [await client.create(PODS, a_pod(name, **spec), namespace) for name in names]
         self.update({pod.key: pod for pod in made})
         return [pod.key for pod in made]
 
-    async def look(self, client: Client) -> None:
+    async def look(self, client: KubeClient) -> None:
         for key in self:
             self[key] = await client.get(PODS, key[1], key[0])
 
 
-async def scheduled(client: Client, key: Key) -> Condition | None:
+async def scheduled(client: KubeClient, key: Key) -> Condition | None:
     conditions = (await client.get(PODS, key[1], key[0])).status.conditions
     return next((c for c in conditions if c.type == "PodScheduled"), None)
 
 
-async def test_a_pod_that_waits_says_why(access: Access, namespace: str) -> None:
-    async with Client(access) as client:
+async def test_a_pod_that_waits_says_why(access: ApiAccess, namespace: str) -> None:
+    async with KubeClient(access) as client:
         pods = Known()
         [key] = await pods.make(client, namespace, "a")
-        conditions = Conditions(client, Courtesy(), pods.get, BRISK)
+        conditions = ConditionWriter(client, WriteThrottle(), pods.get, BRISK)
         async with beside(conditions.run()):
             conditions.want("g", [key], "Unschedulable", "busy until noon")
             await until(lambda: conditions.writes == 1)
@@ -226,13 +234,15 @@ async def test_a_pod_that_waits_says_why(access: Access, namespace: str) -> None
     assert said.last_transition_time is not None
 
 
-async def test_a_gated_pod_says_more_than_the_server_does(access: Access, namespace: str) -> None:
-    async with Client(access) as client:
+async def test_a_gated_pod_says_more_than_the_server_does(
+    access: ApiAccess, namespace: str
+) -> None:
+    async with KubeClient(access) as client:
         pods = Known()
         [key] = await pods.make(client, namespace, "a", schedulingGates=[{"name": "fluxqueue"}])
         before = await scheduled(client, key)
         assert before is not None and before.reason == "SchedulingGated"
-        conditions = Conditions(client, Courtesy(), pods.get, BRISK)
+        conditions = ConditionWriter(client, WriteThrottle(), pods.get, BRISK)
         async with beside(conditions.run()):
             conditions.want("g", [key], "SchedulingGated", "third in queue default")
             await until(lambda: conditions.writes == 1)
@@ -242,13 +252,13 @@ async def test_a_gated_pod_says_more_than_the_server_does(access: Access, namesp
     assert after.last_transition_time == before.last_transition_time
 
 
-async def test_a_condition_never_comes_after_the_bind(access: Access, namespace: str) -> None:
+async def test_a_condition_never_comes_after_the_bind(access: ApiAccess, namespace: str) -> None:
     """The informer lags: it still shows a pod that waits."""
     async with CountingClient(access) as client:
         pods = Known()
         [key] = await pods.make(client, namespace, "a")
         await client.bind("a", namespace, uid=pods[key].metadata.uid, node="node-0")
-        conditions = Conditions(client, Courtesy(), pods.get, BRISK)
+        conditions = ConditionWriter(client, WriteThrottle(), pods.get, BRISK)
         async with beside(conditions.run()):
             conditions.want("g", [key], "Unschedulable", "busy")
             await until(lambda: "PATCH status" in client.writes("pods", namespace))
@@ -260,11 +270,11 @@ async def test_a_condition_never_comes_after_the_bind(access: Access, namespace:
         assert client.writes("pods", namespace).count("PATCH status") == 1
 
 
-async def test_pods_that_wait_no_longer_get_no_condition(access: Access, namespace: str) -> None:
-    async with Client(access) as client:
+async def test_pods_that_wait_no_longer_get_no_condition(access: ApiAccess, namespace: str) -> None:
+    async with KubeClient(access) as client:
         pods = Known()
         keys = await pods.make(client, namespace, "a", "b")
-        conditions = Conditions(client, Courtesy(), pods.get, BRISK)
+        conditions = ConditionWriter(client, WriteThrottle(), pods.get, BRISK)
         async with beside(conditions.run()):
             conditions.want("soon", keys[:1], "Unschedulable", "busy")
             conditions.want("later", keys[1:], "Unschedulable", "busy")
@@ -275,13 +285,13 @@ async def test_pods_that_wait_no_longer_get_no_condition(access: Access, namespa
 
 
 async def test_the_same_words_cost_no_write_even_after_a_restart(
-    access: Access, namespace: str
+    access: ApiAccess, namespace: str
 ) -> None:
-    async with Client(access) as client:
+    async with KubeClient(access) as client:
         pods = Known()
         keys = await pods.make(client, namespace, "a", "b")
         for writes in (2, 0):
-            conditions = Conditions(client, Courtesy(), pods.get, BRISK)
+            conditions = ConditionWriter(client, WriteThrottle(), pods.get, BRISK)
             async with beside(conditions.run()):
                 for _ in range(3):
                     conditions.want("g", keys, "Unschedulable", "busy")
@@ -290,11 +300,11 @@ async def test_the_same_words_cost_no_write_even_after_a_restart(
             await pods.look(client)
 
 
-async def test_only_the_first_pods_of_a_group_say_it(access: Access, namespace: str) -> None:
-    async with Client(access) as client:
+async def test_only_the_first_pods_of_a_group_say_it(access: ApiAccess, namespace: str) -> None:
+    async with KubeClient(access) as client:
         pods = Known()
         keys = await pods.make(client, namespace, *"abcde")
-        conditions = Conditions(client, Courtesy(), pods.get, BRISK)
+        conditions = ConditionWriter(client, WriteThrottle(), pods.get, BRISK)
         async with beside(conditions.run()):
             conditions.want("g", keys, "Unschedulable", "busy")
             await asyncio.sleep(0.4)
@@ -302,12 +312,12 @@ async def test_only_the_first_pods_of_a_group_say_it(access: Access, namespace: 
     assert [each is not None for each in said] == [True, True, True, False, False]
 
 
-async def test_new_words_wait_their_time(access: Access, namespace: str) -> None:
-    async with Client(access) as client:
+async def test_new_words_wait_their_time(access: ApiAccess, namespace: str) -> None:
+    async with KubeClient(access) as client:
         pods = Known()
         [key] = await pods.make(client, namespace, "a")
         slow = replace(BRISK, again=60.0)
-        conditions = Conditions(client, Courtesy(), pods.get, slow)
+        conditions = ConditionWriter(client, WriteThrottle(), pods.get, slow)
         async with beside(conditions.run()):
             conditions.want("g", [key], "Unschedulable", "busy")
             await until(lambda: conditions.writes == 1)
@@ -319,13 +329,13 @@ async def test_new_words_wait_their_time(access: Access, namespace: str) -> None
 
 
 async def test_words_that_change_at_once_are_no_reason_to_say_them_at_once(
-    access: Access, namespace: str
+    access: ApiAccess, namespace: str
 ) -> None:
     """A gang whose pods arrive waits for one pod less each time."""
-    async with Client(access) as client:
+    async with KubeClient(access) as client:
         pods = Known()
         keys = await pods.make(client, namespace, "a", "b")
-        conditions = Conditions(client, Courtesy(), pods.get, replace(BRISK, after=60.0))
+        conditions = ConditionWriter(client, WriteThrottle(), pods.get, replace(BRISK, after=60.0))
         async with beside(conditions.run()):
             conditions.want("g", keys[:1], "Unschedulable", "2 pods are missing")
             conditions.want("g", keys, "Unschedulable", "1 pod is missing")
@@ -336,8 +346,10 @@ async def test_words_that_change_at_once_are_no_reason_to_say_them_at_once(
 # --- all of it ---------------------------------------------------------------------------------
 
 
-async def test_drain_writes_what_is_left_while_binds_go_on(access: Access, namespace: str) -> None:
-    async with Client(access) as client:
+async def test_drain_writes_what_is_left_while_binds_go_on(
+    access: ApiAccess, namespace: str
+) -> None:
+    async with KubeClient(access) as client:
         reports = report_to(client, "host-1", lambda _: None, idle=lambda: False)
         async with beside(reports.run()):
             reports.events.tell(a_reference(namespace), "Last", "last")
@@ -348,8 +360,8 @@ async def test_drain_writes_what_is_left_while_binds_go_on(access: Access, names
         assert record.status.state == "pending"
 
 
-async def test_drain_ends_when_its_time_is_over(access: Access, namespace: str) -> None:
-    async with Client(access) as client:
+async def test_drain_ends_when_its_time_is_over(access: ApiAccess, namespace: str) -> None:
+    async with KubeClient(access) as client:
         reports: Reports = report_to(client, "host-1", lambda _: None, may_write=lambda: False)
         async with beside(reports.run()):
             reports.events.tell(a_reference(namespace), "Last", "last")
@@ -357,18 +369,18 @@ async def test_drain_ends_when_its_time_is_over(access: Access, namespace: str) 
 
 
 async def test_a_gang_of_20_that_starts_at_once_costs_two_writes_and_an_event_a_pod(
-    access: Access, namespace: str
+    access: ApiAccess, namespace: str
 ) -> None:
     async with CountingClient(access) as client:
         reports = report_to(client, "host-1", lambda _: None)
         waits = a_view(namespace, "g", kind=Wrapped.GROUP, size=20)
         nodes = tuple(f"node-{n}" for n in range(20))
         async with beside(reports.run()):
-            reports.records.want("g", replace(waits, state=State.GATHERING))
+            reports.records.want("g", replace(waits, state=JobState.GATHERING))
             reports.records.want("g", waits)
             for node in nodes:
                 reports.events.tell(a_reference(namespace, node), "Scheduled", f"on {node}")
-            starts = replace(waits, state=State.ALLOCATED, position=None, eta=None, start=100)
+            starts = replace(waits, state=JobState.ALLOCATED, position=None, eta=None, start=100)
             reports.records.want("g", replace(starts, nodes=nodes))
             await until(lambda: reports.records.is_level() and reports.events.sent == 20)
         assert client.writes("fluxjobs", namespace) == ["POST", "PATCH status"]

@@ -17,9 +17,9 @@ import pytest
 import yaml
 
 from fluxnetes.controller.leadership.crd import manifest
-from fluxnetes.plane.api import Api, Object
-from fluxnetes.plane.binaries import Binaries
-from fluxnetes.plane.certificates import Certificate
+from fluxnetes.plane.api import Object, PlaneApi
+from fluxnetes.plane.binaries import PlaneBinaries
+from fluxnetes.plane.certificates import PlaneCertificate
 from fluxnetes.plane.components import API_SERVER, CONTROLLERS, ETCD, KWOK
 from fluxnetes.plane.errors import RequestRefused
 from fluxnetes.plane.nodes import NODES
@@ -49,8 +49,8 @@ class Site:
     """A control plane, and the controller that plays on it."""
 
     plane: ControlPlane
-    api: Api
-    who: Certificate
+    api: PlaneApi
+    who: PlaneCertificate
     proxy: Proxy
     log: Path
     folder: Path
@@ -67,7 +67,7 @@ class Site:
 
 
 @pytest.fixture(scope="module")
-def site(binaries: Binaries) -> Iterator[Site]:
+def site(binaries: PlaneBinaries) -> Iterator[Site]:
     folder = Path(tempfile.mkdtemp(prefix="fluxnetes-rights-"))
     folder.chmod(0o711)
     extra = (*API_SERVER_ARGUMENTS, *arguments(folder, USER))
@@ -290,6 +290,6 @@ def test_the_controller_may_not_change_nodes(site: Site) -> None:
         api.patch(f"{NODES}/{name}", {"spec": {"unschedulable": True}})
 
 
-def as_controller(site: Site) -> Api:
+def as_controller(site: Site) -> PlaneApi:
     port = int(site.plane.server.rpartition(":")[2])
-    return Api(port, site.plane.places.keys / "ca.crt", site.who)
+    return PlaneApi(port, site.plane.places.keys / "ca.crt", site.who)

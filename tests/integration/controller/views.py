@@ -6,14 +6,14 @@ from typing import Any
 
 from fluxnetes.controller.reporting.fluxjob_view import FluxJobView
 from fluxnetes.kube.objects.fluxjobs import Wrapped
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 
 
 def a_view(namespace: str, name: str, **fields: Any) -> FluxJobView:
     """A job of two pods that waits."""
     given = {
         "kind": Wrapped.JOB,
-        "state": State.PENDING,
+        "state": JobState.PENDING,
         "reason": "all nodes are busy",
         "queue": "default",
         "position": 3,

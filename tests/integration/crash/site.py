@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Self
 
 import tests.integration.store.quick  # noqa: F401 - for its effect
-from fluxnetes.plane.api import Api, Object
-from fluxnetes.plane.binaries import Binaries
+from fluxnetes.plane.api import Object, PlaneApi
+from fluxnetes.plane.binaries import PlaneBinaries
 from fluxnetes.plane.components import API_SERVER
 from fluxnetes.plane.errors import RequestRefused
 from fluxnetes.plane.plane import ControlPlane
-from fluxnetes.plane.processes import Process, Program
+from fluxnetes.plane.processes import Program, ProgramRun
 from fluxnetes.store.embedded.server import EmbeddedServer
 from tests.integration.crash.manifests import NAMESPACE
 from tests.integration.crash.recorder import RECORDING
@@ -61,16 +61,16 @@ class Site:
 
     folder: Path
     nodes: int = 8
-    binaries: Binaries | None = None
+    binaries: PlaneBinaries | None = None
     kills: list[Kill] = field(default_factory=list)
     ended_alone: list[str] = field(default_factory=list)
     """Controllers that ended without being killed, with their last words."""
     _lives: int = 0
     _plane: ControlPlane = field(init=False)
     _server: EmbeddedServer = field(init=False)
-    _recorder: Process = field(init=False)
-    _controller: Process = field(init=False)
-    _api: Api = field(init=False)
+    _recorder: ProgramRun = field(init=False)
+    _controller: ProgramRun = field(init=False)
+    _api: PlaneApi = field(init=False)
 
     def __enter__(self) -> Self:
         extra = {API_SERVER: (_AS_JSON,)}
@@ -95,7 +95,7 @@ class Site:
         self._server.stop()
 
     @property
-    def api(self) -> Api:
+    def api(self) -> PlaneApi:
         return self._api
 
     @property
@@ -154,12 +154,12 @@ class Site:
         module = "tests.integration.crash.recorder"
         return (sys.executable, "-m", module, str(socket), str(self.record))
 
-    def _run(self, name: str, ready: str, *command: str) -> Process:
+    def _run(self, name: str, ready: str, *command: str) -> ProgramRun:
         """Start a program of ours; it is ready when it has said so. It dies with us."""
         log = self.folder / f"{name}.log"
         program = Program(name, command, lambda: ready in log.read_text(errors="replace"))
         with (self.folder / "programs.lock").open("wb") as lock:
-            return Process(program, log, ROOT, lock.fileno())
+            return ProgramRun(program, log, ROOT, lock.fileno())
 
     def _make_namespace(self) -> None:
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 
-from fluxnetes.plane.binaries import Binaries
+from fluxnetes.plane.binaries import PlaneBinaries
 from tests.integration.crash.command import reachable_folder
 from tests.integration.crash.site import Victim
 from tests.integration.crash.storm import plan
@@ -18,7 +18,7 @@ SEED = 20261115
 
 
 def test_whoever_is_killed_nothing_is_lost_doubled_leaked_or_overcommitted(
-    binaries: Binaries,
+    binaries: PlaneBinaries,
 ) -> None:
     folder = reachable_folder()
     print(f"logs and record: {folder}")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fluxnetes.controller.reporting.fluxjob_writer import WORKLOAD
 from fluxnetes.plane.api import Object
-from fluxnetes.plane.binaries import Binaries
+from fluxnetes.plane.binaries import PlaneBinaries
 from tests.integration.crash import record
 from tests.integration.crash.checks import books, ends, gangs, rooms
 from tests.integration.crash.checks.crowds import Crowded, crowded_out
@@ -79,7 +79,7 @@ def _told_of(victim: Victim, kills: tuple[Kill, ...]) -> str:
     return f"{told}, away for {statistics.median(away):.1f} s (median), {max(away):.1f} s (longest)"
 
 
-def run(folder: Path, plan: Plan, nodes: int, binaries: Binaries | None = None) -> Verdict:
+def run(folder: Path, plan: Plan, nodes: int, binaries: PlaneBinaries | None = None) -> Verdict:
     """One run, from an empty folder to a verdict."""
     began = time.monotonic()
     with Site(folder, nodes, binaries) as site:

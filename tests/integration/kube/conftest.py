@@ -10,10 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from fluxnetes.kube.auth.access import Access, find_access
-from fluxnetes.kube.client import Client
+from fluxnetes.kube.auth.access import ApiAccess, find_access
+from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.objects.namespaces import NAMESPACES
-from fluxnetes.plane.binaries import Binaries, find_binaries, find_existing
+from fluxnetes.plane.binaries import PlaneBinaries, find_binaries, find_existing
 from fluxnetes.plane.components import API_SERVER, ETCD
 from fluxnetes.plane.plane import ControlPlane
 
@@ -44,7 +44,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 
 @pytest.fixture(scope="session")
-def binaries() -> Binaries:
+def binaries() -> PlaneBinaries:
     if os.environ.get("FLUXNETES_PLANE") == "1":
         return find_binaries()
     found = find_existing()
@@ -54,7 +54,9 @@ def binaries() -> Binaries:
 
 
 @pytest.fixture(scope="session")
-def plane(binaries: Binaries, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+def plane(
+    binaries: PlaneBinaries, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ControlPlane]:
     """A real API server, with two nodes that nobody plays and nobody to change things but us."""
     with ControlPlane(
         tmp_path_factory.mktemp("plane"),
@@ -84,17 +86,17 @@ def restart(plane: ControlPlane) -> Iterator[Restart]:
 
 
 @pytest.fixture
-def access(plane: ControlPlane) -> Access:
+def access(plane: ControlPlane) -> ApiAccess:
     """As an admin."""
     return find_access(plane.kubeconfig)
 
 
 @pytest.fixture
-def namespace(access: Access) -> str:
+def namespace(access: ApiAccess) -> str:
     """A namespace that is this test's alone."""
 
     async def make() -> str:
-        async with Client(access) as client:
+        async with KubeClient(access) as client:
             made = await client.create(NAMESPACES, {"metadata": {"generateName": "test-"}})
             return made.metadata.name
 

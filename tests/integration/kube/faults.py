@@ -16,15 +16,15 @@ from typing import Any, TypeAlias
 import msgspec
 from aiohttp import web
 
-from fluxnetes.common.backoff import Patience
-from fluxnetes.kube.auth.access import Access
-from fluxnetes.kube.auth.credentials import Credentials, Proof, Reading
-from fluxnetes.kube.client import Client
+from fluxnetes.common.backoff import RetryTiming
+from fluxnetes.kube.auth.access import ApiAccess
+from fluxnetes.kube.auth.credentials import Credential, CredentialReading, Credentials
+from fluxnetes.kube.client import KubeClient
 from tests.unit.kube.objects import as_page
 
 Answer: TypeAlias = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
-QUICK = Patience(first_pause=0.01, longest_pause=0.05, silence=10)
+QUICK = RetryTiming(first_pause=0.01, longest_pause=0.05, silence=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,19 +90,21 @@ async def serve(*script: Answer, tls: ssl.SSLContext | None = None) -> AsyncIter
         await runner.cleanup()
 
 
-def access_to(server: Faulty) -> Access:
+def access_to(server: Faulty) -> ApiAccess:
     """As nobody in particular."""
 
-    async def nobody() -> Reading:
-        return Reading(Proof())
+    async def nobody() -> CredentialReading:
+        return CredentialReading(Credential())
 
-    return Access(server.address, Credentials(nobody, None))
+    return ApiAccess(server.address, Credentials(nobody, None))
 
 
 @asynccontextmanager
-async def connect(*script: Answer, timeout: float = 60.0) -> AsyncIterator[tuple[Client, Faulty]]:
+async def connect(
+    *script: Answer, timeout: float = 60.0
+) -> AsyncIterator[tuple[KubeClient, Faulty]]:
     """A client, and the server that it talks to."""
-    async with serve(*script) as server, Client(access_to(server), timeout=timeout) as client:
+    async with serve(*script) as server, KubeClient(access_to(server), timeout=timeout) as client:
         yield client, server
 
 

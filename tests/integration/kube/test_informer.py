@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from fluxnetes.kube.auth.access import Access
-from fluxnetes.kube.client import EVERYTHING, Client, Scope
+from fluxnetes.kube.auth.access import ApiAccess
+from fluxnetes.kube.client import EVERYTHING, KubeClient, Scope
 from fluxnetes.kube.errors import Expired
 from fluxnetes.kube.informer import Informer
 from fluxnetes.kube.objects.base import Object, Resource
@@ -68,8 +68,8 @@ async def told(informer: Informer[Any]) -> AsyncIterator[Told]:
         await asyncio.wait([task])
 
 
-async def test_a_pods_life_is_told(access: Access, namespace: str) -> None:
-    async with Client(access) as client:
+async def test_a_pods_life_is_told(access: ApiAccess, namespace: str) -> None:
+    async with KubeClient(access) as client:
         await make(client, "before", namespace)
         informer = Informer(client, PODS, Scope(namespace), patience=QUICK)
         async with told(informer) as listener:
@@ -84,9 +84,9 @@ async def test_a_pods_life_is_told(access: Access, namespace: str) -> None:
 
 
 async def test_what_happens_while_the_server_is_killed_and_started_is_told_once(
-    restart: Restart, access: Access, namespace: str
+    restart: Restart, access: ApiAccess, namespace: str
 ) -> None:
-    async with Client(access) as client:
+    async with KubeClient(access) as client:
         informer = Informer(client, PODS, Scope(namespace), patience=QUICK)
         async with told(informer) as listener:
             await listener.wait_until_complete()
@@ -101,20 +101,20 @@ async def test_what_happens_while_the_server_is_killed_and_started_is_told_once(
 
 
 async def test_a_moment_that_the_server_has_forgotten_is_expired(
-    restart: Restart, access: Access
+    restart: Restart, access: ApiAccess
 ) -> None:
     """What was before its own start a server does not know."""
     await restart()
-    async with Client(access) as client:
+    async with KubeClient(access) as client:
         with pytest.raises(Expired):
             async for _ in watch(client, PODS, EVERYTHING, "1", QUICK):
                 pass
 
 
 async def test_a_kind_is_followed_as_soon_as_it_is_installed(
-    access: Access, namespace: str
+    access: ApiAccess, namespace: str
 ) -> None:
-    async with Client(access) as client:
+    async with KubeClient(access) as client:
         informer = Informer(client, POD_GROUPS, patience=QUICK)
         async with told(informer) as listener:
             while informer.problem is None:

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 
-from fluxnetes.common.backoff import Patience
-from fluxnetes.kube.cache import Change
+from fluxnetes.common.backoff import RetryTiming
+from fluxnetes.kube.cache import ObjectChange
 from fluxnetes.kube.informer import Informer
 from fluxnetes.kube.objects.podgroups import POD_GROUPS
 from fluxnetes.kube.objects.pods import PODS, Pod
@@ -55,13 +55,13 @@ class Story:
         return sorted(name for _, name in self.informer.objects)
 
 
-def words(change: Change[Pod]) -> str:
+def words(change: ObjectChange[Pod]) -> str:
     metadata = change.object.metadata
     return f"{change.kind.value} {metadata.name} {metadata.resource_version}"
 
 
 @asynccontextmanager
-async def following(*script: Answer, patience: Patience = QUICK) -> AsyncIterator[Story]:
+async def following(*script: Answer, patience: RetryTiming = QUICK) -> AsyncIterator[Story]:
     """An informer of pods on a server with this script."""
     async with connect(*script) as (client, server):
         story = Story(Informer(client, PODS, patience=patience), server)

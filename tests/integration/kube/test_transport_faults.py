@@ -11,19 +11,19 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from fluxnetes.kube.auth.access import Access, from_kubeconfig, in_cluster
-from fluxnetes.kube.auth.credentials import Credentials, Proof, Reading
-from fluxnetes.kube.client import Client
+from fluxnetes.kube.auth.access import ApiAccess, from_kubeconfig, in_cluster
+from fluxnetes.kube.auth.credentials import Credential, CredentialReading, Credentials
+from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.errors import (
     Conflict,
     Overloaded,
-    ServerFailed,
+    ServerError,
     Unauthorized,
     Unreachable,
-    Unreadable,
+    UnreadableResponse,
     Untrusted,
 )
-from fluxnetes.kube.http.tls import Trust
+from fluxnetes.kube.http.tls import ServerTrust
 from fluxnetes.kube.http.transport import Lane
 from fluxnetes.kube.objects.jobs import JOBS
 from fluxnetes.kube.objects.pods import PODS
@@ -40,7 +40,7 @@ async def test_nothing_was_done_if_there_was_no_connection() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         nobody = Faulty([], address=f"http://127.0.0.1:{unused.getsockname()[1]}")
-        async with Client(access_to(nobody)) as client:
+        async with KubeClient(access_to(nobody)) as client:
             with pytest.raises(Unreachable, match="create pods default at http") as failed:
                 await client.create(PODS, a_pod("a"), "default")
     assert not failed.value.may_be_done
@@ -50,7 +50,7 @@ async def test_connections_that_cannot_be_opened_ahead_are_no_error() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         nobody = Faulty([], address=f"http://127.0.0.1:{unused.getsockname()[1]}")
-        async with Client(access_to(nobody)) as client:
+        async with KubeClient(access_to(nobody)) as client:
             await client.prepare_binds()
             with pytest.raises(Unreachable):
                 await client.bind("a", "default", uid="u", node="n")
@@ -90,19 +90,19 @@ async def test_a_server_that_stays_busy_is_left_alone() -> None:
 
 async def test_a_page_of_some_proxy_is_quoted() -> None:
     async with connect(say(b"<html>Bad gateway</html>", 502)) as (client, _):
-        with pytest.raises(ServerFailed, match=r"Bad gateway.*502"):
+        with pytest.raises(ServerError, match=r"Bad gateway.*502"):
             await client.get(PODS, "a", "default")
 
 
 async def test_an_answer_that_is_no_object_is_unreadable() -> None:
     async with connect(say(b"<html>log in</html>")) as (client, _):
-        with pytest.raises(Unreadable, match="an answer about pods"):
+        with pytest.raises(UnreadableResponse, match="an answer about pods"):
             await client.get(PODS, "a", "default")
 
 
 async def test_a_redirect_is_not_followed_with_our_token() -> None:
     async with connect(say(b"", 302, Location="http://elsewhere")) as (client, server):
-        with pytest.raises(Unreadable):
+        with pytest.raises(UnreadableResponse):
             await client.get(PODS, "a", "default")
         assert len(server.asked) == 1
 
@@ -170,7 +170,7 @@ async def test_a_created_object_says_what_it_is() -> None:
 async def test_binds_wait_for_no_other_request() -> None:
     """All connections of the ordinary lane hang; a bind gets through."""
     many = 2 * Lane.REQUESTS.value
-    async with serve() as server, Client(access_to(server)) as client:
+    async with serve() as server, KubeClient(access_to(server)) as client:
         server.script = [server.keep_silent] * Lane.REQUESTS.value + [say(b"{}", 201)]
         async with asyncio.TaskGroup() as tasks:
             waiting = [tasks.create_task(client.get(PODS, str(n), "x")) for n in range(many)]
@@ -189,12 +189,12 @@ async def test_binds_wait_for_no_other_request() -> None:
 async def test_a_refused_token_is_read_anew_at_once() -> None:
     tokens = ["old", "new"]
 
-    async def source() -> Reading:
-        return Reading(Proof(token=tokens.pop(0)))
+    async def source() -> CredentialReading:
+        return CredentialReading(Credential(token=tokens.pop(0)))
 
     async with serve(say(A_POD), refuse(401), say(A_POD)) as server:
         credentials = Credentials(source, None)
-        async with Client(Access(server.address, credentials)) as client:
+        async with KubeClient(ApiAccess(server.address, credentials)) as client:
             await client.get(PODS, "a", "default")
             credentials._read_at -= 60
             await client.get(PODS, "a", "default")
@@ -239,7 +239,7 @@ async def test_a_client_certificate_is_shown(tmp_path: Path, inline: bool) -> No
             "certificate-authority-data": encoded(authority.pem),
         }
         path = write(tmp_path / "config", a_config(user, cluster))
-        async with Client(from_kubeconfig([path])) as client:
+        async with KubeClient(from_kubeconfig([path])) as client:
             assert (await client.get(PODS, "a", "default")).key == ("default", "a")
 
 
@@ -252,7 +252,7 @@ async def test_without_its_certificate_a_client_is_turned_away(tmp_path: Path) -
             "certificate-authority-data": encoded(authority.pem),
         }
         path = write(tmp_path / "config", a_config({}, cluster))
-        async with Client(from_kubeconfig([path])) as client:
+        async with KubeClient(from_kubeconfig([path])) as client:
             with pytest.raises(Unreachable):
                 await client.get(PODS, "a", "default")
         assert server.asked == []
@@ -262,15 +262,15 @@ async def test_a_server_that_we_do_not_trust_gets_no_token(tmp_path: Path) -> No
     tls = a_server_context(Authority(), tmp_path)
     async with serve(say(A_POD), tls=tls) as server:
 
-        async def source() -> Reading:
-            return Reading(Proof(token="secret"))  # noqa: S106
+        async def source() -> CredentialReading:
+            return CredentialReading(Credential(token="secret"))  # noqa: S106
 
-        access = Access(server.address, Credentials(source, Trust(Authority().pem)))
-        async with Client(access) as client:
+        access = ApiAccess(server.address, Credentials(source, ServerTrust(Authority().pem)))
+        async with KubeClient(access) as client:
             with pytest.raises(Untrusted, match="check certificate-authority"):
                 await client.get(PODS, "a", "default")
-        careless = Access(server.address, Credentials(source, Trust(verify=False)))
-        async with Client(careless) as client:
+        careless = ApiAccess(server.address, Credentials(source, ServerTrust(verify=False)))
+        async with KubeClient(careless) as client:
             await client.get(PODS, "a", "default")
         assert len(server.asked) == 1
 
@@ -282,11 +282,11 @@ async def test_the_name_in_the_certificate_may_be_another_if_we_are_told(tmp_pat
         address = server.address.replace("127.0.0.1", "localhost")
         cluster = {"server": address, "certificate-authority-data": encoded(authority.pem)}
         path = write(tmp_path / "config", a_config({}, cluster))
-        async with Client(from_kubeconfig([path])) as client:
+        async with KubeClient(from_kubeconfig([path])) as client:
             with pytest.raises(Untrusted):
                 await client.get(PODS, "a", "default")
         path = write(tmp_path / "config", a_config({}, {**cluster, "tls-server-name": "127.0.0.1"}))
-        async with Client(from_kubeconfig([path])) as client:
+        async with KubeClient(from_kubeconfig([path])) as client:
             await client.get(PODS, "a", "default")
 
 
@@ -297,7 +297,7 @@ async def test_a_pod_shows_its_token(tmp_path: Path) -> None:
     async with serve(say(A_POD), tls=a_server_context(authority, tmp_path)) as server:
         host, port = server.address.removeprefix("https://").split(":")
         environment |= {"KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port}
-        async with Client(in_cluster(tmp_path, environment)) as client:
+        async with KubeClient(in_cluster(tmp_path, environment)) as client:
             await client.get(PODS, "a", "default")
         assert server.asked[0].headers["Authorization"] == "Bearer first"
 
@@ -305,7 +305,7 @@ async def test_a_pod_shows_its_token(tmp_path: Path) -> None:
 async def test_with_a_proxy_all_requests_go_through_it() -> None:
     async with serve(say(A_POD), say(b"{}", 201)) as proxy:
         access = replace(access_to(proxy), server="http://cluster.invalid", proxy=proxy.address)
-        async with Client(access) as client:
+        async with KubeClient(access) as client:
             assert (await client.get(PODS, "a", "default")).key == ("default", "a")
             await client.bind("a", "default", uid="u", node="n1")
         assert [asked.headers["Host"] for asked in proxy.asked] == ["cluster.invalid"] * 2

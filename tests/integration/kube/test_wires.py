@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from fluxnetes.kube.auth.credentials import Identity
+from fluxnetes.kube.auth.credentials import RequestIdentity
 from fluxnetes.kube.errors import ConfigError
 from fluxnetes.kube.http import pool
-from fluxnetes.kube.http.pool import NoAnswer, NoConnection, Wires
-from fluxnetes.kube.http.types import Answer, Request
+from fluxnetes.kube.http.pool import ConnectionBroken, ConnectionPool, NotConnected
+from fluxnetes.kube.http.types import HttpRequest, HttpResponse
 
-NOBODY = Identity({}, None)
-GET = Request("get it", "GET", "/it")
+NOBODY = RequestIdentity({}, None)
+GET = HttpRequest("get it", "GET", "/it")
 HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 CLOSING = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello"
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n"
@@ -70,11 +70,11 @@ def _length(head: bytes) -> int:
 @asynccontextmanager
 async def talking(
     *lines: bytes, limit: int = 2, timeout: float = 10, prefix: str = ""
-) -> AsyncIterator[tuple[Wires, Server]]:
+) -> AsyncIterator[tuple[ConnectionPool, Server]]:
     talk = Server(list(lines))
     server = await asyncio.start_server(talk.talk, "127.0.0.1", 0)
     talk.port = server.sockets[0].getsockname()[1]
-    made = Wires(f"http://127.0.0.1:{talk.port}{prefix}", None, limit, timeout)
+    made = ConnectionPool(f"http://127.0.0.1:{talk.port}{prefix}", None, limit, timeout)
     try:
         yield made, talk
     finally:
@@ -87,13 +87,13 @@ async def talking(
 async def test_an_answer_is_the_same_however_it_comes(line: bytes, slowly: bool) -> None:
     async with talking(line) as (ask, server):
         server.slowly = slowly
-        assert await ask.ask(GET, NOBODY) == Answer(200, b"hello")
+        assert await ask.ask(GET, NOBODY) == HttpResponse(200, b"hello")
 
 
 async def test_what_is_sent_is_a_request_of_http() -> None:
-    token = Identity({"Authorization": "Bearer abc"}, None)
+    token = RequestIdentity({"Authorization": "Bearer abc"}, None)
     params = {"fieldManager": "us & them", "force": "true"}
-    request = Request("make", "POST", "/it", params, b'{"a":1}', "application/x")
+    request = HttpRequest("make", "POST", "/it", params, b'{"a":1}', "application/x")
     async with talking(HELLO, HELLO, prefix="/clusters/one") as (ask, server):
         await ask.ask(request, token)
         await ask.ask(GET, NOBODY)
@@ -116,7 +116,7 @@ async def test_what_is_sent_is_a_request_of_http() -> None:
 
 
 async def test_a_token_cannot_bring_headers_of_its_own() -> None:
-    sly = Identity({"Authorization": "Bearer abc\r\nImpersonate-User: admin"}, None)
+    sly = RequestIdentity({"Authorization": "Bearer abc\r\nImpersonate-User: admin"}, None)
     async with talking(HELLO) as (ask, server):
         with pytest.raises(ConfigError, match="Authorization has characters"):
             await ask.ask(GET, sly)
@@ -139,7 +139,7 @@ async def test_connections_that_were_opened_before_are_used() -> None:
         while server.most_at_once < 4:
             await asyncio.sleep(0.01)
         server.waits.set()
-        assert await asking == [Answer(200, b"hello")] * 4
+        assert await asking == [HttpResponse(200, b"hello")] * 4
         assert len(server.connections) == 4
 
 
@@ -200,14 +200,14 @@ async def test_two_answers_to_one_request_end_a_connection() -> None:
 async def test_a_word_in_between_is_not_the_answer() -> None:
     between = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
     async with talking(between + HELLO) as (ask, _):
-        assert await ask.ask(GET, NOBODY) == Answer(200, b"hello")
+        assert await ask.ask(GET, NOBODY) == HttpResponse(200, b"hello")
 
 
 async def test_when_to_ask_again_is_told() -> None:
     busy = b"HTTP/1.1 429 Too Many Requests\r\nretry-After: 3\r\nContent-Length: 0\r\n\r\n"
     async with talking(busy, HELLO) as (ask, _):
-        assert await ask.ask(GET, NOBODY) == Answer(429, b"", "3")
-        assert await ask.ask(GET, NOBODY) == Answer(200, b"hello")
+        assert await ask.ask(GET, NOBODY) == HttpResponse(429, b"", "3")
+        assert await ask.ask(GET, NOBODY) == HttpResponse(200, b"hello")
 
 
 @pytest.mark.parametrize(
@@ -228,17 +228,17 @@ async def test_no_answer_is_no_answer(line: bytes) -> None:
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.05)
         server.connections[0].close()
-        with pytest.raises(NoAnswer):
+        with pytest.raises(ConnectionBroken):
             await asking
 
 
 async def test_without_a_connection_nothing_was_sent() -> None:
     async with talking() as (_, server):
         port = server.port
-    with pytest.raises(NoConnection, match=f"cannot connect to 127.0.0.1:{port}: "):
-        await Wires(f"http://127.0.0.1:{port}", None, 1, 10).ask(GET, NOBODY)
-    with pytest.raises(NoConnection, match=r"cannot connect to nowhere\.invalid"):
-        await Wires("http://nowhere.invalid", None, 1, 10).ask(GET, NOBODY)
+    with pytest.raises(NotConnected, match=f"cannot connect to 127.0.0.1:{port}: "):
+        await ConnectionPool(f"http://127.0.0.1:{port}", None, 1, 10).ask(GET, NOBODY)
+    with pytest.raises(NotConnected, match=r"cannot connect to nowhere\.invalid"):
+        await ConnectionPool("http://nowhere.invalid", None, 1, 10).ask(GET, NOBODY)
 
 
 async def test_a_request_that_was_given_up_takes_its_connection_along() -> None:

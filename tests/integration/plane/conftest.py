@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fluxnetes.plane.api import Api
-from fluxnetes.plane.binaries import Binaries, find_binaries, find_existing
+from fluxnetes.plane.api import PlaneApi
+from fluxnetes.plane.binaries import PlaneBinaries, find_binaries, find_existing
 from fluxnetes.plane.plane import ControlPlane
 
 HOW_TO_GET_ONE = (
@@ -31,12 +31,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def binaries() -> Binaries:
+def binaries() -> PlaneBinaries:
     return find_binaries()
 
 
 @pytest.fixture(scope="session")
-def plane(binaries: Binaries, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+def plane(
+    binaries: PlaneBinaries, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ControlPlane]:
     """A plane of four nodes for tests that leave it as it was."""
     folder = tmp_path_factory.mktemp("plane")
     with ControlPlane(folder, nodes=4, fsync=False, binaries=binaries) as plane:
@@ -44,7 +46,7 @@ def plane(binaries: Binaries, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 @pytest.fixture
-def api(plane: ControlPlane) -> Iterator[Api]:
+def api(plane: ControlPlane) -> Iterator[PlaneApi]:
     with plane.api() as api:
         yield api
 

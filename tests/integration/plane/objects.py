@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fluxnetes.plane.api import Api, Object
+from fluxnetes.plane.api import Object, PlaneApi
 
 PODS = "/api/v1/namespaces/default/pods"
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
@@ -36,7 +36,7 @@ def _a_spec(**spec: Any) -> Object:
     return {"restartPolicy": "Never", "containers": [main], **spec}
 
 
-def wait_for(api: Api, kind: str, name: str, is_so: Callable[[Object], bool]) -> Object:
+def wait_for(api: PlaneApi, kind: str, name: str, is_so: Callable[[Object], bool]) -> Object:
     """The object, as soon as it is so."""
     for found in api.follow(f"{kind}?fieldSelector=metadata.name%3D{name}"):
         if name in found and is_so(found[name]):
@@ -44,7 +44,7 @@ def wait_for(api: Api, kind: str, name: str, is_so: Callable[[Object], bool]) ->
     raise AssertionError("unreachable")
 
 
-def wait_until_gone(api: Api, kind: str, name: str) -> list[Object]:
+def wait_until_gone(api: PlaneApi, kind: str, name: str) -> list[Object]:
     """Until it is gone; all that it was before."""
     seen: list[Object] = []
     for found in api.follow(f"{kind}?fieldSelector=metadata.name%3D{name}"):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from fluxnetes.plane.api import Api
-from fluxnetes.plane.binaries import Binaries
-from fluxnetes.plane.certificates import Authority
+from fluxnetes.plane.api import PlaneApi
+from fluxnetes.plane.binaries import PlaneBinaries
+from fluxnetes.plane.certificates import PlaneAuthority
 from fluxnetes.plane.components import API_SERVER, ETCD
 from fluxnetes.plane.errors import PlaneFailed, RequestRefused
 from fluxnetes.plane.nodes import NODES, is_ready
@@ -18,13 +18,13 @@ from tests.integration.plane.objects import JOBS, PODS, a_job, a_pod, conditions
 RUN_TIME = "fluxnetes.io/run-time"
 
 
-def test_all_nodes_are_ready(api: Api) -> None:
+def test_all_nodes_are_ready(api: PlaneApi) -> None:
     nodes = api.get(NODES)["items"]
     assert {node["metadata"]["name"] for node in nodes} >= {f"node-{n}" for n in range(4)}
     assert all(map(is_ready, nodes))
 
 
-def test_a_suspended_job_starts_when_it_is_told_to(api: Api) -> None:
+def test_a_suspended_job_starts_when_it_is_told_to(api: PlaneApi) -> None:
     waiting = a_job("waits", {RUN_TIME: "1s"}, suspend=True, parallelism=3, completions=3)
     api.create(JOBS, waiting)
     wait_for(api, JOBS, "waits", lambda job: conditions(job).get("Suspended") == "True")
@@ -34,7 +34,7 @@ def test_a_suspended_job_starts_when_it_is_told_to(api: Api) -> None:
     assert done["status"]["succeeded"] == 3
 
 
-def test_a_running_job_that_is_suspended_loses_its_pods(api: Api) -> None:
+def test_a_running_job_that_is_suspended_loses_its_pods(api: PlaneApi) -> None:
     api.create(JOBS, a_job("stops", {RUN_TIME: "1h"}, parallelism=2))
     wait_for(api, JOBS, "stops", lambda job: job["status"].get("ready") == 2)
     api.patch(f"{JOBS}/stops", {"spec": {"suspend": True}})
@@ -46,12 +46,12 @@ def test_a_running_job_that_is_suspended_loses_its_pods(api: Api) -> None:
     api.delete(f"{JOBS}/stops")
 
 
-def _pods_of(api: Api, job: str) -> list[object]:
+def _pods_of(api: PlaneApi, job: str) -> list[object]:
     found: list[object] = api.get(f"{PODS}?labelSelector=job-name%3D{job}")["items"]
     return found
 
 
-def test_a_node_that_somebody_adds_comes_to_life(api: Api) -> None:
+def test_a_node_that_somebody_adds_comes_to_life(api: PlaneApi) -> None:
     api.create(NODES, {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "guest"}})
     node = wait_for(api, NODES, "guest", is_ready)
     assert node["status"]["allocatable"]["cpu"] == "16"
@@ -60,27 +60,27 @@ def test_a_node_that_somebody_adds_comes_to_life(api: Api) -> None:
 
 def test_only_those_who_may_get_in(plane: ControlPlane, tmp_path: Path) -> None:
     port = int(plane.server.rpartition(":")[2])
-    authority = Authority(plane.places.keys)
+    authority = PlaneAuthority(plane.places.keys)
     somebody = authority.issue_client("somebody", "somebody")
-    with Api(port, authority.files.certificate, somebody) as api:
+    with PlaneApi(port, authority.files.certificate, somebody) as api:
         with pytest.raises(RequestRefused, match='User "somebody" cannot list') as refused:
             api.get(NODES)
         assert refused.value.status == 403
-    stranger = Authority(tmp_path).issue_client("admin", "admin", "system:masters")
+    stranger = PlaneAuthority(tmp_path).issue_client("admin", "admin", "system:masters")
     with (
-        Api(port, authority.files.certificate, stranger) as api,
+        PlaneApi(port, authority.files.certificate, stranger) as api,
         pytest.raises(RequestRefused) as refused,
     ):
         api.get(NODES)
     assert refused.value.status == 401
 
 
-def test_one_folder_has_one_plane(plane: ControlPlane, binaries: Binaries) -> None:
+def test_one_folder_has_one_plane(plane: ControlPlane, binaries: PlaneBinaries) -> None:
     with pytest.raises(PlaneFailed, match="another process runs what is in"):
         ControlPlane(plane.places.top, binaries=binaries).start()
 
 
-def test_work_goes_on_after_kill_9_of_the_api_server(plane: ControlPlane, api: Api) -> None:
+def test_work_goes_on_after_kill_9_of_the_api_server(plane: ControlPlane, api: PlaneApi) -> None:
     api.create(JOBS, a_job("survivor", {RUN_TIME: "1s"}, parallelism=2, completions=4))
     plane.processes[API_SERVER].kill()
     assert plane.ended() == {API_SERVER: -9}
@@ -89,7 +89,7 @@ def test_work_goes_on_after_kill_9_of_the_api_server(plane: ControlPlane, api: A
     wait_for(api, JOBS, "survivor", lambda job: conditions(job).get("Complete") == "True")
 
 
-def test_two_parts_are_enough_for_a_benchmark(binaries: Binaries, folder: Path) -> None:
+def test_two_parts_are_enough_for_a_benchmark(binaries: PlaneBinaries, folder: Path) -> None:
     """Nodes are ready and pods can be made, though nobody controls, schedules or runs them."""
     parts = (ETCD, API_SERVER)
     with (
@@ -100,7 +100,7 @@ def test_two_parts_are_enough_for_a_benchmark(binaries: Binaries, folder: Path) 
         assert api.create(PODS, a_pod("alone"))["status"]["phase"] == "Pending"
 
 
-def test_a_part_that_cannot_start_says_why(binaries: Binaries, folder: Path) -> None:
+def test_a_part_that_cannot_start_says_why(binaries: PlaneBinaries, folder: Path) -> None:
     plane = ControlPlane(folder, binaries=binaries)
     (plane.places.etcd / "member").write_text("no folder")
     with pytest.raises(PlaneFailed, match=r"etcd ended \(status \d+\)(?s:.*)not a directory"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fluxnetes.plane.api import Api
+from fluxnetes.plane.api import PlaneApi
 from tests.integration.plane.objects import (
     PODS,
     a_pod,
@@ -20,7 +20,7 @@ RUN_TIME, EXIT_CODE = "fluxnetes.io/run-time", "fluxnetes.io/exit-code"
 REFUSE, STOP_TIME = "fluxnetes.io/refuse", "fluxnetes.io/stop-time"
 
 
-def test_a_pod_runs_for_its_time_and_succeeds(api: Api) -> None:
+def test_a_pod_runs_for_its_time_and_succeeds(api: PlaneApi) -> None:
     api.create(PODS, a_pod("short", {RUN_TIME: "1.5s"}))
     running = wait_for(api, PODS, "short", is_running)
     assert conditions(running)["Ready"] == "True"
@@ -31,14 +31,14 @@ def test_a_pod_runs_for_its_time_and_succeeds(api: Api) -> None:
     assert conditions(ended)["Ready"] == "False"
 
 
-def test_a_pod_with_an_exit_code_fails_with_it(api: Api) -> None:
+def test_a_pod_with_an_exit_code_fails_with_it(api: PlaneApi) -> None:
     api.create(PODS, a_pod("failing", {RUN_TIME: "100ms", EXIT_CODE: "3"}))
     ended = wait_for(api, PODS, "failing", has_ended)
     assert ended["status"]["phase"] == "Failed"
     assert exit_code(ended) == 3
 
 
-def test_a_kubelet_can_refuse_a_pod(api: Api) -> None:
+def test_a_kubelet_can_refuse_a_pod(api: PlaneApi) -> None:
     api.create(PODS, a_pod("refused", {REFUSE: "OutOfcpu"}))
     ended = wait_for(api, PODS, "refused", has_ended)
     assert (ended["status"]["phase"], ended["status"]["reason"]) == ("Failed", "OutOfcpu")
@@ -46,26 +46,26 @@ def test_a_kubelet_can_refuse_a_pod(api: Api) -> None:
 
 
 @pytest.mark.parametrize("annotations", [{}, {RUN_TIME: "1h"}], ids=["endless", "long"])
-def test_a_pod_ends_at_its_deadline(api: Api, annotations: dict[str, str]) -> None:
+def test_a_pod_ends_at_its_deadline(api: PlaneApi, annotations: dict[str, str]) -> None:
     name = f"late-{len(annotations)}"
     api.create(PODS, a_pod(name, annotations, activeDeadlineSeconds=1))
     ended = wait_for(api, PODS, name, has_ended)
     assert (ended["status"]["phase"], ended["status"]["reason"]) == ("Failed", "DeadlineExceeded")
 
 
-def test_a_pod_that_ends_before_its_deadline_succeeds(api: Api) -> None:
+def test_a_pod_that_ends_before_its_deadline_succeeds(api: PlaneApi) -> None:
     api.create(PODS, a_pod("in-time", {RUN_TIME: "1s"}, activeDeadlineSeconds=600))
     assert wait_for(api, PODS, "in-time", has_ended)["status"]["phase"] == "Succeeded"
 
 
-def test_a_time_that_cannot_be_read_is_said_so(api: Api) -> None:
+def test_a_time_that_cannot_be_read_is_said_so(api: PlaneApi) -> None:
     api.create(PODS, a_pod("unclear", {RUN_TIME: "soon"}))
     ended = wait_for(api, PODS, "unclear", has_ended)
     assert ended["status"]["reason"] == "BadAnnotation"
     assert "90s" in ended["status"]["message"]
 
 
-def test_a_pod_that_is_changed_while_it_runs_does_not_run_longer(api: Api) -> None:
+def test_a_pod_that_is_changed_while_it_runs_does_not_run_longer(api: PlaneApi) -> None:
     """If each change started its time anew, it would outlive a calm one that has more time."""
     api.create(PODS, a_pod("calm", {RUN_TIME: "6s"}))
     api.create(PODS, a_pod("restless", {RUN_TIME: "2s"}))
@@ -79,7 +79,7 @@ def test_a_pod_that_is_changed_while_it_runs_does_not_run_longer(api: Api) -> No
     assert changes > 10
 
 
-def test_a_running_pod_that_is_deleted_takes_its_time_to_stop(api: Api) -> None:
+def test_a_running_pod_that_is_deleted_takes_its_time_to_stop(api: PlaneApi) -> None:
     api.create(PODS, a_pod("stubborn", {STOP_TIME: "1s"}))
     wait_for(api, PODS, "stubborn", is_running)
     api.delete(f"{PODS}/stubborn")
@@ -88,7 +88,7 @@ def test_a_running_pod_that_is_deleted_takes_its_time_to_stop(api: Api) -> None:
     assert exit_code(seen[-1]) == 143
 
 
-def test_a_pod_without_a_time_runs_until_it_is_deleted(api: Api) -> None:
+def test_a_pod_without_a_time_runs_until_it_is_deleted(api: PlaneApi) -> None:
     api.create(PODS, a_pod("service"))
     api.create(PODS, a_pod("other", {RUN_TIME: "1s"}))
     wait_for(api, PODS, "service", is_running)
@@ -98,7 +98,7 @@ def test_a_pod_without_a_time_runs_until_it_is_deleted(api: Api) -> None:
     wait_until_gone(api, PODS, "service")
 
 
-def test_a_pod_that_names_another_scheduler_waits_for_it(api: Api) -> None:
+def test_a_pod_that_names_another_scheduler_waits_for_it(api: PlaneApi) -> None:
     """And runs on just the node that it is bound to."""
     api.create(PODS, a_pod("ours", {RUN_TIME: "100ms"}, schedulerName="fluxnetes"))
     api.create(PODS, a_pod("theirs", {RUN_TIME: "100ms"}))

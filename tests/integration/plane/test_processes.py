@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from fluxnetes.plane.errors import PlaneFailed
-from fluxnetes.plane.paths import Places, choose_ports, make_places
-from fluxnetes.plane.processes import FolderLock, Process, Program
+from fluxnetes.plane.paths import PlanePaths, choose_ports, make_places
+from fluxnetes.plane.processes import FolderLock, Program, ProgramRun
 
 
 def test_a_program_that_was_left_is_ended_and_a_stranger_is_not(folder: Path) -> None:
@@ -40,7 +40,7 @@ def test_a_program_that_ends_at_once_says_its_last_words(folder: Path) -> None:
     places = make_places(folder)
     lock = _take(places)
     program = Program("talker", ("sh", "-c", "echo no such luck; exit 7"), lambda: False)
-    process = Process(program, places.log("talker"), places.top, lock.programs)
+    process = ProgramRun(program, places.log("talker"), places.top, lock.programs)
     with pytest.raises(PlaneFailed, match=r"talker ended \(status 7\)(?s:.*)no such luck"):
         process.wait_until_ready()
     lock.leave()
@@ -50,7 +50,7 @@ def test_a_program_that_does_not_answer_is_given_up(folder: Path) -> None:
     places = make_places(folder)
     lock = _take(places)
     program = Program("mute", ("sleep", "1000"), lambda: False)
-    process = Process(program, places.log("mute"), places.top, lock.programs)
+    process = ProgramRun(program, places.log("mute"), places.top, lock.programs)
     with pytest.raises(PlaneFailed, match="mute does not answer after 0 s"):
         process.wait_until_ready(patience=0)
     process.stop()
@@ -79,7 +79,7 @@ def test_a_folder_that_cannot_be_is_refused(folder: Path) -> None:
         make_places(folder / "below")
 
 
-def _take(places: Places) -> FolderLock:
+def _take(places: PlanePaths) -> FolderLock:
     lock = FolderLock(places.owner_lock, places.programs_lock)
     lock.take()
     return lock

@@ -14,7 +14,7 @@ from fluxnetes.graph.writers.jgf import write_jgf, write_jgf_in_full
 from fluxnetes.jobspec.errors import JobspecError
 from fluxnetes.jobspec.parse import parse_jobspec
 from fluxnetes.match.answers import Answer, Operation, Outcome
-from fluxnetes.match.matcher import Matcher, UnknownJob, UnknownPath
+from fluxnetes.match.matcher import Matcher, UnknownMatchJob, UnknownPath
 from tests.integration.rpc.allocations import cores_by_node
 from tests.integration.rpc.graphs import another_node
 from tests.integration.rpc.jobspecs import nodes, slots, whole_nodes
@@ -143,7 +143,7 @@ class Direct:
     def _cancel(self, ask: Ask) -> Told:
         try:
             self.matcher.cancel(ask.job)
-        except UnknownJob:
+        except UnknownMatchJob:
             return Told("unknown")
         return Told("done")
 

@@ -8,27 +8,27 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from fluxnetes.cli.serve.options import Options
+from fluxnetes.cli.serve.options import ServeOptions
 from fluxnetes.cli.serve.run import _writing
-from fluxnetes.cluster.node_graph import Machines
+from fluxnetes.cluster.node_graph import NodeGraph
 from fluxnetes.graph.readers import read_graph
 from fluxnetes.match.matcher import Matcher
-from fluxnetes.queue.config import Config
-from fluxnetes.rpc.listener import Door
-from fluxnetes.service.mailbox import Petitions
-from fluxnetes.service.matcher_backend import Alone
-from fluxnetes.service.matcher_ops import Matching
+from fluxnetes.queue.config import SchedulerConfig
+from fluxnetes.rpc.listener import ListenerOptions
+from fluxnetes.service.mailbox import Mailbox
+from fluxnetes.service.matcher_backend import MatcherBackend
+from fluxnetes.service.matcher_ops import MatcherOperations
 from fluxnetes.service.persistence import writer as writer_module
 from fluxnetes.service.persistence.allocations import reopen
-from fluxnetes.service.persistence.ownership import NotOurs
-from fluxnetes.service.persistence.writer import Writer
+from fluxnetes.service.persistence.ownership import StoreOwnedElsewhere
+from fluxnetes.service.persistence.writer import BatchedWriter
 from fluxnetes.service.queue_runner import lone_queue
 from fluxnetes.service.requests.jobspec_cache import read_jobspec
-from fluxnetes.service.values import Adoption, Wish
+from fluxnetes.service.values import AllocationUpdate, MatchCall
 from fluxnetes.store.database import Database
 from fluxnetes.store.errors import LeaseLost
 from fluxnetes.store.store import Store
-from fluxnetes.store.writes import Write
+from fluxnetes.store.writes import StatementBatch
 from tests.integration.rpc.graphs import a_cluster, another_node
 from tests.integration.rpc.jobspecs import nodes, slots
 from tests.integration.store.records import a_job, changes
@@ -39,14 +39,16 @@ class Crash(Exception):  # noqa: N818 - that is what it stands for
 
 
 @asynccontextmanager
-async def a_host(dsn: str, name: str = "test") -> AsyncIterator[tuple[Alone, Store]]:
+async def a_host(dsn: str, name: str = "test") -> AsyncIterator[tuple[MatcherBackend, Store]]:
     """A host on what the store has."""
     store = Store(Database(dsn))
     await store.open()
     lease = await store.take(name)
     assert lease is not None
-    matching = Matching()
-    host = Alone(matching, Writer(store, lease.fence, await reopen(store, lease.fence, matching)))
+    matching = MatcherOperations()
+    host = MatcherBackend(
+        matching, BatchedWriter(store, lease.fence, await reopen(store, lease.fence, matching))
+    )
     try:
         yield host, store
     finally:
@@ -54,8 +56,8 @@ async def a_host(dsn: str, name: str = "test") -> AsyncIterator[tuple[Alone, Sto
         await store.close()
 
 
-def a_wish(text: str, **more: object) -> Wish:
-    return Wish(read_jobspec(text), **more)  # type: ignore[arg-type]
+def a_wish(text: str, **more: object) -> MatchCall:
+    return MatchCall(read_jobspec(text), **more)  # type: ignore[arg-type]
 
 
 async def seen(dsn: str) -> tuple[int, dict[int, dict[str, int]]]:
@@ -71,7 +73,7 @@ def crash_after(monkeypatch: pytest.MonkeyPatch, store: Store, commits: int) -> 
     """So many transactions are done, and no more."""
     send, left = store.send, commits
 
-    async def counted(writes: list[Write], fence: int) -> None:
+    async def counted(writes: list[StatementBatch], fence: int) -> None:
         nonlocal left
         if left == 0:
             raise Crash
@@ -118,7 +120,7 @@ async def test_one_transaction_is_for_all_who_wait(
         sent = 0
         send = store.send
 
-        async def counted(writes: list[Write], fence: int) -> None:
+        async def counted(writes: list[StatementBatch], fence: int) -> None:
             nonlocal sent
             sent += 1
             await send(writes, fence)
@@ -169,12 +171,22 @@ async def test_what_nobody_waits_for_is_written_before_we_go(
 ) -> None:
     """As when somebody left while it was matched, and then we are told to stop."""
     monkeypatch.setattr(writer_module, "_OFTEN", 60.0)
-    options = Options(
-        Door("127.0.0.1", 0), None, None, "lonode", False, None, 0.0, True, dsn, None, "info"
+    options = ServeOptions(
+        ListenerOptions("127.0.0.1", 0),
+        None,
+        None,
+        "lonode",
+        False,
+        None,
+        0.0,
+        True,
+        dsn,
+        None,
+        "info",
     )
-    matching = Matching()
+    matching = MatcherOperations()
     async with _writing(options, matching) as writer:
-        host = Alone(matching, writer)
+        host = MatcherBackend(matching, writer)
         await host.load(a_cluster(1, 4), "jgf", "")
         grant = await host.match(a_wish(slots(1, 1)))
         await host._engine.do(lambda: host._undo_unheard(grant))
@@ -203,7 +215,7 @@ async def test_what_was_adopted_is_kept_and_its_number_too(dsn: str) -> None:
         await host.load(a_cluster(2, 2), "jgf", "")
         text = (await host.match(a_wish(slots(1, 1), format="jgf"))).text
         await host.cancel(1)
-        assert await host.update(Adoption(50, text, "jgf", 0, 60))
+        assert await host.update(AllocationUpdate(50, text, "jgf", 0, 60))
     async with a_host(dsn) as (host, _):
         assert {view.id for view in await host.job_views(None)} == {50}
         assert (await host.match(a_wish(slots(1, 1)))).job == 51
@@ -214,12 +226,12 @@ async def test_a_store_of_a_cluster_is_left_alone(dsn: str) -> None:
     await store.open()
     lease = await store.take("controller")
     assert lease is not None
-    await store.keep_system(Machines(uid="a-cluster").graph, Config(), lease.fence)
-    with pytest.raises(NotOurs, match="controller of a cluster"):
-        await reopen(store, lease.fence, Matching())
+    await store.keep_system(NodeGraph(uid="a-cluster").graph, SchedulerConfig(), lease.fence)
+    with pytest.raises(StoreOwnedElsewhere, match="controller of a cluster"):
+        await reopen(store, lease.fence, MatcherOperations())
     matcher = Matcher(read_graph(a_cluster(1, 1), "jgf"))
-    with pytest.raises(NotOurs, match="controller of a cluster"):
-        await lone_queue(matcher, Config(), Petitions(), store, lease.fence)
+    with pytest.raises(StoreOwnedElsewhere, match="controller of a cluster"):
+        await lone_queue(matcher, SchedulerConfig(), Mailbox(), store, lease.fence)
     found = await store.system()
     assert found is not None and found.graph.properties(0) == {"uid": "a-cluster"}
     await store.close()
@@ -230,10 +242,10 @@ async def test_a_store_of_a_queue_is_left_alone(dsn: str) -> None:
     await store.open()
     lease = await store.take("queue")
     assert lease is not None
-    matching = Matching()
+    matching = MatcherOperations()
     matching.load(a_cluster(1, 1))
-    await store.keep_system(matching.graph, Config(), lease.fence)
+    await store.keep_system(matching.graph, SchedulerConfig(), lease.fence)
     await store.commit(changes(a_job(1)), lease.fence)
-    with pytest.raises(NotOurs, match="job 1"):
-        await reopen(store, lease.fence, Matching())
+    with pytest.raises(StoreOwnedElsewhere, match="job 1"):
+        await reopen(store, lease.fence, MatcherOperations())
     await store.close()

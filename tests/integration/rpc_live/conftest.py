@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from fluxnetes.client import Client
-from fluxnetes.plane.binaries import Binaries
+from fluxnetes.plane.binaries import PlaneBinaries
 from fluxnetes.plane.components import API_SERVER
 from fluxnetes.plane.plane import ControlPlane
 from tests.integration.controller.space import Space
@@ -21,7 +21,7 @@ __all__ = ["binaries", "pytest_pyfunc_call"]
 
 
 @pytest.fixture(scope="package")
-def whole_stage(binaries: Binaries) -> Iterator[Stage]:
+def whole_stage(binaries: PlaneBinaries) -> Iterator[Stage]:
     """Three nodes of 16 cpu; the controller of the stage itself does not play."""
     folder = _make_folder()
     plane = ControlPlane(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from fluxnetes.client import Client, Gang, Job, Node
 from fluxnetes.cluster.quantities import in_units, measure
-from fluxnetes.plane.api import Api, Object
+from fluxnetes.plane.api import Object, PlaneApi
 from tests.integration.controller.objects import PodMaker, a_pod
 from tests.integration.controller.space import node_of
 from tests.integration.rpc.waiting import until
@@ -70,7 +70,7 @@ def cpu_of(pod: Object) -> int:
     return sum(in_units("cpu", measure("cpu", text)) for text in asked)
 
 
-def bound(api: Api) -> dict[str, tuple[str, int]]:
+def bound(api: PlaneApi) -> dict[str, tuple[str, int]]:
     """The node and the cpu of every pod that is on one and has not ended, by uid."""
     return {
         pod["metadata"]["uid"]: (node_of(pod), cpu_of(pod))

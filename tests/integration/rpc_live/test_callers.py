@@ -10,7 +10,7 @@ import pytest
 
 from fluxnetes.client import Busy, Client, Denied, State, Unsatisfiable, WrongState
 from fluxnetes.graph.pools import pool_graph
-from fluxnetes.queue.config import Config
+from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.store.database import Database
 from fluxnetes.store.embedded.server import EmbeddedServer
 from fluxnetes.store.store import Store
@@ -190,7 +190,7 @@ async def _serve_once(folder: Path) -> None:
         await store.open()
         lease = await store.take("service")
         assert lease is not None
-        await store.keep_system(pool_graph({"n1": {"core": 4}}), Config(), lease.fence)
+        await store.keep_system(pool_graph({"n1": {"core": 4}}), SchedulerConfig(), lease.fence)
         await store.release(lease)
     finally:
         await store.close()

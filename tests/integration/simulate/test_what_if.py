@@ -17,11 +17,11 @@ import pytest
 
 from fluxnetes.cli.entry import main
 from fluxnetes.graph.columns import ResourceGraph
-from fluxnetes.graph.patch import Patch
+from fluxnetes.graph.patch import GraphPatch
 from fluxnetes.graph.writers.whole import write_graph
-from fluxnetes.queue.config import Cap, Config, Policy, QueueConfig
+from fluxnetes.queue.config import BackfillPolicy, LimitConfig, QueueConfig, SchedulerConfig
 from fluxnetes.queue.jobs import Submission
-from fluxnetes.simulate.cluster import Cluster, survey
+from fluxnetes.simulate.cluster import SimulatedCluster, survey
 from fluxnetes.store.embedded.server import EmbeddedServer
 from fluxnetes.store.store import open_store
 from tests.integration.simulate.command import FLUXNETES, run_simulate
@@ -29,7 +29,9 @@ from tests.integration.simulate.pages import PAGE
 from tests.integration.store.servers import wipe
 from tests.unit.simulate.queues import CLUSTER, HEAD, LONG, NOW, PASSING, RUNNING, changes_of, job
 
-FAIR = Config(queues=(QueueConfig("default", Policy.EASY, cap=Cap(running=2)),))
+FAIR = SchedulerConfig(
+    queues=(QueueConfig("default", BackfillPolicy.EASY, cap=LimitConfig(running=2)),)
+)
 """How the queue of these tests is set up: two jobs at a time."""
 
 AHEAD = ("--from-store", "--now", NOW)
@@ -49,9 +51,9 @@ def server() -> Iterator[EmbeddedServer]:
 
 async def fill(
     dsn: str,
-    config: Config | None,
+    config: SchedulerConfig | None,
     *submissions: Submission,
-    cluster: Cluster = CLUSTER,
+    cluster: SimulatedCluster = CLUSTER,
 ) -> None:
     """A queue in an empty database; without a configuration, of a system that nobody kept."""
     await wipe(dsn)
@@ -95,7 +97,7 @@ def document(dsn: str, *arguments: object) -> dict[str, Any]:
 def renamed(*names: str) -> ResourceGraph:
     """Nodes of one core in this order."""
     graph = ResourceGraph()
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     root = patch.vertex("cluster", id=0)
     for rank, name in enumerate(names):
         node = patch.vertex("node", id=rank, name=name, rank=rank)
@@ -127,7 +129,9 @@ def test_a_policy_replaces_that_of_every_queue_and_leaves_its_limits(
     server: EmbeddedServer, at_once: int, passes_at: int
 ) -> None:
     """Under fcfs the last job waits for its turn; under easy it passes, if as many may run."""
-    config = Config(queues=(QueueConfig(policy=Policy.FCFS, cap=Cap(running=at_once)),))
+    config = SchedulerConfig(
+        queues=(QueueConfig(policy=BackfillPolicy.FCFS, cap=LimitConfig(running=at_once)),)
+    )
     asyncio.run(fill(server.dsn, config, RUNNING, HEAD, PASSING, job(4, 1, 30)))
     starts = forecast(server.dsn, "--policy", "easy")
     assert starts == {"today": {2: 100, 4: 150}, "easy": {2: 100, 4: passes_at}}
@@ -171,7 +175,7 @@ def test_nodes_that_are_down_are_not_counted_on(server: EmbeddedServer) -> None:
 
 
 def test_one_more_job_goes_to_a_queue_that_there_is(server: EmbeddedServer) -> None:
-    config = Config(queues=(QueueConfig("batch"), QueueConfig("idle")))
+    config = SchedulerConfig(queues=(QueueConfig("batch"), QueueConfig("idle")))
     asyncio.run(fill(server.dsn, config))
     assert forecast(server.dsn, "--add-job", "4:600") == {"today": {}, "+1 job": {1: 0}}
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 import asyncpg
 
 from fluxnetes.store.lease import claim, take
-from fluxnetes.store.write_cache import Written
+from fluxnetes.store.write_cache import WriteCache
 from fluxnetes.store.writes import encode, send
 from tests.integration.store.records import a_job, changes
 
@@ -23,7 +23,7 @@ async def main(dsn: str) -> None:
     transaction = connection.transaction()
     await transaction.start()
     await claim(connection, lease.fence, uuid4())
-    await send(connection, encode(changes(a_job(1)), Written()))
+    await send(connection, encode(changes(a_job(1)), WriteCache()))
     print("in the middle", flush=True)
     await asyncio.to_thread(sys.stdin.readline)
     try:

@@ -8,16 +8,16 @@ import numpy as np
 
 from fluxnetes.graph.placement import Placement
 from fluxnetes.jobspec.build import core, jobspec
-from fluxnetes.queue.changes import Allocation, Changes, Event
-from fluxnetes.queue.jobs import Job, Submission
-from fluxnetes.queue.states import State
+from fluxnetes.queue.changes import Allocation, Changes, JobEvent
+from fluxnetes.queue.jobs import QueueJob, Submission
+from fluxnetes.queue.states import JobState
 
 REQUEST = jobspec(core(1), duration=60)
 
 
-def a_job(id: int, state: State = State.PENDING) -> Job:
+def a_job(id: int, state: JobState = JobState.PENDING) -> QueueJob:
     """A job as it is when it has just come."""
-    return Job(
+    return QueueJob(
         submission=Submission(id, REQUEST, walltime=60, user="ada"),
         state=state,
         submitted=id,
@@ -38,14 +38,14 @@ def an_allocation(job: int, placement: Placement | None = None) -> Allocation:
     return Allocation(job, 0, 60, placement or a_placement())
 
 
-def changes(*jobs: Job, **others: object) -> Changes:
+def changes(*jobs: QueueJob, **others: object) -> Changes:
     """Changes of these jobs, each with a line in its story."""
     found = Changes(jobs={job.id: job for job in jobs}, **others)  # type: ignore[arg-type]
     for job in jobs:
-        found.events.append(Event(job.id, job.submitted, "transition", None, job.state))
+        found.events.append(JobEvent(job.id, job.submitted, "transition", None, job.state))
     return found
 
 
-def moved(job: Job, state: State) -> Job:
+def moved(job: QueueJob, state: JobState) -> QueueJob:
     """The same job, elsewhere."""
     return replace(job, state=state)

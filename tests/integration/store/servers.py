@@ -11,8 +11,8 @@ from pathlib import Path
 
 import asyncpg
 
-from fluxnetes.common.file_lock import Lock
-from fluxnetes.store.embedded.paths import Places
+from fluxnetes.common.file_lock import FileLock
+from fluxnetes.store.embedded.paths import EmbeddedPaths
 from fluxnetes.store.embedded.server import EmbeddedServer
 
 HERE = Path(__file__).parent
@@ -40,9 +40,9 @@ async def fetch(dsn: str, query: str, *values: object) -> list[asyncpg.Record]:
         await connection.close()
 
 
-def is_empty(places: Places) -> bool:
+def is_empty(places: EmbeddedPaths) -> bool:
     """Whether no process of the server lives."""
-    lock = Lock(places.server_lock)
+    lock = FileLock(places.server_lock)
     try:
         return lock.try_alone()
     finally:

@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import sys
 
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from fluxnetes.store.store import open_store
 from tests.integration.store.records import a_job, an_allocation, changes
 
@@ -17,7 +17,7 @@ async def main(dsn: str, first: str) -> None:
         assert lease is not None
         print("begin", flush=True)
         for id in itertools.count(int(first)):
-            job = a_job(id, State.ALLOCATED)
+            job = a_job(id, JobState.ALLOCATED)
             await store.commit(changes(job, allocations={id: an_allocation(id)}), lease.fence)
             print(id, flush=True)
 

@@ -12,20 +12,20 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from fluxnetes.queue.changes import Changes, Event
-from fluxnetes.queue.jobs import Plan
-from fluxnetes.queue.states import State
+from fluxnetes.queue.changes import Changes, JobEvent
+from fluxnetes.queue.jobs import PlannedStart
+from fluxnetes.queue.states import JobState
 from fluxnetes.store.database import Database
 from fluxnetes.store.embedded.server import EmbeddedServer
-from fluxnetes.store.lease import Lease
+from fluxnetes.store.lease import StoreLease
 from fluxnetes.store.store import Store, open_store
-from fluxnetes.store.write_cache import Written
+from fluxnetes.store.write_cache import WriteCache
 from fluxnetes.store.writes import encode
 from tests.integration.store.records import a_job, a_placement, an_allocation, changes, moved
 from tests.integration.store.servers import Child, fetch
 
 
-async def take(store: Store) -> Lease:
+async def take(store: Store) -> StoreLease:
     lease = await store.take("test", 1000)
     assert lease is not None
     return lease
@@ -54,8 +54,8 @@ async def test_after_a_commit_that_failed_nothing_is_taken_for_written(dsn: str)
         bad.allocations[99] = an_allocation(99)
         with pytest.raises(asyncpg.ForeignKeyViolationError):
             await store.commit(bad, lease.fence)
-        await store.commit(changes(moved(job, State.HELD)), lease.fence)
-        assert [job.state for job in (await store.load()).jobs] == [State.HELD]
+        await store.commit(changes(moved(job, JobState.HELD)), lease.fence)
+        assert [job.state for job in (await store.load()).jobs] == [JobState.HELD]
 
 
 async def test_nothing_is_written_when_nothing_changed(dsn: str) -> None:
@@ -67,11 +67,11 @@ async def test_nothing_is_written_when_nothing_changed(dsn: str) -> None:
 
 
 def test_a_submission_is_sent_once() -> None:
-    job, written = a_job(1), Written()
+    job, written = a_job(1), WriteCache()
     first = changes(job)
     assert "submissions" in {write.statement for write in encode(first, written)}
     written.note(first)
-    second = changes(moved(job, State.HELD))
+    second = changes(moved(job, JobState.HELD))
     assert "submissions" not in {write.statement for write in encode(second, written)}
     other = replace(job, submission=replace(job.submission, name="another"))
     assert "submissions" in {write.statement for write in encode(changes(other), written)}
@@ -79,7 +79,7 @@ def test_a_submission_is_sent_once() -> None:
 
 def test_a_placement_is_sent_once() -> None:
     """A walltime that is extended, or a task that ends, does not send thousands of vertices."""
-    job, written, placement = a_job(1), Written(), a_placement()
+    job, written, placement = a_job(1), WriteCache(), a_placement()
     tasks = (7, 7, 8)
     held = replace(an_allocation(1, placement), tasks=tasks)
     first = changes(job, allocations={1: held})
@@ -97,7 +97,7 @@ async def test_a_plan_that_did_not_change_writes_nothing(dsn: str) -> None:
     async with open_store(dsn) as store:
         lease = await take(store)
         job = a_job(1)
-        job.plan = Plan(start=5, since=1)
+        job.plan = PlannedStart(start=5, since=1)
         await store.commit(changes(job), lease.fence)
         before = await fetch(dsn, "SELECT xmin::text, ctid::text FROM plans")
         await store.commit(changes(job), lease.fence)
@@ -119,7 +119,9 @@ async def test_nobody_rewrites_history(dsn: str, attempt: str) -> None:
 async def test_jobs_that_ended_can_still_be_found(dsn: str) -> None:
     async with open_store(dsn) as store:
         lease = await take(store)
-        await store.commit(changes(*(a_job(id, State.COMPLETED) for id in (1, 2, 3))), lease.fence)
+        await store.commit(
+            changes(*(a_job(id, JobState.COMPLETED) for id in (1, 2, 3))), lease.fence
+        )
         assert (await store.load()).jobs == ()
         assert [job.id for job in await store.jobs([3, 1, 77])] == [1, 3]
 
@@ -132,15 +134,15 @@ async def test_records_are_read_before_the_commit_first_waits(dsn: str) -> None:
         commit = store.commit(changes(job), lease.fence)
         waiting = asyncio.ensure_future(commit)
         await asyncio.sleep(0)
-        job.state = State.RUNNING
+        job.state = JobState.RUNNING
         await waiting
-        assert [job.state for job in (await store.load()).jobs] == [State.PENDING]
+        assert [job.state for job in (await store.load()).jobs] == [JobState.PENDING]
 
 
 async def test_commits_are_written_in_the_order_of_the_calls(dsn: str) -> None:
     async with open_store(dsn) as store:
         lease = await take(store)
-        told = [Changes(events=[Event(1, at, "note")]) for at in range(20)]
+        told = [Changes(events=[JobEvent(1, at, "note")]) for at in range(20)]
         await asyncio.gather(*(store.commit(each, lease.fence) for each in told))
         assert [event.at for event in await store.events(1)] == list(range(20))
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from fluxnetes.graph.pools import pool_graph
 from fluxnetes.graph.readers import read_graph
 from fluxnetes.graph.writers.whole import write_graph
-from fluxnetes.queue.config import Config
-from fluxnetes.queue.states import State
+from fluxnetes.queue.config import SchedulerConfig
+from fluxnetes.queue.states import JobState
 from fluxnetes.store.embedded.binaries import find_binaries
 from fluxnetes.store.embedded.server import EmbeddedServer
 from fluxnetes.store.store import open_store
@@ -62,9 +62,9 @@ async def _fill(dsn: str) -> None:
     async with open_store(dsn) as store:
         lease = await store.take("test")
         assert lease is not None
-        jobs = (a_job(1), a_job(2), a_job(3, State.COMPLETED))
+        jobs = (a_job(1), a_job(2), a_job(3, JobState.COMPLETED))
         await store.commit(changes(*jobs), lease.fence)
-        await store.keep_system(pool_graph({"a": {"cpu": 1}}), Config(), lease.fence)
+        await store.keep_system(pool_graph({"a": {"cpu": 1}}), SchedulerConfig(), lease.fence)
 
 
 async def _read(dsn: str) -> object:

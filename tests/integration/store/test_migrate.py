@@ -16,7 +16,7 @@ from fluxnetes.store.database import Connection, Database
 from fluxnetes.store.errors import NewerDatabase, StoreRefused
 from fluxnetes.store.migrate import Migration, migrate, migrations
 from fluxnetes.store.store import open_store
-from fluxnetes.store.system import System
+from fluxnetes.store.system import StoredSystem
 from tests.integration.store.servers import fetch
 from tests.unit.store.plain import plain
 
@@ -109,7 +109,7 @@ async def test_old_data_survive_every_migration_since(dsn: str, number: int) -> 
     assert _shown(snapshot, *filter(None, stories), *_parts(system)) == expected
 
 
-def _parts(system: System | None) -> Iterator[object]:
+def _parts(system: StoredSystem | None) -> Iterator[object]:
     """What there is to show of a system."""
     if system is not None:
         yield {"rows": system.rows, "config": system.config}

@@ -7,8 +7,8 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluxnetes.queue.changes import Allocation, Changes, Event, Snapshot
-from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.changes import Allocation, Changes, JobEvent, Snapshot
+from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.queue.states import ENDED
 from fluxnetes.store.store import Store, open_store
 from tests.integration.store.servers import wipe
@@ -46,16 +46,16 @@ class Remembered:
             arrivals=self.arrivals,
         )
 
-    def _ended(self) -> dict[int, Job]:
+    def _ended(self) -> dict[int, QueueJob]:
         return {id: job for id, job in self.all.jobs.items() if job.state in ENDED}
 
-    def _needed(self) -> list[Job]:
+    def _needed(self) -> list[QueueJob]:
         living = [job for job in self.all.jobs.values() if job.state not in ENDED]
         awaited = {d.job for job in living for d in job.submission.dependencies}
         wanted = awaited | {job.id for job in living}
         return [job for id, job in self.all.jobs.items() if id in wanted]
 
-    def story(self, job: int) -> list[Event]:
+    def story(self, job: int) -> list[JobEvent]:
         return [event for event in self.all.events if event.job == job]
 
 

@@ -7,11 +7,11 @@ import numpy as np
 from fluxnetes.graph.pools import pool_graph
 from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.match.matcher import Matcher
-from fluxnetes.queue.config import Config
+from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.queue.events import Adopt, Event, NodesClosed, Reseat, Submit, TasksEnded
 from fluxnetes.queue.jobs import Submission
 from fluxnetes.queue.scheduler import Scheduler
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from fluxnetes.store.store import open_store
 
 
@@ -33,7 +33,7 @@ async def test_jobs_that_were_found_moved_or_shrank_go_on_as_they_are(dsn: str) 
         lease = await store.take("test")
         assert lease is not None
         await store.load()
-        await store.keep_system(graph, Config(), lease.fence)
+        await store.keep_system(graph, SchedulerConfig(), lease.fence)
         for events in stories:
             for event in events:
                 queue.apply(event, 10)
@@ -46,7 +46,7 @@ async def test_jobs_that_were_found_moved_or_shrank_go_on_as_they_are(dsn: str) 
     assert second.ended_tasks == {2}
     assert (first.start, first.end) == (3, 63)
     resumed = Scheduler.resume(Matcher(graph, policy="low"), None, snapshot, now=20, validate=True)
-    assert [resumed.job(id).state for id in (7, 8)] == [State.RUNNING, State.ALLOCATED]
+    assert [resumed.job(id).state for id in (7, 8)] == [JobState.RUNNING, JobState.ALLOCATED]
     resumed.apply(Reseat(7, (1,)), 20)
     moved_again = resumed.take_changes().allocations[7]
     assert moved_again is not None

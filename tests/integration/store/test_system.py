@@ -14,17 +14,17 @@ from fluxnetes.graph.pools import pool_graph
 from fluxnetes.graph.writers.whole import living, write_graph
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Snapshot
-from fluxnetes.queue.config import Config, Policy, QueueConfig
+from fluxnetes.queue.config import BackfillPolicy, QueueConfig, SchedulerConfig
 from fluxnetes.queue.events import Ended, Started, Submit
 from fluxnetes.queue.jobs import Submission
 from fluxnetes.queue.scheduler import Scheduler
-from fluxnetes.queue.states import State
-from fluxnetes.store.errors import LeaseLost, Unreadable
-from fluxnetes.store.lease import Lease
+from fluxnetes.queue.states import JobState
+from fluxnetes.store.errors import LeaseLost, UnreadableStore
+from fluxnetes.store.lease import StoreLease
 from fluxnetes.store.store import Store, open_store
-from fluxnetes.store.system import Kept
+from fluxnetes.store.system import WrittenSystem
 from fluxnetes.store.translate import translate
-from fluxnetes.store.write_cache import Written
+from fluxnetes.store.write_cache import WriteCache
 from fluxnetes.store.writes import encode_system
 from tests.integration.store.records import a_job, an_allocation, changes
 from tests.integration.store.servers import fetch
@@ -33,7 +33,7 @@ from tests.unit.store.drawn import CONFIG
 from tests.unit.store.plain import plain
 from tests.unit.store.test_translate import gang
 
-CONFIG_OF_LAB = Config(queues=(QueueConfig("lab", Policy.CONSERVATIVE),))
+CONFIG_OF_LAB = SchedulerConfig(queues=(QueueConfig("lab", BackfillPolicy.CONSERVATIVE),))
 
 
 def cluster(*names: str) -> ResourceGraph:
@@ -44,7 +44,7 @@ def cluster(*names: str) -> ResourceGraph:
     )
 
 
-async def take(store: Store, holder: str = "test") -> Lease:
+async def take(store: Store, holder: str = "test") -> StoreLease:
     lease = await store.take(holder)
     assert lease is not None
     return lease
@@ -80,9 +80,9 @@ async def test_what_did_not_change_is_not_written_again(dsn: str) -> None:
     graph = cluster("a", "b")
     async with open_store(dsn) as store:
         lease = await take(store)
-        await store.keep_system(graph, Config(), lease.fence)
+        await store.keep_system(graph, SchedulerConfig(), lease.fence)
         before = await versions(dsn)
-        await store.keep_system(graph, Config(), lease.fence)
+        await store.keep_system(graph, SchedulerConfig(), lease.fence)
         assert await versions(dsn) == before
 
 
@@ -91,7 +91,7 @@ async def test_a_change_of_any_kind_is_written(dsn: str) -> None:
     [b] = graph.find_path("/cluster0/b")
     async with open_store(dsn) as store:
         lease = await take(store)
-        await store.keep_system(graph, Config(), lease.fence)
+        await store.keep_system(graph, SchedulerConfig(), lease.fence)
         for change in (
             partial(graph.set_status, b, up=False),
             partial(graph.set_status, b, up=True),
@@ -114,12 +114,12 @@ async def test_a_change_of_any_kind_is_written(dsn: str) -> None:
 async def test_who_comes_next_does_not_write_again_what_is_the_same(dsn: str) -> None:
     async with open_store(dsn) as store:
         lease = await take(store)
-        await store.keep_system(cluster("a", "b"), Config(), lease.fence)
+        await store.keep_system(cluster("a", "b"), SchedulerConfig(), lease.fence)
         before = await versions(dsn)
         await store.release(lease)
     async with open_store(dsn) as store:
         lease, stored = await take(store), await store.system()
-        await store.keep_system(cluster("a", "b"), Config(), lease.fence, stored=stored)
+        await store.keep_system(cluster("a", "b"), SchedulerConfig(), lease.fence, stored=stored)
         assert await versions(dsn) == before
 
 
@@ -154,21 +154,21 @@ async def test_who_comes_next_writes_whatever_is_another(
         change(graph)
     async with open_store(dsn) as store:
         lease, stored = await take(store), await store.system()
-        await store.keep_system(graph, Config(), lease.fence, stored=stored)
+        await store.keep_system(graph, SchedulerConfig(), lease.fence, stored=stored)
         found = await store.system()
     assert found is not None
     graph.up[:] &= ~graph.closed
     assert write_graph(found.graph) == write_graph(graph)
     assert found.rows.tolist() == living(graph).tolist()
-    assert found.config == Config()
+    assert found.config == SchedulerConfig()
 
 
 def test_a_node_that_goes_down_does_not_send_the_graph_again() -> None:
     """The document of a large cluster takes a second to write, and nodes come and go."""
     graph = cluster("a", "b")
-    written = Written(system=Kept.of(graph, Config()))
+    written = WriteCache(system=WrittenSystem.of(graph, SchedulerConfig()))
     graph.set_status(graph.find_path("/cluster0/a")[0], up=False)
-    [write] = encode_system(Kept.of(graph, Config()), written)
+    [write] = encode_system(WrittenSystem.of(graph, SchedulerConfig()), written)
     assert (write.statement, write.rows) == (
         "system_state",
         [(graph.find_path("/cluster0/a"), "{}")],
@@ -179,9 +179,9 @@ async def test_a_closed_node_is_kept_as_one_that_takes_nothing(dsn: str) -> None
     graph = cluster("a", "b")
     async with open_store(dsn) as store:
         lease = await take(store)
-        await store.keep_system(graph, Config(), lease.fence)
+        await store.keep_system(graph, SchedulerConfig(), lease.fence)
         graph.set_closed(graph.find_path("/cluster0/b")[0], closed=True)
-        await store.keep_system(graph, Config(), lease.fence)
+        await store.keep_system(graph, SchedulerConfig(), lease.fence)
         found = await store.system()
     assert found is not None
     assert found.graph.names((~found.graph.up).nonzero()[0]) == ["b"]
@@ -194,7 +194,7 @@ async def test_who_lost_the_lease_keeps_nothing(dsn: str) -> None:
         newer = await take(new, "new")
         await new.keep_system(cluster("a"), CONFIG_OF_LAB, newer.fence)
         with pytest.raises(LeaseLost):
-            await old.keep_system(cluster("b"), Config(), lease.fence)
+            await old.keep_system(cluster("b"), SchedulerConfig(), lease.fence)
         found = await old.system()
         assert found is not None and found.config == CONFIG_OF_LAB
 
@@ -204,24 +204,24 @@ async def test_who_failed_to_write_writes_again(dsn: str) -> None:
     async with open_store(dsn) as store:
         lease = await take(store)
         with pytest.raises(LeaseLost):
-            await store.keep_system(graph, Config(), lease.fence + 1)
-        await store.keep_system(graph, Config(), lease.fence)
+            await store.keep_system(graph, SchedulerConfig(), lease.fence + 1)
+        await store.keep_system(graph, SchedulerConfig(), lease.fence)
         assert await store.system() is not None
 
 
 async def test_a_setting_of_a_newer_version_is_refused_with_its_path(dsn: str) -> None:
     async with open_store(dsn) as store:
         lease = await take(store)
-        await store.keep_system(cluster("a"), Config(), lease.fence)
+        await store.keep_system(cluster("a"), SchedulerConfig(), lease.fence)
         await fetch(dsn, """UPDATE system SET config = '{"queues": [{"colour": 1}]}'""")
-        with pytest.raises(Unreadable, match=r"config\.queues\[0\]\.colour: "):
+        with pytest.raises(UnreadableStore, match=r"config\.queues\[0\]\.colour: "):
             await store.system()
 
 
 def test_every_configuration_comes_back_from_the_server(dsn: str) -> None:
     graph = cluster("a")
 
-    async def write_and_read(config: Config) -> None:
+    async def write_and_read(config: SchedulerConfig) -> None:
         async with open_store(dsn) as store:
             lease = await take(store)
             await store.keep_system(graph, config, lease.fence)
@@ -230,7 +230,7 @@ def test_every_configuration_comes_back_from_the_server(dsn: str) -> None:
 
     @examples(20)
     @given(CONFIG)
-    def check(config: Config) -> None:
+    def check(config: SchedulerConfig) -> None:
         asyncio.run(write_and_read(config))
 
     check()
@@ -264,8 +264,8 @@ async def test_a_queue_goes_on_on_a_graph_with_other_rows(dsn: str) -> None:
 
 async def _first_controller(store: Store, graph: ResourceGraph) -> None:
     lease = await take(store, "first")
-    await store.keep_system(graph, Config(), lease.fence)
-    queue = Scheduler(Matcher(graph, policy="lonode"), Config())
+    await store.keep_system(graph, SchedulerConfig(), lease.fence)
+    queue = Scheduler(Matcher(graph, policy="lonode"), SchedulerConfig())
     for id, pods in ((1, 2), (2, 1)):
         queue.apply(Submit(Submission(id, gang(pods), walltime=60)), 0)
     queue.cycle(0)
@@ -281,8 +281,8 @@ async def test_graph_and_translated_allocations_are_written_together_or_not_at_a
 ) -> None:
     async with open_store(dsn) as store:
         lease = await take(store)
-        await store.keep_system(cluster("a", "b"), Config(), lease.fence)
-        job = a_job(1, State.RUNNING)
+        await store.keep_system(cluster("a", "b"), SchedulerConfig(), lease.fence)
+        job = a_job(1, JobState.RUNNING)
         await store.commit(changes(job, allocations={1: an_allocation(1)}), lease.fence)
         before = await store.look()
         stranger = an_allocation(77)
@@ -290,7 +290,7 @@ async def test_graph_and_translated_allocations_are_written_together_or_not_at_a
             await store.keep_system(cluster("b"), CONFIG_OF_LAB, lease.fence, [stranger])
         after = await store.look()
         assert plain(after[0]) == plain(before[0])
-        assert after[1] is not None and after[1].config == Config()
+        assert after[1] is not None and after[1].config == SchedulerConfig()
 
 
 async def test_who_looks_sees_queue_and_system_of_one_moment(dsn: str) -> None:
@@ -307,7 +307,7 @@ async def test_who_looks_sees_queue_and_system_of_one_moment(dsn: str) -> None:
             for graph in [other, one] * 10:
                 assert known is not None
                 held = translate(held, known, graph).snapshot
-                await store.keep_system(graph, Config(), lease.fence, held.allocations)
+                await store.keep_system(graph, SchedulerConfig(), lease.fence, held.allocations)
                 known = await store.system()
             done.set()
 

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from fluxnetes.queue.jobs import Job
-from fluxnetes.queue.states import State
+from fluxnetes.queue.jobs import QueueJob
+from fluxnetes.queue.states import JobState
 from fluxnetes.store.store import Store, open_store
 from tests.integration.store.records import a_job, changes
 from tests.integration.store.servers import fetch
@@ -15,16 +15,16 @@ from tests.integration.store.servers import fetch
 SWEEP, TRAIN = "Job/lab/sweep/0d8f", "Job/lab/train/77aa"
 
 
-def standing_for(workload: str, job: Job) -> Job:
+def standing_for(workload: str, job: QueueJob) -> QueueJob:
     return replace(job, submission=replace(job.submission, workload=workload))
 
 
-def gone(id: int, state: State = State.COMPLETED) -> Job:
+def gone(id: int, state: JobState = JobState.COMPLETED) -> QueueJob:
     return replace(a_job(id, state), end=id + 100)
 
 
 @asynccontextmanager
-async def store_of(dsn: str, *jobs: Job) -> AsyncIterator[Store]:
+async def store_of(dsn: str, *jobs: QueueJob) -> AsyncIterator[Store]:
     async with open_store(dsn) as store:
         lease = await store.take("test")
         assert lease is not None
@@ -42,7 +42,7 @@ async def test_the_last_job_that_ended_is_the_one_that_is_told_of(dsn: str) -> N
     jobs = [
         standing_for(SWEEP, gone(1)),
         standing_for(TRAIN, gone(2)),
-        standing_for(SWEEP, gone(3, State.FAILED)),
+        standing_for(SWEEP, gone(3, JobState.FAILED)),
         standing_for(SWEEP, a_job(4)),
     ]
     async with store_of(dsn, *jobs) as store:
@@ -57,10 +57,10 @@ async def test_nothing_is_told_of_who_lives_or_never_came(dsn: str) -> None:
 
 
 async def test_the_tasks_of_an_array_do_not_hide_the_array(dsn: str) -> None:
-    array = standing_for(SWEEP, gone(1, State.FAILED))
+    array = standing_for(SWEEP, gone(1, JobState.FAILED))
     task = replace(standing_for(SWEEP, gone(2)), arrival=1, parent=1, index=0)
     async with store_of(dsn, array, task) as store:
-        assert (await store.ended([SWEEP]))[SWEEP].state is State.FAILED
+        assert (await store.ended([SWEEP]))[SWEEP].state is JobState.FAILED
 
 
 async def test_many_workloads_are_found_by_their_index(dsn: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fluxnetes.plane.binaries import Binaries
+from fluxnetes.plane.binaries import PlaneBinaries
 from tests.integration.kube.conftest import binaries
 from tests.integration.up.command import Up, run_up
 
@@ -39,7 +39,7 @@ def shared_folder() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def demo(binaries: Binaries, shared_folder: Path) -> str:
+def demo(binaries: PlaneBinaries, shared_folder: Path) -> str:
     """All that the demo said, from a first start to its end."""
     return run_up("--folder", str(shared_folder), "--nodes", "8", "--demo", "--once")
 

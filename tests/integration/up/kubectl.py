@@ -17,8 +17,8 @@ from urllib.parse import quote, urlsplit
 
 import yaml
 
-from fluxnetes.plane.certificates import Certificate
-from fluxnetes.plane.paths import Places
+from fluxnetes.plane.certificates import PlaneCertificate
+from fluxnetes.plane.paths import PlanePaths
 
 Object = dict[str, Any]
 
@@ -40,8 +40,8 @@ class Kubectl:
     def __init__(self, kubeconfig: Path, folder: Path) -> None:
         config = yaml.safe_load(kubeconfig.read_text())
         self._server = urlsplit(config["clusters"][0]["cluster"]["server"])
-        keys = Places(kubeconfig.parent).keys
-        admin = Certificate(keys / "admin.crt", keys / "admin.key")
+        keys = PlanePaths(kubeconfig.parent).keys
+        admin = PlaneCertificate(keys / "admin.crt", keys / "admin.key")
         self._trust = ssl.create_default_context(cafile=keys / "ca.crt")
         self._trust.load_cert_chain(admin.certificate, admin.key)
         self._folder = folder

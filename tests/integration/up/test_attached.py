@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from fluxnetes.cli.up.show import tell_of_cluster
-from fluxnetes.plane.api import Api
-from fluxnetes.plane.binaries import Binaries
+from fluxnetes.plane.api import PlaneApi
+from fluxnetes.plane.binaries import PlaneBinaries
 from fluxnetes.plane.errors import RequestRefused
 from fluxnetes.plane.plane import ControlPlane
 from fluxnetes.webhook.run import listen
@@ -22,7 +22,9 @@ REGISTRATIONS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurat
 
 
 @pytest.fixture(scope="module")
-def plane(binaries: Binaries, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+def plane(
+    binaries: PlaneBinaries, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ControlPlane]:
     """A cluster of somebody else."""
     folder = tmp_path_factory.mktemp("plane")
     with ControlPlane(folder, nodes=2, fsync=False, binaries=binaries) as plane:
@@ -30,7 +32,7 @@ def plane(binaries: Binaries, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 @pytest.fixture
-def api(plane: ControlPlane) -> Iterator[Api]:
+def api(plane: ControlPlane) -> Iterator[PlaneApi]:
     with plane.api() as api:
         yield api
 
@@ -43,7 +45,7 @@ def url() -> str:
 
 
 def test_pods_that_name_us_and_all_that_opted_in_are_scheduled_and_the_webhook_goes_with_us(
-    plane: ControlPlane, api: Api, folder: Path, url: str
+    plane: ControlPlane, api: PlaneApi, folder: Path, url: str
 ) -> None:
     with Up(*_attached(plane, folder), "--webhook-url", url) as up:
         told = up.hear("Ctrl-C")
@@ -58,7 +60,7 @@ def test_pods_that_name_us_and_all_that_opted_in_are_scheduled_and_the_webhook_g
 
 
 def test_a_webhook_that_others_rely_on_is_not_replaced(
-    plane: ControlPlane, api: Api, folder: Path, url: str
+    plane: ControlPlane, api: PlaneApi, folder: Path, url: str
 ) -> None:
     service = {"namespace": "fluxnetes-system", "name": "fluxnetes-webhook"}
     webhook = {
@@ -108,7 +110,7 @@ def _attached(plane: ControlPlane, folder: Path) -> tuple[str, ...]:
     return ("--kubeconfig", str(plane.kubeconfig), "--folder", str(folder))
 
 
-def _run_opted_in(api: Api, namespace: str) -> None:
+def _run_opted_in(api: PlaneApi, namespace: str) -> None:
     """A plain Job in a namespace with the label goes through the queue."""
     labels = {"fluxnetes.io/managed": "true"}
     api.create(NAMESPACES, {"metadata": {"name": namespace, "labels": labels}})

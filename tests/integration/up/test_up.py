@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from fluxnetes.cli.up import main
-from fluxnetes.plane.api import Api
-from fluxnetes.plane.certificates import Certificate
+from fluxnetes.plane.api import PlaneApi
+from fluxnetes.plane.certificates import PlaneCertificate
 from fluxnetes.plane.nodes import NODES
-from fluxnetes.plane.paths import Places
+from fluxnetes.plane.paths import PlanePaths
 from tests.integration.plane.objects import PODS, a_pod, is_running, wait_for
 from tests.integration.up.command import Up, run_up
 
@@ -93,8 +93,8 @@ def test_a_folder_that_cannot_be_is_refused(folder: Path) -> None:
     assert "use another --folder" in run_up("--folder", str(folder / "below"), status=1)
 
 
-def _connect(folder: Path) -> Api:
-    places = Places(folder / "plane")
+def _connect(folder: Path) -> PlaneApi:
+    places = PlanePaths(folder / "plane")
     port = json.loads(places.ports.read_text())["kube-apiserver"]
-    admin = Certificate(places.keys / "admin.crt", places.keys / "admin.key")
-    return Api(port, places.keys / "ca.crt", admin)
+    admin = PlaneCertificate(places.keys / "admin.crt", places.keys / "admin.key")
+    return PlaneApi(port, places.keys / "ca.crt", admin)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from fluxnetes.kube.auth.access import Access, find_access
-from fluxnetes.plane.api import Api
-from fluxnetes.plane.binaries import Binaries
+from fluxnetes.kube.auth.access import ApiAccess, find_access
+from fluxnetes.plane.api import PlaneApi
+from fluxnetes.plane.binaries import PlaneBinaries
 from fluxnetes.plane.components import API_SERVER, CONTROLLERS, ETCD
 from fluxnetes.plane.plane import ControlPlane
 from tests.integration.kube.conftest import binaries, pytest_pyfunc_call  # noqa: F401
@@ -18,7 +18,7 @@ from tests.integration.webhook.objects import MANAGED
 
 @pytest.fixture(scope="session")
 def plane(
-    binaries: Binaries,  # noqa: F811 - a fixture's name is its parameter's
+    binaries: PlaneBinaries,  # noqa: F811 - a fixture's name is its parameter's
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[ControlPlane]:
     """A real API server and its controllers; the two nodes are played by nobody."""
@@ -49,31 +49,31 @@ def webhook(command: Command) -> Command:
 
 
 @pytest.fixture
-def access(plane: ControlPlane) -> Access:
+def access(plane: ControlPlane) -> ApiAccess:
     """As an admin."""
     return find_access(plane.kubeconfig)
 
 
 @pytest.fixture
-def api(plane: ControlPlane) -> Iterator[Api]:
+def api(plane: ControlPlane) -> Iterator[PlaneApi]:
     """As an admin, without waiting for anything."""
     with plane.api() as api:
         yield api
 
 
 @pytest.fixture
-def opted_in(api: Api) -> str:
+def opted_in(api: PlaneApi) -> str:
     """A namespace that is this test's alone, and goes through the queue."""
     return make_namespace(api, MANAGED)
 
 
 @pytest.fixture
-def ordinary(api: Api) -> str:
+def ordinary(api: PlaneApi) -> str:
     """A namespace that is this test's alone."""
     return make_namespace(api, {})
 
 
-def make_namespace(api: Api, labels: dict[str, str]) -> str:
+def make_namespace(api: PlaneApi, labels: dict[str, str]) -> str:
     metadata = {"generateName": "test-", "labels": labels}
     name: str = api.create("/api/v1/namespaces", {"metadata": metadata})["metadata"]["name"]
     return name

@@ -6,8 +6,8 @@ import json
 from typing import Any
 from urllib.parse import urlsplit
 
-from fluxnetes.plane.api import Api
-from fluxnetes.plane.certificates import Authority
+from fluxnetes.plane.api import PlaneApi
+from fluxnetes.plane.certificates import PlaneAuthority
 from fluxnetes.plane.plane import ControlPlane
 
 Content = dict[str, Any]
@@ -62,7 +62,7 @@ _SPEC: Content = {
 }
 
 
-def first_pod(api: Api, namespace: str, labels: str = "") -> Content:
+def first_pod(api: PlaneApi, namespace: str, labels: str = "") -> Content:
     """Some pod with these labels, once there is one."""
     for found in api.follow(f"{pods(namespace)}?labelSelector={labels}"):
         if found:
@@ -80,10 +80,10 @@ def comparable(made: Content) -> Content:
     return found
 
 
-def as_user(plane: ControlPlane, user: str, group: str) -> Api:
+def as_user(plane: ControlPlane, user: str, group: str) -> PlaneApi:
     """A connection of somebody else."""
-    authority = Authority(plane.places.keys)
+    authority = PlaneAuthority(plane.places.keys)
     certificate = authority.issue_client(user.replace(":", "-"), user, group)
     port = urlsplit(plane.server).port
     assert port is not None
-    return Api(port, authority.files.certificate, certificate)
+    return PlaneApi(port, authority.files.certificate, certificate)

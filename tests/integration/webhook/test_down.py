@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from fluxnetes.plane.api import Api
+from fluxnetes.plane.api import PlaneApi
 from fluxnetes.plane.errors import RequestRefused
 from tests.integration.webhook.command import Command
 from tests.integration.webhook.objects import (
@@ -33,7 +33,7 @@ def down(webhook: Command) -> Iterator[None]:
 
 
 def test_what_opted_in_cannot_be_made_until_we_are_back(
-    api: Api, webhook: Command, opted_in: str, ordinary: str
+    api: PlaneApi, webhook: Command, opted_in: str, ordinary: str
 ) -> None:
     with down(webhook):
         for path, content in (
@@ -46,7 +46,7 @@ def test_what_opted_in_cannot_be_made_until_we_are_back(
     assert api.create(pods(opted_in), a_pod())["spec"]["schedulingGates"] == GATES
 
 
-def test_everything_else_can_be_made(api: Api, webhook: Command, ordinary: str) -> None:
+def test_everything_else_can_be_made(api: PlaneApi, webhook: Command, ordinary: str) -> None:
     with down(webhook):
         for namespace in (ordinary, "kube-system"):
             api.create(pods(namespace), a_pod("while-down"))
@@ -54,7 +54,7 @@ def test_everything_else_can_be_made(api: Api, webhook: Command, ordinary: str) 
 
 
 def test_what_is_there_can_be_changed_and_deleted(
-    api: Api, webhook: Command, opted_in: str
+    api: PlaneApi, webhook: Command, opted_in: str
 ) -> None:
     api.create(pods(opted_in), a_pod())
     api.create(jobs(opted_in), a_job())
@@ -69,7 +69,9 @@ def test_what_is_there_can_be_changed_and_deleted(
         api.delete(f"{pods(opted_in)}/a")
 
 
-def test_jobs_and_daemon_sets_that_run_go_on(api: Api, webhook: Command, opted_in: str) -> None:
+def test_jobs_and_daemon_sets_that_run_go_on(
+    api: PlaneApi, webhook: Command, opted_in: str
+) -> None:
     api.create(jobs(opted_in), a_job())
     with down(webhook):
         api.patch(f"{jobs(opted_in)}/a", {"spec": {"suspend": False}})

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from fluxnetes.kube.auth.access import Access
-from fluxnetes.kube.client import Client
+from fluxnetes.kube.auth.access import ApiAccess
+from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.objects.pods import PODS
 from fluxnetes.plane.plane import ControlPlane
 from fluxnetes.webhook.process import WebhookOptions, WebhookProcess
@@ -41,11 +41,11 @@ def alone(command: Command) -> None:
 
 
 async def test_when_it_is_killed_requests_wait_until_it_is_back(
-    plane: ControlPlane, access: Access, opted_in: str, tmp_path: Path
+    plane: ControlPlane, access: ApiAccess, opted_in: str, tmp_path: Path
 ) -> None:
     async with (
         asyncio.timeout(30),
-        Client(access) as client,
+        KubeClient(access) as client,
         WebhookProcess(WebhookOptions(plane.kubeconfig, tmp_path)) as webhook,
     ):
         await webhook.ready.wait()
@@ -64,12 +64,12 @@ async def test_when_it_is_killed_requests_wait_until_it_is_back(
 
 
 async def test_it_takes_what_it_is_told_to_take(
-    plane: ControlPlane, access: Access, ordinary: str, tmp_path: Path
+    plane: ControlPlane, access: ApiAccess, ordinary: str, tmp_path: Path
 ) -> None:
     options = WebhookOptions(plane.kubeconfig, tmp_path, everything=True)
     async with (
         asyncio.timeout(30),
-        Client(access) as client,
+        KubeClient(access) as client,
         WebhookProcess(options) as webhook,
     ):
         await webhook.ready.wait()

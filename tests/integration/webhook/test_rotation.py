@@ -15,26 +15,26 @@ import aiohttp
 import pytest
 from cryptography import x509
 
-from fluxnetes.kube.auth.access import Access
-from fluxnetes.kube.client import Client
-from fluxnetes.kube.errors import ServerFailed
+from fluxnetes.kube.auth.access import ApiAccess
+from fluxnetes.kube.client import KubeClient
+from fluxnetes.kube.errors import ServerError
 from fluxnetes.kube.objects.pods import PODS
 from fluxnetes.kube.objects.registrations import REGISTRATIONS
 from fluxnetes.kube.objects.secrets import SECRETS
 from fluxnetes.kube.patches import merge
-from fluxnetes.webhook.cert_store import SECRET, FolderKeeper, Keeper, SecretKeeper
+from fluxnetes.webhook.cert_store import SECRET, CertStore, FolderCertStore, SecretCertStore
 from fluxnetes.webhook.certificates import Lifetimes
-from fluxnetes.webhook.mutate import Policy
+from fluxnetes.webhook.mutate import AdmissionPolicy
 from fluxnetes.webhook.registration import (
     NAME,
-    Address,
-    Service,
+    WebhookAddress,
+    WebhookService,
     register,
     registration,
     unregister,
 )
 from fluxnetes.webhook.run import listen, serve
-from fluxnetes.webhook.settings import Setting
+from fluxnetes.webhook.settings import WebhookSettings
 from tests.integration.webhook.command import Command
 from tests.integration.webhook.objects import a_pod
 
@@ -52,11 +52,11 @@ def alone(command: Command) -> None:
 class Replica:
     """A webhook within the test."""
 
-    def __init__(self, client: Client, keeper: Keeper, lifetimes: Lifetimes) -> None:
+    def __init__(self, client: KubeClient, keeper: CertStore, lifetimes: Lifetimes) -> None:
         self._listener = listen("127.0.0.1")
         self.port: int = self._listener.getsockname()[1]
-        self._setting = Setting(
-            Address(f"https://127.0.0.1:{self.port}"),
+        self._setting = WebhookSettings(
+            WebhookAddress(f"https://127.0.0.1:{self.port}"),
             lifetimes=lifetimes,
             look_every=0.1,
             drain=0.5,
@@ -77,7 +77,7 @@ class Replica:
 
 @asynccontextmanager
 async def replica(
-    client: Client, keeper: Keeper, lifetimes: Lifetimes = SHORT
+    client: KubeClient, keeper: CertStore, lifetimes: Lifetimes = SHORT
 ) -> AsyncIterator[Replica]:
     made = Replica(client, keeper, lifetimes)
     async with asyncio.TaskGroup() as tasks:
@@ -89,7 +89,7 @@ async def replica(
             made.stop.set()
 
 
-async def bundle(client: Client) -> bytes:
+async def bundle(client: KubeClient) -> bytes:
     """Whom the API server is told to trust."""
     found = await client.get(REGISTRATIONS, NAME)
     (trusted,) = {webhook.client_config.ca_bundle for webhook in found.webhooks}
@@ -116,7 +116,7 @@ def signer(certificate: bytes) -> bytes:
     return found.value.key_identifier
 
 
-async def make_pods(client: Client, namespace: str, prefix: str, until: asyncio.Event) -> int:
+async def make_pods(client: KubeClient, namespace: str, prefix: str, until: asyncio.Event) -> int:
     """One after the other; how many."""
     made = 0
     while not until.is_set():
@@ -127,14 +127,14 @@ async def make_pods(client: Client, namespace: str, prefix: str, until: asyncio.
 
 
 async def test_rotation_under_load_loses_no_request(
-    access: Access, opted_in: str, tmp_path: Path
+    access: ApiAccess, opted_in: str, tmp_path: Path
 ) -> None:
     certificates: set[bytes] = set()
     seen = asyncio.Event()
     async with (
         asyncio.timeout(30),
-        Client(access) as client,
-        replica(client, FolderKeeper(tmp_path)) as webhook,
+        KubeClient(access) as client,
+        replica(client, FolderCertStore(tmp_path)) as webhook,
         asyncio.TaskGroup() as tasks,
     ):
         making = [tasks.create_task(make_pods(client, opted_in, each, seen)) for each in "abc"]
@@ -146,19 +146,19 @@ async def test_rotation_under_load_loses_no_request(
 
 
 async def test_a_registration_that_somebody_spoiled_is_mended(
-    access: Access, opted_in: str, tmp_path: Path
+    access: ApiAccess, opted_in: str, tmp_path: Path
 ) -> None:
     spoiled = merge({"webhooks": []})
-    async with Client(access) as client, replica(client, FolderKeeper(tmp_path)):
+    async with KubeClient(access) as client, replica(client, FolderCertStore(tmp_path)):
         await client.patch(REGISTRATIONS, NAME, spoiled)
         async with asyncio.timeout(10):
             while len((await client.get(REGISTRATIONS, NAME)).webhooks) != 2:
                 await asyncio.sleep(0.02)
 
 
-async def test_replicas_share_one_secret(access: Access, ordinary: str) -> None:
-    async with Client(access) as client:
-        keepers = [SecretKeeper(client, ordinary) for _ in range(2)]
+async def test_replicas_share_one_secret(access: ApiAccess, ordinary: str) -> None:
+    async with KubeClient(access) as client:
+        keepers = [SecretCertStore(client, ordinary) for _ in range(2)]
         async with (
             replica(client, keepers[0], Lifetimes()) as one,
             replica(client, keepers[1], Lifetimes()) as other,
@@ -170,31 +170,33 @@ async def test_replicas_share_one_secret(access: Access, ordinary: str) -> None:
         assert base64.b64decode(secret.data["ca.crt"]) == trusted
 
 
-async def test_of_two_who_write_a_secret_at_once_one_wins(access: Access, ordinary: str) -> None:
-    async with Client(access) as client:
-        keeper = SecretKeeper(client, ordinary)
+async def test_of_two_who_write_a_secret_at_once_one_wins(access: ApiAccess, ordinary: str) -> None:
+    async with KubeClient(access) as client:
+        keeper = SecretCertStore(client, ordinary)
         for content in (b"first", b"second"):  # it is made, then replaced
             kept = await keeper.read()
             writes = (keeper.write({who: content}, kept) for who in ("one", "other"))
             assert sorted(await asyncio.gather(*writes)) == [False, True]
 
 
-async def test_a_deleted_secret_is_put_back(access: Access, opted_in: str, ordinary: str) -> None:
-    async with Client(access) as client, replica(client, SecretKeeper(client, ordinary)):
+async def test_a_deleted_secret_is_put_back(
+    access: ApiAccess, opted_in: str, ordinary: str
+) -> None:
+    async with KubeClient(access) as client, replica(client, SecretCertStore(client, ordinary)):
         before = await client.get(SECRETS, SECRET, ordinary)
         await client.delete(SECRETS, SECRET, ordinary)
         async with asyncio.timeout(10):
-            while (after := await SecretKeeper(client, ordinary).read()).version == "":
+            while (after := await SecretCertStore(client, ordinary).read()).version == "":
                 await asyncio.sleep(0.02)
         await client.create(PODS, a_pod(), opted_in)
     assert after.contents["ca.crt"] == base64.b64decode(before.data["ca.crt"])
 
 
 async def test_a_webhook_that_may_not_keep_its_certificates_says_so_and_can_be_stopped(
-    access: Access, caplog: pytest.LogCaptureFixture
+    access: ApiAccess, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with Client(access) as client:
-        made = Replica(client, SecretKeeper(client, "no-such-namespace"), SHORT)
+    async with KubeClient(access) as client:
+        made = Replica(client, SecretCertStore(client, "no-such-namespace"), SHORT)
         async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
             tasks.create_task(made.run())
             while "no-such-namespace" not in caplog.text:
@@ -202,15 +204,15 @@ async def test_a_webhook_that_may_not_keep_its_certificates_says_so_and_can_be_s
             made.stop.set()
 
 
-async def test_one_that_stops_takes_its_leave_first(access: Access, tmp_path: Path) -> None:
+async def test_one_that_stops_takes_its_leave_first(access: ApiAccess, tmp_path: Path) -> None:
     async def status(path: str) -> int:
         async with session.get(f"https://127.0.0.1:{webhook.port}{path}", ssl=False) as answer:
             return answer.status
 
     async with (
-        Client(access) as client,
+        KubeClient(access) as client,
         aiohttp.ClientSession() as session,
-        replica(client, FolderKeeper(tmp_path)) as webhook,
+        replica(client, FolderCertStore(tmp_path)) as webhook,
     ):
         assert await status("/readyz") == 200
         webhook.stop.set()
@@ -220,12 +222,14 @@ async def test_one_that_stops_takes_its_leave_first(access: Access, tmp_path: Pa
 
 
 async def test_the_api_server_takes_what_a_webhook_behind_a_service_tells_it(
-    access: Access, ordinary: str, opted_in: str
+    access: ApiAccess, ordinary: str, opted_in: str
 ) -> None:
-    content = registration(Service(ordinary), b"", Policy(ordinary), everything=False)
-    async with Client(access) as client:
+    content = registration(
+        WebhookService(ordinary), b"", AdmissionPolicy(ordinary), everything=False
+    )
+    async with KubeClient(access) as client:
         await register(client, content)
-        with pytest.raises(ServerFailed, match=f"fluxnetes-webhook.{ordinary}.svc"):
+        with pytest.raises(ServerError, match=f"fluxnetes-webhook.{ordinary}.svc"):
             await client.create(PODS, a_pod(), opted_in)
         await unregister(client)
         await unregister(client)

@@ -6,10 +6,10 @@ from typing import cast
 
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.demand import least_size
-from fluxnetes.cluster.groups import Group, is_live
-from fluxnetes.controller.state import Desk
+from fluxnetes.cluster.groups import WorkloadGroup, is_live
+from fluxnetes.controller.state import ControllerState
 from fluxnetes.kube.objects.jobs import Job
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from tests.property.controller.scene import Scene
 
 PATIENCE = 120
@@ -24,26 +24,26 @@ def check_that_all_came_to_an_end(scene: Scene) -> None:
     raise AssertionError("\n".join(map(scene.tell_of, _waiting(scene))))
 
 
-def _waiting(scene: Scene) -> list[Group]:
+def _waiting(scene: Scene) -> list[WorkloadGroup]:
     """Groups that should have come to an end, and have not."""
     desk = scene.play.desk
     groups = [group for group in desk.world.groups.values() if _is_alive(group)]
     return [group for group in groups if not (_may_wait(group) or _is_hopeless(desk, group))]
 
 
-def _is_alive(group: Group) -> bool:
+def _is_alive(group: WorkloadGroup) -> bool:
     jobs = [job for job in group.workloads.values() if cast(Job, job).end is None]
     return bool(group.parts or jobs or any(is_live(m.pod) for m in group.pods.values()))
 
 
-def _is_hopeless(desk: Desk, group: Group) -> bool:
+def _is_hopeless(desk: ControllerState, group: WorkloadGroup) -> bool:
     """Whether it could run when it came, and there are no such nodes any more."""
     jobs = [desk.job(part) for part in group.parts]
-    asked = [job.submission.request for job in jobs if job.state is State.PENDING]
+    asked = [job.submission.request for job in jobs if job.state is JobState.PENDING]
     return any(not desk.matcher.satisfiable(request) for request in asked)
 
 
-def _may_wait(group: Group) -> bool:
+def _may_wait(group: WorkloadGroup) -> bool:
     """Its job has ended without it, or it is not complete."""
     if group.parts:
         return False

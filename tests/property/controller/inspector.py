@@ -13,10 +13,10 @@ from collections import Counter
 from dataclasses import dataclass
 
 from fluxnetes.cluster.demand import least_size
-from fluxnetes.cluster.groups import Group, GroupKey, Part, is_live
+from fluxnetes.cluster.groups import GroupKey, GroupPart, WorkloadGroup, is_live
 from fluxnetes.cluster.labels.names import EXCLUSIVE
 from fluxnetes.cluster.pods.requests import held_amounts
-from fluxnetes.controller.actions.types import Bind
+from fluxnetes.controller.actions.types import BindPod
 from fluxnetes.controller.state import ELSEWHERE
 from fluxnetes.kube.objects.pods import Pod
 from fluxnetes.queue.states import HOLDING, WAITING
@@ -63,13 +63,13 @@ class Inspector:
 
     # -- binds ---------------------------------------------------------------------------------
 
-    def _takes_off(self, bind: Bind) -> None:
+    def _takes_off(self, bind: BindPod) -> None:
         pods, world = self._play.cluster.pods, self._play.desk.world
         seen = (uid for uid in world.others.pods if uid in pods and not is_ours(pods[uid]))
         machine = world.machines.machines.get(bind.node)
         self._aware[bind.uid] = Aware(frozenset(seen), dict(machine.sizes) if machine else {})
 
-    def _lands(self, bind: Bind) -> None:
+    def _lands(self, bind: BindPod) -> None:
         """A pod was bound just now."""
         cluster, aware = self._play.cluster, self._aware[bind.uid]
         mine, there = cluster.pods[bind.uid], cluster.on(bind.node)
@@ -122,13 +122,13 @@ class Inspector:
         known = self._play.desk.parts.get(job)
         return known is not None and task in known[1].ended
 
-    def _check_seats(self, group: Group) -> None:
+    def _check_seats(self, group: WorkloadGroup) -> None:
         for uid, (part, task) in group.seats.items():
             assert part in group.parts and part.pods.get(task) == uid, f"{uid} sits nowhere"
         for part in group.parts:
             self._check_part(group, part)
 
-    def _check_part(self, group: Group, part: Part) -> None:
+    def _check_part(self, group: WorkloadGroup, part: GroupPart) -> None:
         for task, uid in part.pods.items():
             assert group.seats.get(uid) == (part, task), f"{uid} does not know its seat"
             assert task not in part.ended, f"{uid} sits on a seat that is over"
@@ -141,7 +141,7 @@ class Inspector:
 
     # -- groups that are half there ------------------------------------------------------------
 
-    def _check_partial(self, group: Group) -> None:
+    def _check_partial(self, group: WorkloadGroup) -> None:
         now = self._play.cluster.now
         there = frozenset(uid for uid, m in group.pods.items() if self._is_placed(uid))
         if not there and not group.parts:

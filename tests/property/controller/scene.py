@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar, cast
 
-from fluxnetes.cluster.groups import Group
+from fluxnetes.cluster.groups import WorkloadGroup
 from fluxnetes.cluster.labels.names import HOLD, QUEUED
 from fluxnetes.kube.objects.base import Object
 from fluxnetes.kube.objects.jobs import Job
@@ -72,7 +72,7 @@ class Scene:
 
     # -- words ---------------------------------------------------------------------------------
 
-    def tell_of(self, group: Group) -> str:
+    def tell_of(self, group: WorkloadGroup) -> str:
         """What is the matter with a group, for whoever reads a failure."""
         desk, lines = self.play.desk, [f"{group.key}: closed {group.closed}, told {group.told!r}"]
         for part in group.parts:

@@ -16,10 +16,10 @@ from fluxnetes.jobspec.build import jobspec, node, slot
 from fluxnetes.jobspec.constraint import Hostlist
 from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.match.planning import times
-from fluxnetes.queue.changes import Window
+from fluxnetes.queue.changes import NodeWindow
 from fluxnetes.queue.events import Ended, NodesClosed, NodesLost, Occupied, Submit
-from fluxnetes.queue.jobs import Job, Request, Submission
-from fluxnetes.queue.states import State
+from fluxnetes.queue.jobs import QueueJob, Request, Submission
+from fluxnetes.queue.states import JobState
 from tests.property.queue.world import Step, World
 
 
@@ -32,7 +32,7 @@ class Books:
         self._parent = dict(
             zip(graph.edge_target.tolist(), graph.edge_source.tolist(), strict=True)
         )
-        self._windows: dict[str, Window | None] = {}
+        self._windows: dict[str, NodeWindow | None] = {}
         self._own: dict[int, dict[int, int]] = {}
         """What each job had for itself when we last looked, by row of the graph."""
 
@@ -108,7 +108,7 @@ class Books:
             free = int(world.graph.size[row]) - others.get(row, 0)
             assert taken <= free, f"{taken} of {world.graph.path(row)} are taken, of {free}"
 
-    def _check_beside(self, window: Window, spec: Submission, walltime: int | None) -> None:
+    def _check_beside(self, window: NodeWindow, spec: Submission, walltime: int | None) -> None:
         """A job that has nodes of a window is gone before it, or may be in it."""
         now = self._world.now
         if not window.maintenance and spec.reservation == window.name:
@@ -141,7 +141,7 @@ def _amounts(graph: ResourceGraph, placement: Placement) -> Counter[str]:
     return Counter({"node": found["node"]}) if found["node"] else found
 
 
-def _asked(job: Job) -> Counter[str]:
+def _asked(job: QueueJob) -> Counter[str]:
     """What a job must have, all of it; an elastic one as many units as it says it has."""
     request, size = job.submission.request, job.submission.size
     if size is not None:
@@ -173,5 +173,5 @@ def _check_that_it_starts(world: World, request: Request) -> None:
     last = 1_000_000 + len(world.scheduler.jobs)
     world.scheduler.apply(Submit(Submission(last, request, walltime=1)), world.now)
     world.scheduler.cycle(world.now)
-    assert world.job(last).state is State.ALLOCATED, world.scheduler.explain(last, world.now)
+    assert world.job(last).state is JobState.ALLOCATED, world.scheduler.explain(last, world.now)
     world.scheduler.apply(Ended(last), world.now)

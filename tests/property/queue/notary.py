@@ -17,10 +17,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from fluxnetes.queue.changes import Event
+from fluxnetes.queue.changes import JobEvent
 from fluxnetes.queue.events import Maintain, NodesClosed, NodesLost, Occupied
-from fluxnetes.queue.jobs import Job
-from fluxnetes.queue.states import ENDED, State
+from fluxnetes.queue.jobs import QueueJob
+from fluxnetes.queue.states import ENDED, JobState
 from tests.property.queue.world import Step, World
 
 _NEVER = 2**62
@@ -33,7 +33,7 @@ class Notary:
         self._world = world
         self.promised: dict[int, int] = {}
         self.moved_later = 0
-        self._state: dict[int, State | None] = {}
+        self._state: dict[int, JobState | None] = {}
         self._ends: Counter[int] = Counter()
 
     def check(self, step: Step) -> None:
@@ -47,7 +47,7 @@ class Notary:
         assert set(self._world.ids) <= set(self._ends)
         assert set(self._ends.values()) <= {1}, f"ends: {self._ends}"
 
-    def _read(self, event: Event, step: Step) -> None:
+    def _read(self, event: JobEvent, step: Step) -> None:
         assert event.at == step.now
         match event.kind:
             case "planned":
@@ -59,7 +59,7 @@ class Notary:
 
     # -- promises ------------------------------------------------------------------------------
 
-    def _planned(self, event: Event, step: Step) -> None:
+    def _planned(self, event: JobEvent, step: Step) -> None:
         assert event.start is not None
         assert event.start >= step.now, f"a promise in the past: {event}"
         before = self.promised.get(event.job, _NEVER)
@@ -69,21 +69,21 @@ class Notary:
             self.moved_later += 1
         self.promised[event.job] = event.start
 
-    def _unplanned(self, event: Event, step: Step) -> None:
+    def _unplanned(self, event: JobEvent, step: Step) -> None:
         """Nothing is promised any more; at a job's own wish, or for one of the four reasons."""
         assert event.job in self.promised, f"what was not promised was taken back: {event}"
         if event.reason not in ("it was changed", "it asks for something else"):
             self._check_reason(event, step)
         del self.promised[event.job]
 
-    def _check_open_promise(self, job: Job) -> None:
+    def _check_open_promise(self, job: QueueJob) -> None:
         start = job.plan.start if job.plan is not None else None
         assert start == self.promised.get(job.id), f"job {job.id}: {job.plan} is not written down"
         assert start is None or start > self._world.now, f"job {job.id} was due at {start}"
 
     # -- lives ---------------------------------------------------------------------------------
 
-    def _transition(self, event: Event) -> None:
+    def _transition(self, event: JobEvent) -> None:
         assert event.before == self._state.get(event.job), f"the story has a gap: {event}"
         assert event.after is not None
         self._state[event.job] = event.after
@@ -92,18 +92,18 @@ class Notary:
             # What an array was promised is used up by its next task.
             job = self._world.job(job).parent or job
         promised = self.promised.pop(job, _NEVER)
-        if event.after is State.ALLOCATED or job != event.job:
+        if event.after is JobState.ALLOCATED or job != event.job:
             assert event.at <= promised, f"job {event.job} was promised {promised}: {event}"
         self._ends[event.job] += event.after in ENDED
 
     # -- reasons -------------------------------------------------------------------------------
 
-    def _check_reason(self, event: Event, step: Step) -> None:
+    def _check_reason(self, event: JobEvent, step: Step) -> None:
         """Several things may have come together; what is told must be true, and one must count."""
         counts = [self._counts(part, event, step) for part in event.reason.split("; ")]
         assert any(counts), f"moved later without a reason that counts: {event}"
 
-    def _counts(self, reason: str, event: Event, step: Step) -> bool:
+    def _counts(self, reason: str, event: JobEvent, step: Step) -> bool:
         """Whether a promise may be moved for this; fails if it is not true."""
         if found := re.fullmatch(r"job (\d+) is ordered before it", reason):
             assert self._is_before(int(found[1]), event.job), event
@@ -125,11 +125,11 @@ class Notary:
     def _is_before(self, one: int, other: int) -> bool:
         return self._place(self._world.job(one)) < self._place(self._world.job(other))
 
-    def _place(self, job: Job) -> tuple[int, str, int, int, int]:
+    def _place(self, job: QueueJob) -> tuple[int, str, int, int, int]:
         queue = next(q for q in self._world.config.queues if q.name == job.queue)
         return (-queue.priority, queue.name, -job.submission.job_class, job.arrival, job.id)
 
     def _check_overrun(self, id: int) -> None:
         """Somebody is there, and should not be any more."""
         assert id in self._world.present or self._ends[id], f"job {id} is not there"
-        assert self._state[id] is State.ENDING or self._ends[id], f"job {id} may still be there"
+        assert self._state[id] is JobState.ENDING or self._ends[id], f"job {id} may still be there"

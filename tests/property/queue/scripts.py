@@ -21,9 +21,17 @@ from hypothesis import strategies as st
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.pools import pool_graph
 from fluxnetes.match.gang.model import Gang, Shape
-from fluxnetes.queue.config import Config, Policy, QueueConfig
+from fluxnetes.queue.config import BackfillPolicy, QueueConfig, SchedulerConfig
 from fluxnetes.queue.events import NodesBack, NodesOpened, Occupied, Release, Submit
-from fluxnetes.queue.jobs import After, Array, Dependency, OnLoss, Request, Size, Submission
+from fluxnetes.queue.jobs import (
+    Dependency,
+    DependencyKind,
+    ElasticSize,
+    JobArray,
+    OnLoss,
+    Request,
+    Submission,
+)
 from tests.property.queue.happenings import CALM, ROUGH, wild, windows
 from tests.property.queue.story import Act, Fate, Script
 from tests.property.queue.workloads import many, whole_nodes
@@ -71,16 +79,18 @@ def _shape(draw: st.DrawFn, most: int) -> Shape:
 
 # -- queues ----------------------------------------------------------------------------------------
 
-policies = st.sampled_from([Policy.EASY, Policy.HYBRID, Policy.CONSERVATIVE])
+policies = st.sampled_from(
+    [BackfillPolicy.EASY, BackfillPolicy.HYBRID, BackfillPolicy.CONSERVATIVE]
+)
 
 
 @st.composite
-def queues(draw: st.DrawFn, *, preempts: bool = False) -> Config:
+def queues(draw: st.DrawFn, *, preempts: bool = False) -> SchedulerConfig:
     """A queue for everybody, and one that goes before it."""
     grace = draw(st.integers(0, 2))
     urgent = QueueConfig("urgent", draw(policies), reservations=2, grace=grace, priority=1)
     default = QueueConfig("default", draw(policies), reservations=2, grace=grace)
-    return Config(queues=(default, replace(urgent, preempts=preempts)))
+    return SchedulerConfig(queues=(default, replace(urgent, preempts=preempts)))
 
 
 # -- stories ---------------------------------------------------------------------------------------
@@ -153,9 +163,11 @@ def rough_jobs(draw: st.DrawFn, requests: st.SearchStrategy[Request]) -> Coming:
     return submission, Fate(runtime, draw(st.integers(0, 3)), draw(st.booleans()), balks)
 
 
-arrays = st.builds(Array, st.integers(1, 4), st.sampled_from([None, 1, 2]))
-sizes = st.builds(lambda low, more: Size(low, low + more), st.integers(1, 2), st.integers(0, 3))
-dependencies = st.builds(Dependency, st.sampled_from(After), st.integers(1, 4))
+arrays = st.builds(JobArray, st.integers(1, 4), st.sampled_from([None, 1, 2]))
+sizes = st.builds(
+    lambda low, more: ElasticSize(low, low + more), st.integers(1, 2), st.integers(0, 3)
+)
+dependencies = st.builds(Dependency, st.sampled_from(DependencyKind), st.integers(1, 4))
 
 
 @st.composite

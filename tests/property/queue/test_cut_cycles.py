@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluxnetes.graph.columns import ResourceGraph
-from fluxnetes.queue.changes import Event
-from fluxnetes.queue.config import Config
+from fluxnetes.queue.changes import JobEvent
+from fluxnetes.queue.config import SchedulerConfig
 from tests.property.profile import examples
 from tests.property.queue.notary import Notary
 from tests.property.queue.scripts import Weather, gangs, pools, queues, scripts, whole
@@ -21,7 +21,9 @@ from tests.unit.queue.keeper import Keeper
 Build = Callable[[], ResourceGraph]
 
 
-def stories(build: Build, config: Config, script: Script, most: int | None) -> list[list[Event]]:
+def stories(
+    build: Build, config: SchedulerConfig, script: Script, most: int | None
+) -> list[list[JobEvent]]:
     """All that is written down of each job."""
     world, keeper = World(build, config, script, most=most), Keeper()
     notary = Notary(world)
@@ -36,14 +38,14 @@ def stories(build: Build, config: Config, script: Script, most: int | None) -> l
 
 @examples(60)
 @given(config=queues(), script=scripts(whole, Weather.ROUGH), most=st.integers(1, 3))
-def test_whole_nodes(config: Config, script: Script, most: int) -> None:
+def test_whole_nodes(config: SchedulerConfig, script: Script, most: int) -> None:
     cut = stories(bare_nodes_of_four, config, script, most)
     assert cut == stories(bare_nodes_of_four, config, script, None)
 
 
 @examples(60)
 @given(config=queues(preempts=True), script=scripts(gangs(), Weather.WILD), most=st.integers(1, 3))
-def test_gangs_of_pods(config: Config, script: Script, most: int) -> None:
+def test_gangs_of_pods(config: SchedulerConfig, script: Script, most: int) -> None:
     assert stories(pools, config, script, most) == stories(pools, config, script, None)
 
 

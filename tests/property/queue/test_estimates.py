@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Allocation
-from fluxnetes.queue.config import Config
+from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.queue.events import Ended, Started, Submit
 from fluxnetes.queue.jobs import Submission
 from fluxnetes.queue.scheduler import Scheduler
-from fluxnetes.queue.states import ENDED, HOLDING, State
+from fluxnetes.queue.states import ENDED, HOLDING, JobState
 from fluxnetes.simulate.estimate import Estimate, estimate
 from tests.property.profile import examples
 from tests.property.queue.scripts import (
@@ -71,7 +71,7 @@ def live_on(queue: Scheduler, job: Submission, now: int) -> Life:
         life.counted &= queue.plans_by_counting
         given = queue.take_changes().allocations
         for id in [
-            j.id for j in queue.jobs.values() if j.state is State.ALLOCATED and j.id in given
+            j.id for j in queue.jobs.values() if j.state is JobState.ALLOCATED and j.id in given
         ]:
             queue.apply(Started(id), instant)
             if job.id in (id, queue.job(id).parent):
@@ -117,7 +117,7 @@ def rows(allocation: Allocation) -> tuple[object, ...]:
 )
 @examples(80)
 def test_by_counting_the_living_queue_does_what_was_estimated(
-    config: Config, script: Script, number: int, job: Submission
+    config: SchedulerConfig, script: Script, number: int, job: Submission
 ) -> None:
     world = World(partial(bare_nodes, NODES), config, script)
     at_instant(world, number)
@@ -137,7 +137,7 @@ def test_by_counting_the_living_queue_does_what_was_estimated(
 )
 @examples(80)
 def test_on_pools_a_queue_that_goes_on_from_the_same_does_what_was_estimated(
-    config: Config, script: Script, number: int, job: Submission
+    config: SchedulerConfig, script: Script, number: int, job: Submission
 ) -> None:
     world = World(pools, config, script)
     at_instant(world, number)
@@ -156,7 +156,7 @@ def test_on_pools_a_queue_that_goes_on_from_the_same_does_what_was_estimated(
 )
 @examples(60)
 def test_it_is_the_same_on_a_new_graph_that_is_told_of_others_and_of_closed_nodes(
-    config: Config, script: Script, number: int, job: Submission
+    config: SchedulerConfig, script: Script, number: int, job: Submission
 ) -> None:
     world = World(pools, config, script)
     at_instant(world, number)
@@ -180,7 +180,7 @@ def allocation_rows(found: Estimate) -> tuple[object, ...] | None:
 )
 @examples(40)
 def test_the_queue_hears_nothing_of_it(
-    config: Config, script: Script, number: int, job: Submission
+    config: SchedulerConfig, script: Script, number: int, job: Submission
 ) -> None:
     """A queue of which estimates are asked at every instant has the same story."""
 

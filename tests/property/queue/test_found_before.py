@@ -6,10 +6,10 @@ from functools import partial
 
 from fluxnetes.jobspec.constraint import Hostlist
 from fluxnetes.match.gang.model import Gang, Shape
-from fluxnetes.queue.config import Config, Policy, QueueConfig
+from fluxnetes.queue.config import BackfillPolicy, QueueConfig, SchedulerConfig
 from fluxnetes.queue.events import Event, Maintain, Reserve, Submit
 from fluxnetes.queue.jobs import Request, Submission
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from tests.property.queue.notary import Notary
 from tests.property.queue.scripts import pools
 from tests.property.queue.story import Act, Fate, Script
@@ -40,9 +40,9 @@ def test_a_job_that_does_not_fit_into_its_reservation_is_rejected() -> None:
     reserve = Reserve("w", 0, 1, 1, users=frozenset({"ada"}))
     late = comes(1, whole_nodes(1), 2, user="ada", reservation="w")
     world = lived(
-        World(bare_nodes, one_queue(Policy.EASY), script([(0, reserve), (0, late)], {1: 2}))
+        World(bare_nodes, one_queue(BackfillPolicy.EASY), script([(0, reserve), (0, late)], {1: 2}))
     )
-    assert world.job(1).state is State.REJECTED
+    assert world.job(1).state is JobState.REJECTED
     assert world.job(1).reason == "a walltime of 2 s; advance reservation w is there for 1 s"
 
 
@@ -50,7 +50,7 @@ def test_a_job_whose_reservation_ends_before_it_found_room_there_is_rejected() -
     reserve = Reserve("w", 0, 5, 1, users=frozenset({"ada"}))
     first, second = (comes(id, whole_nodes(1), 4, user="ada", reservation="w") for id in (1, 2))
     acts: list[tuple[int, Event]] = [(0, reserve), (0, first), (0, second)]
-    world = lived(World(bare_nodes, one_queue(Policy.EASY), script(acts, {1: 4, 2: 4})))
+    world = lived(World(bare_nodes, one_queue(BackfillPolicy.EASY), script(acts, {1: 4, 2: 4})))
     assert world.job(1).start == 0
     assert world.job(2).reason == "advance reservation w is over"
 
@@ -62,7 +62,7 @@ def test_an_endless_job_that_moves_earlier_is_still_endless() -> None:
         (0, comes(id, whole_nodes(size), walltime)) for id, (size, walltime) in sizes.items()
     ]
     story = script(acts, {1: 0, 2: 1, 3: 1, 4: 1})
-    world = lived(World(partial(bare_nodes, 4), one_queue(Policy.CONSERVATIVE), story))
+    world = lived(World(partial(bare_nodes, 4), one_queue(BackfillPolicy.CONSERVATIVE), story))
     assert [world.job(id).start for id in world.ids] == [0, 0, 1, 2]
 
 
@@ -74,7 +74,7 @@ def test_room_that_is_freed_goes_to_the_higher_class_that_came_at_the_same_insta
         (5, comes(3, whole_nodes(1), 3, job_class=1)),
     ]
     story = script(acts, {1: 5, 2: 3, 3: 3})
-    world = lived(World(partial(bare_nodes, 1), one_queue(Policy.EASY), story))
+    world = lived(World(partial(bare_nodes, 1), one_queue(BackfillPolicy.EASY), story))
     assert [world.job(id).start for id in world.ids] == [0, 8, 5]
 
 
@@ -95,7 +95,7 @@ def test_who_is_promised_this_very_moment_starts_in_this_cycle() -> None:
     acts: list[tuple[int, Event]] = [(0, window)]
     acts += [(0, comes(id, request, walltime)) for id, (request, walltime) in asks.items()]
     runtimes = dict.fromkeys(asks, 1) | {5: 2}
-    world = lived(World(pools, one_queue(Policy.HYBRID), script(acts, runtimes)))
+    world = lived(World(pools, one_queue(BackfillPolicy.HYBRID), script(acts, runtimes)))
     assert world.job(7).start == 0
 
 
@@ -106,12 +106,12 @@ def test_the_room_of_those_who_were_made_to_go_is_held_though_they_are_slow_to_l
         return Gang((Shape.of(1, {"cpu": cpu, "memory": 1}),), (("licence", licences),))
 
     default = QueueConfig("default", grace=1)
-    urgent = QueueConfig("urgent", Policy.CONSERVATIVE, grace=1, priority=1, preempts=True)
+    urgent = QueueConfig("urgent", BackfillPolicy.CONSERVATIVE, grace=1, priority=1, preempts=True)
     acts = (
         Act(0, comes(1, gang(4, 2), 10, preemptible=True)),
         Act(0, comes(2, gang(4, 2), 10, preemptible=True)),
         Act(1, comes(3, gang(2, 3), 8, queue="urgent", job_class=1)),
     )
     story = Script(acts, {1: Fate(10, leaves=2), 2: Fate(10, leaves=2), 3: Fate(8)})
-    world = lived(World(pools, Config(queues=(default, urgent)), story))
+    world = lived(World(pools, SchedulerConfig(queues=(default, urgent)), story))
     assert [world.job(id).start for id in world.ids] == [11, 21, 3]

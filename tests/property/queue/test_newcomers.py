@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.queue.changes import Changes
-from fluxnetes.queue.config import Config
+from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.queue.events import Submit
 from fluxnetes.queue.states import WAITING
 from tests.property.profile import examples
@@ -29,7 +29,10 @@ stops = st.frozensets(st.integers(0, 30), max_size=4)
 
 
 def live(
-    build: Callable[[], ResourceGraph], config: Config, script: Script, stops: frozenset[int]
+    build: Callable[[], ResourceGraph],
+    config: SchedulerConfig,
+    script: Script,
+    stops: frozenset[int],
 ) -> None:
     world, at_once, later = World(build, config, script), Keeper(), Keeper()
     books = Books(world)
@@ -72,11 +75,11 @@ def joined(parts: Iterable[Changes]) -> Changes:
 
 @examples(60)
 @given(config=queues(), script=scripts(whole, Weather.ROUGH), stops=stops)
-def test_whole_nodes(config: Config, script: Script, stops: frozenset[int]) -> None:
+def test_whole_nodes(config: SchedulerConfig, script: Script, stops: frozenset[int]) -> None:
     live(lambda: bare_nodes(4), config, script, stops)
 
 
 @examples(60)
 @given(config=queues(preempts=True), script=scripts(gangs(), Weather.WILD), stops=stops)
-def test_gangs_of_pods(config: Config, script: Script, stops: frozenset[int]) -> None:
+def test_gangs_of_pods(config: SchedulerConfig, script: Script, stops: frozenset[int]) -> None:
     live(pools, config, script, stops)

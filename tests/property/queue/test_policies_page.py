@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from fluxnetes.queue.config import Policy
+from fluxnetes.queue.config import BackfillPolicy
 from tests.oracle import textbook
 from tests.property.queue.notary import Notary
 from tests.property.queue.workloads import Workload, bare_nodes, one_queue, script_of
@@ -32,7 +32,7 @@ Promise = tuple[str, int, int]
 class Example:
     """What the page says of one run."""
 
-    policy: Policy
+    policy: BackfillPolicy
     jobs: dict[str, textbook.Job]
     chart: list[str]
     """The row of each node."""
@@ -44,7 +44,7 @@ class Example:
 
 def read_page() -> Iterator[Example]:
     jobs: dict[str, textbook.Job] = {}
-    policy = Policy.CONSERVATIVE
+    policy = BackfillPolicy.CONSERVATIVE
     blocks = re.split(r"(?m)^```(?:text)?$", PAGE.read_text())
     for number, block in enumerate(blocks):
         if block.startswith("\njob "):
@@ -53,7 +53,7 @@ def read_page() -> Iterator[Example]:
             wait = re.match(r"(?s)[^#]*?jobs wait (\d+) seconds", blocks[number + 1])
             yield read_chart(block, policy, jobs, int(wait[1]) if wait else None)
         elif named := re.findall(r"(?m)^### (\w+):", block):
-            policy = Policy(named[-1])
+            policy = BackfillPolicy(named[-1])
 
 
 def read_jobs(block: str) -> dict[str, textbook.Job]:
@@ -66,7 +66,7 @@ def read_jobs(block: str) -> dict[str, textbook.Job]:
 
 
 def read_chart(
-    block: str, policy: Policy, jobs: dict[str, textbook.Job], wait: int | None
+    block: str, policy: BackfillPolicy, jobs: dict[str, textbook.Job], wait: int | None
 ) -> Example:
     starts = re.findall(r"(\w) (\d+)", re.findall(r"(?m)^starts +(.+)$", block)[0])
     promised = re.findall(r"(\w) (\d+) at (\d+)", re.findall(r"(?m)^promised +(.+)$", block)[0])
@@ -87,7 +87,7 @@ each = pytest.mark.parametrize(
 
 
 def test_the_page_has_an_example_of_every_policy() -> None:
-    assert {example.policy for example in EXAMPLES} == set(Policy)
+    assert {example.policy for example in EXAMPLES} == set(BackfillPolicy)
     assert len(EXAMPLES) == 6
 
 
@@ -134,8 +134,10 @@ def test_the_jobs_wait_as_long_as_the_page_says(example: Example) -> None:
         assert sum(example.starts[name] - comes[name] for name in comes) == example.wait
 
 
-@pytest.mark.parametrize("policy", [Policy.FCFS, Policy.EASY, Policy.CONSERVATIVE])
-def test_the_textbook_says_the_same(policy: Policy) -> None:
+@pytest.mark.parametrize(
+    "policy", [BackfillPolicy.FCFS, BackfillPolicy.EASY, BackfillPolicy.CONSERVATIVE]
+)
+def test_the_textbook_says_the_same(policy: BackfillPolicy) -> None:
     for example in EXAMPLES:
         if example.policy is policy:
             jobs: Workload = list(example.jobs.values())

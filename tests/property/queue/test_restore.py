@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluxnetes.graph.columns import ResourceGraph
-from fluxnetes.queue.changes import Event
-from fluxnetes.queue.config import Config
+from fluxnetes.queue.changes import JobEvent
+from fluxnetes.queue.config import SchedulerConfig
 from tests.property.profile import examples
 from tests.property.queue.books import Books, check_that_nothing_is_leaked
 from tests.property.queue.notary import Notary
@@ -29,7 +29,7 @@ stops = st.frozensets(st.integers(0, 30), max_size=4)
 class Outcome:
     """What became of a script."""
 
-    stories: dict[int, list[Event]]
+    stories: dict[int, list[JobEvent]]
     """All that is written down of each job."""
     counted: bool
     """Whether jobs were planned by counting at all times."""
@@ -37,7 +37,7 @@ class Outcome:
 
 def live(
     build: Callable[[], ResourceGraph],
-    config: Config,
+    config: SchedulerConfig,
     script: Script,
     stops: frozenset[int],
     *,
@@ -66,7 +66,7 @@ def live(
 @given(config=queues(preempts=True), script=scripts(whole, Weather.WILD), stops=stops)
 @examples(40)
 def test_by_counting_all_goes_on_as_though_nothing_had_happened(
-    config: Config, script: Script, stops: frozenset[int]
+    config: SchedulerConfig, script: Script, stops: frozenset[int]
 ) -> None:
     nodes = partial(bare_nodes, NODES)
     expected = live(nodes, config, script, frozenset())
@@ -79,6 +79,6 @@ def test_by_counting_all_goes_on_as_though_nothing_had_happened(
 @given(config=queues(preempts=True), script=scripts(gangs() | whole, Weather.WILD), stops=stops)
 @examples(40)
 def test_on_pools_promises_made_before_are_kept_after(
-    config: Config, script: Script, stops: frozenset[int]
+    config: SchedulerConfig, script: Script, stops: frozenset[int]
 ) -> None:
     live(pools, config, script, stops)

@@ -9,7 +9,7 @@ from functools import partial
 from hypothesis import given
 
 from fluxnetes.graph.columns import ResourceGraph
-from fluxnetes.queue.config import Config
+from fluxnetes.queue.config import SchedulerConfig
 from tests.property.profile import examples
 from tests.property.queue.scripts import NODES, Weather, gangs, pools, queues, scripts, whole
 from tests.property.queue.story import Script
@@ -22,7 +22,9 @@ from tests.unit.queue.snapshots import check_snapshot
 nodes = partial(bare_nodes, NODES)
 
 
-def check_every_instant(build: Callable[[], ResourceGraph], config: Config, script: Script) -> None:
+def check_every_instant(
+    build: Callable[[], ResourceGraph], config: SchedulerConfig, script: Script
+) -> None:
     """What is seen of a queue is what was written down, and stays what it is while time goes on."""
     world, keeper = World(build, config, script), Keeper()
     last = world.scheduler.snapshot()
@@ -38,14 +40,16 @@ def check_every_instant(build: Callable[[], ResourceGraph], config: Config, scri
 
 @given(config=queues(preempts=True), script=scripts(gangs() | whole, Weather.WILD))
 @examples(60)
-def test_at_every_instant_it_is_what_was_written_down(config: Config, script: Script) -> None:
+def test_at_every_instant_it_is_what_was_written_down(
+    config: SchedulerConfig, script: Script
+) -> None:
     check_every_instant(pools, config, script)
 
 
 @given(config=queues(preempts=True), script=scripts(whole, Weather.WILD), stops=stops)
 @examples(40)
 def test_who_goes_on_from_it_decides_what_the_queue_would_have_decided(
-    config: Config, script: Script, stops: frozenset[int]
+    config: SchedulerConfig, script: Script, stops: frozenset[int]
 ) -> None:
     expected = live(nodes, config, script, frozenset())
     found = live(nodes, config, script, stops, handed=True)
@@ -57,6 +61,6 @@ def test_who_goes_on_from_it_decides_what_the_queue_would_have_decided(
 @given(config=queues(preempts=True), script=scripts(gangs() | whole, Weather.WILD), stops=stops)
 @examples(40)
 def test_who_goes_on_from_it_keeps_what_was_promised(
-    config: Config, script: Script, stops: frozenset[int]
+    config: SchedulerConfig, script: Script, stops: frozenset[int]
 ) -> None:
     live(pools, config, script, stops, handed=True)

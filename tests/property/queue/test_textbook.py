@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluxnetes.queue.config import Policy
-from fluxnetes.queue.states import State
+from fluxnetes.queue.config import BackfillPolicy
+from fluxnetes.queue.states import JobState
 from tests.oracle import textbook
 from tests.property.profile import examples
 from tests.property.queue.notary import Notary
@@ -31,7 +31,7 @@ from tests.property.queue.world import World
 
 
 def starts(
-    jobs: Workload, policy: Policy, *, count: bool = True, reservations: int = 1
+    jobs: Workload, policy: BackfillPolicy, *, count: bool = True, reservations: int = 1
 ) -> list[int | None]:
     """When the queue starts each job; none later than promised."""
     world = World(bare_nodes, one_queue(policy, reservations), script_of(jobs), count=count)
@@ -43,15 +43,17 @@ def starts(
     return [world.job(id).start for id in world.ids]
 
 
-TEXTBOOK = pytest.mark.parametrize("policy", [Policy.FCFS, Policy.EASY, Policy.CONSERVATIVE])
-ONE_PROMISE = pytest.mark.parametrize("policy", [Policy.FCFS, Policy.EASY])
+TEXTBOOK = pytest.mark.parametrize(
+    "policy", [BackfillPolicy.FCFS, BackfillPolicy.EASY, BackfillPolicy.CONSERVATIVE]
+)
+ONE_PROMISE = pytest.mark.parametrize("policy", [BackfillPolicy.FCFS, BackfillPolicy.EASY])
 
 
 @TEXTBOOK
 @given(jobs=textbook_jobs(exact=True))
 @examples(30)
 def test_with_exact_walltimes_every_job_starts_when_the_textbook_says(
-    policy: Policy, jobs: Workload
+    policy: BackfillPolicy, jobs: Workload
 ) -> None:
     assert starts(jobs, policy) == textbook.simulate(jobs, NODES, policy.value)
 
@@ -59,21 +61,25 @@ def test_with_exact_walltimes_every_job_starts_when_the_textbook_says(
 @TEXTBOOK
 @given(jobs=textbook_jobs(exact=True, gap=0))
 @examples(20)
-def test_so_it_does_when_all_come_at_one_instant(policy: Policy, jobs: Workload) -> None:
+def test_so_it_does_when_all_come_at_one_instant(policy: BackfillPolicy, jobs: Workload) -> None:
     assert starts(jobs, policy) == textbook.simulate(jobs, NODES, policy.value)
 
 
 @TEXTBOOK
 @given(jobs=textbook_jobs(exact=False))
 @examples(30)
-def test_so_it_does_when_jobs_end_before_their_walltimes(policy: Policy, jobs: Workload) -> None:
+def test_so_it_does_when_jobs_end_before_their_walltimes(
+    policy: BackfillPolicy, jobs: Workload
+) -> None:
     assert starts(jobs, policy) == textbook.simulate(jobs, NODES, policy.value)
 
 
 @ONE_PROMISE
 @given(jobs=textbook_jobs(exact=True))
 @examples(20)
-def test_by_rows_every_job_starts_when_the_textbook_says(policy: Policy, jobs: Workload) -> None:
+def test_by_rows_every_job_starts_when_the_textbook_says(
+    policy: BackfillPolicy, jobs: Workload
+) -> None:
     assert starts(jobs, policy, count=False) == textbook.simulate(jobs, NODES, policy.value)
 
 
@@ -81,7 +87,7 @@ def test_by_rows_every_job_starts_when_the_textbook_says(policy: Policy, jobs: W
 @given(jobs=textbook_jobs(exact=False))
 @examples(20)
 def test_by_rows_so_it_does_when_jobs_end_before_their_walltimes(
-    policy: Policy, jobs: Workload
+    policy: BackfillPolicy, jobs: Workload
 ) -> None:
     assert starts(jobs, policy, count=False) == textbook.simulate(jobs, NODES, policy.value)
 
@@ -89,14 +95,14 @@ def test_by_rows_so_it_does_when_jobs_end_before_their_walltimes(
 @given(jobs=textbook_jobs(exact=False))
 @examples(30)
 def test_by_rows_conservative_starts_everybody_by_the_promised_time(jobs: Workload) -> None:
-    assert None not in starts(jobs, Policy.CONSERVATIVE, count=False)
+    assert None not in starts(jobs, BackfillPolicy.CONSERVATIVE, count=False)
 
 
 # -- pods that share nodes -------------------------------------------------------------------------
 
 
 def start_pods(
-    jobs: Workload, licences: list[int], policy: Policy, *, count: bool
+    jobs: Workload, licences: list[int], policy: BackfillPolicy, *, count: bool
 ) -> list[int | None]:
     """When the queue starts groups of equal pods, two of which fit on a node."""
     script = pods_of(jobs, licences)
@@ -109,7 +115,7 @@ def start_pods(
 @given(jobs=textbook_jobs(exact=False))
 @examples(20)
 def test_equal_pods_that_share_nodes_start_when_the_textbook_says(
-    policy: Policy, jobs: Workload
+    policy: BackfillPolicy, jobs: Workload
 ) -> None:
     found = start_pods(jobs, [0] * len(jobs), policy, count=True)
     assert found == textbook.simulate(jobs, NODES, policy.value)
@@ -119,7 +125,7 @@ def test_equal_pods_that_share_nodes_start_when_the_textbook_says(
 @given(jobs=textbook_jobs(exact=False), drawn=st.data())
 @examples(20)
 def test_with_licences_counting_and_rows_come_to_the_same(
-    policy: Policy, jobs: Workload, drawn: st.DataObject
+    policy: BackfillPolicy, jobs: Workload, drawn: st.DataObject
 ) -> None:
     some = st.integers(0, LICENCES)
     licences = drawn.draw(st.lists(some, min_size=len(jobs), max_size=len(jobs)))
@@ -136,7 +142,7 @@ def test_with_exact_walltimes_conservative_starts_no_job_later_than_fcfs(
     jobs: Workload, count: bool
 ) -> None:
     patient = textbook.simulate(jobs, NODES, "fcfs")
-    found = starts(jobs, Policy.CONSERVATIVE, count=count)
+    found = starts(jobs, BackfillPolicy.CONSERVATIVE, count=count)
     pairs = zip(found, patient, strict=True)
     assert all(start is not None and start <= fcfs for start, fcfs in pairs)
 
@@ -146,10 +152,10 @@ def test_with_exact_walltimes_conservative_starts_no_job_later_than_fcfs(
 def test_under_easy_the_promised_start_of_the_head_never_moves_later(
     jobs: Workload, count: bool
 ) -> None:
-    world = World(bare_nodes, one_queue(Policy.EASY), script_of(jobs), count=count)
+    world = World(bare_nodes, one_queue(BackfillPolicy.EASY), script_of(jobs), count=count)
     promised: dict[int, int] = {}
     for _ in world.steps():
-        waiting = [j for j in world.scheduler.jobs.values() if j.state is State.PENDING]
+        waiting = [j for j in world.scheduler.jobs.values() if j.state is JobState.PENDING]
         if waiting:
             head = min(waiting, key=lambda job: job.arrival)
             assert head.plan is not None
@@ -163,12 +169,12 @@ def test_under_easy_the_promised_start_of_the_head_never_moves_later(
 @given(jobs=textbook_jobs(exact=False))
 @examples(20)
 def test_hybrid_with_one_promise_is_easy(jobs: Workload) -> None:
-    assert starts(jobs, Policy.HYBRID, reservations=1) == starts(jobs, Policy.EASY)
+    assert starts(jobs, BackfillPolicy.HYBRID, reservations=1) == starts(jobs, BackfillPolicy.EASY)
 
 
 @given(jobs=textbook_jobs(exact=False))
 @examples(20)
 def test_hybrid_with_a_promise_for_everybody_is_conservative(jobs: Workload) -> None:
     everybody = max(1, len(jobs))
-    hybrid = starts(jobs, Policy.HYBRID, reservations=everybody)
-    assert hybrid == starts(jobs, Policy.CONSERVATIVE)
+    hybrid = starts(jobs, BackfillPolicy.HYBRID, reservations=everybody)
+    assert hybrid == starts(jobs, BackfillPolicy.CONSERVATIVE)

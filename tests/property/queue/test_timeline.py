@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluxnetes.queue.plan.timeline import FOREVER, Needs, Timeline
+from fluxnetes.queue.plan.timeline import FOREVER, CapacityTimeline, Needs
 from tests.property.profile import examples
 
 COLUMNS = 3
@@ -18,7 +18,7 @@ holders = st.lists(st.tuples(st.integers(0, 30) | st.just(FOREVER), needs), max_
 capacities = st.tuples(*[st.integers(0, 20)] * COLUMNS)
 
 
-def free(timeline: Timeline) -> list[list[int]]:
+def free(timeline: CapacityTimeline) -> list[list[int]]:
     """What is free at every moment."""
     times = range(timeline.now, LATE)
     return [[timeline.least(c, time, time + 1) for time in times] for c in range(COLUMNS)]
@@ -29,7 +29,7 @@ def free(timeline: Timeline) -> list[list[int]]:
 def test_many_who_are_there_already_are_entered_at_once_as_one_by_one(
     capacity: tuple[int, ...], now: int, holders: list[tuple[int, Needs]], later: Needs
 ) -> None:
-    one_by_one, at_once = Timeline(capacity, now), Timeline(capacity, now)
+    one_by_one, at_once = CapacityTimeline(capacity, now), CapacityTimeline(capacity, now)
     for end, amounts in holders:
         one_by_one.take(now, end, amounts)
     at_once.take_until([end for end, _ in holders], [amounts for _, amounts in holders])
@@ -45,7 +45,7 @@ def test_many_who_are_there_already_are_entered_at_once_as_one_by_one(
 def test_a_wider_timeline_is_as_though_it_had_always_been_so_wide(
     before: tuple[int, ...], after: tuple[int, ...], holders: list[tuple[int, Needs]]
 ) -> None:
-    widened, wide = Timeline(before, 0), Timeline(after, 0)
+    widened, wide = CapacityTimeline(before, 0), CapacityTimeline(after, 0)
     for timeline in (widened, wide):
         for end, amounts in holders:
             timeline.take(0, end, amounts)

@@ -17,7 +17,7 @@ from fluxnetes.graph.pools import pool_graph
 from fluxnetes.jobspec.build import jobspec, node, slot
 from fluxnetes.jobspec.model import Jobspec
 from fluxnetes.match.gang.model import Gang, Shape
-from fluxnetes.queue.config import Config, Policy, QueueConfig
+from fluxnetes.queue.config import BackfillPolicy, QueueConfig, SchedulerConfig
 from fluxnetes.queue.events import Submit
 from fluxnetes.queue.jobs import Request, Submission
 from tests.oracle import textbook
@@ -47,8 +47,10 @@ def pods(count: int, licences: int) -> Gang:
     return Gang((shape,), (("licence", licences),) if licences else ())
 
 
-def one_queue(policy: Policy, reservations: int = 2, grace: int = 0) -> Config:
-    return Config(queues=(QueueConfig(policy=policy, reservations=reservations, grace=grace),))
+def one_queue(policy: BackfillPolicy, reservations: int = 2, grace: int = 0) -> SchedulerConfig:
+    return SchedulerConfig(
+        queues=(QueueConfig(policy=policy, reservations=reservations, grace=grace),)
+    )
 
 
 # -- jobs as the textbook knows them ---------------------------------------------------------------

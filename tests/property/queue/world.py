@@ -19,7 +19,7 @@ from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.placement import Placement
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Changes, Snapshot
-from fluxnetes.queue.config import Config
+from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.queue.errors import QueueError
 from fluxnetes.queue.events import (
     Ended,
@@ -32,9 +32,9 @@ from fluxnetes.queue.events import (
     Returned,
     Started,
 )
-from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.queue.scheduler import Scheduler
-from fluxnetes.queue.states import ENDED, State
+from fluxnetes.queue.states import ENDED, JobState
 from tests.property.queue.story import Fate, Script
 
 MATCH_POLICY = "lonode"
@@ -70,7 +70,7 @@ class World:
     def __init__(
         self,
         build: Callable[[], ResourceGraph],
-        config: Config,
+        config: SchedulerConfig,
         script: Script,
         *,
         count: bool = True,
@@ -140,7 +140,7 @@ class World:
     def _leave(self, job: int, step: Step) -> None:
         fate = self._fate(job)
         del self._leaves[job], self.present[job]
-        if self._balked.get(job, 0) < fate.balks and self.job(job).state is State.ALLOCATED:
+        if self._balked.get(job, 0) < fate.balks and self.job(job).state is JobState.ALLOCATED:
             self._balked[job] = self._balked.get(job, 0) + 1
             self._tell(Returned(job, "it could not be bound"), step)
         else:
@@ -175,9 +175,9 @@ class World:
         changes = self.scheduler.take_changes()
         step.changes.append(changes)
         for event in changes.events:
-            if event.after is State.ALLOCATED:
+            if event.after is JobState.ALLOCATED:
                 step.started.append(event.job)
-            elif event.after is State.ENDING:
+            elif event.after is JobState.ENDING:
                 gone = self.now + self._fate(event.job).leaves
                 self._leaves[event.job] = min(gone, self._leaves.get(event.job, gone))
             elif event.after in ENDED and event.job in self.present:
@@ -208,7 +208,7 @@ class World:
 
     # -- looking -------------------------------------------------------------------------------
 
-    def job(self, id: int) -> Job:
+    def job(self, id: int) -> QueueJob:
         return self.scheduler.job(id)
 
     @property

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from fluxnetes.cluster.model import World
-from fluxnetes.cluster.node_graph import Machines
+from fluxnetes.cluster.model import ClusterModel
+from fluxnetes.cluster.node_graph import NodeGraph
 from tests.unit.cluster.builders import machine
 
 
 @pytest.fixture
-def world() -> World:
-    machines = Machines()
+def world() -> ClusterModel:
+    machines = NodeGraph()
     machines.put([machine("n1"), machine("n2")])
-    return World(machines)
+    return ClusterModel(machines)

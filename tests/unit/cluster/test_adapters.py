@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fluxnetes.cluster.adapters import ADAPTERS, Outcome
+from fluxnetes.cluster.adapters import ADAPTERS, WorkloadOutcome
 from fluxnetes.cluster.adapters.jobs import JobAdapter
 from fluxnetes.cluster.labels.names import COMPLETION_INDEX, QUEUED
 from fluxnetes.kube.objects.jobs import Job
@@ -138,18 +138,21 @@ def test_a_job_that_is_out_of_time_gets_a_deadline_that_is_over() -> None:
     ("status", "outcome"),
     [
         ({}, None),
-        (ended("Complete"), Outcome(True)),
+        (ended("Complete"), WorkloadOutcome(True)),
         (ended("Complete", "False"), None),
         (ended("FailureTarget"), None),
         (
             ended("Failed", reason="DeadlineExceeded", message="too long"),
-            Outcome(False, "DeadlineExceeded: too long"),
+            WorkloadOutcome(False, "DeadlineExceeded: too long"),
         ),
-        (ended("Failed", reason="BackoffLimitExceeded"), Outcome(False, "BackoffLimitExceeded")),
+        (
+            ended("Failed", reason="BackoffLimitExceeded"),
+            WorkloadOutcome(False, "BackoffLimitExceeded"),
+        ),
     ],
 )
 def test_how_a_job_ended_is_what_its_conditions_say(
-    status: dict[str, Any], outcome: Outcome | None
+    status: dict[str, Any], outcome: WorkloadOutcome | None
 ) -> None:
     assert JOBS.end(a_job(status=status)) == outcome
 

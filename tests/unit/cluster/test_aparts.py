@@ -5,14 +5,14 @@ from __future__ import annotations
 from itertools import combinations_with_replacement
 from typing import Any
 
-from fluxnetes.cluster.pods.anti_affinity import APART, Apart, apart_amount, aparts
+from fluxnetes.cluster.pods.anti_affinity import APART, AntiAffinityTerm, apart_amount, aparts
 from fluxnetes.kube.objects.affinity import Requirement
 from tests.unit.cluster.objects import Content, a_spec
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
-def terms(*terms: Content, namespace: str = "default") -> tuple[Apart, ...]:
+def terms(*terms: Content, namespace: str = "default") -> tuple[AntiAffinityTerm, ...]:
     return aparts(a_spec(affinity={"podAntiAffinity": {REQUIRED: terms}}), namespace)
 
 
@@ -69,8 +69,8 @@ def test_the_same_term_has_one_name_however_it_is_written() -> None:
 def test_names_stay_what_they_are() -> None:
     """Jobs in the store take of these pools by name."""
     requirements = (Requirement("app", "In", ("db",)),)
-    assert Apart(("default",), requirements).name == "apart:0c010590aa5b"
-    assert Apart(None, requirements).name == "apart:780c1e2d6638"
+    assert AntiAffinityTerm(("default",), requirements).name == "apart:0c010590aa5b"
+    assert AntiAffinityTerm(None, requirements).name == "apart:780c1e2d6638"
 
 
 def test_different_terms_have_different_names() -> None:

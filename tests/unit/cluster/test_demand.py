@@ -6,18 +6,26 @@ from typing import Any
 
 import pytest
 
-from fluxnetes.cluster.demand import Demand, NotYet, Unfit, ask, least_size, missing, pods_to_come
-from fluxnetes.cluster.groups import Closed, Group, Part
+from fluxnetes.cluster.demand import (
+    Demand,
+    Prerequisite,
+    UnsupportedPod,
+    ask,
+    least_size,
+    missing,
+    pods_to_come,
+)
+from fluxnetes.cluster.groups import ClosedGroup, GroupPart, WorkloadGroup
 from fluxnetes.cluster.labels.names import MAX_SIZE, MIN_SIZE
-from fluxnetes.cluster.model import World
-from fluxnetes.cluster.node_graph import Machines
-from fluxnetes.cluster.pods.reader import Reader
-from fluxnetes.cluster.pods.volumes import Storage
+from fluxnetes.cluster.model import ClusterModel
+from fluxnetes.cluster.node_graph import NodeGraph
+from fluxnetes.cluster.pods.reader import PodReader
+from fluxnetes.cluster.pods.volumes import StorageObjects
 from fluxnetes.kube.objects.base import Object
 from fluxnetes.kube.objects.jobs import Job
 from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup
 from fluxnetes.kube.objects.pods import Pod
-from fluxnetes.queue.jobs import Size
+from fluxnetes.queue.jobs import ElasticSize
 from tests.unit.cluster.builders import (
     a_job,
     a_native_pod_group,
@@ -34,10 +42,10 @@ class Scene:
     """One group, and how it is read."""
 
     def __init__(self, *objects: Object) -> None:
-        machines = Machines()
+        machines = NodeGraph()
         machines.put([machine("n1"), machine("n2")])
-        self.world = World(machines)
-        self.reader = Reader(self.world, Storage({}, {}, {}))
+        self.world = ClusterModel(machines)
+        self.reader = PodReader(self.world, StorageObjects({}, {}, {}))
         self.put(*objects)
 
     def put(self, *objects: Object) -> None:
@@ -50,7 +58,7 @@ class Scene:
                 self.world.put_pod_group(each)
 
     @property
-    def group(self) -> Group:
+    def group(self) -> WorkloadGroup:
         (group,) = self.world.groups.values()
         return group
 
@@ -62,14 +70,14 @@ class Scene:
         assert demand is not None
         return demand
 
-    def place(self, *nodes: str) -> Part:
+    def place(self, *nodes: str) -> GroupPart:
         """The queue gave what was asked for."""
-        part = Part(1, self.asked().footprints)
+        part = GroupPart(1, self.asked().footprints)
         self.group.parts.append(part)
         part.place(list(nodes), ())
         return part
 
-    def seat(self, part: Part, *uids: str) -> None:
+    def seat(self, part: GroupPart, *uids: str) -> None:
         for task, uid in enumerate(uids):
             self.group.sit(uid, part, task)
 
@@ -126,7 +134,7 @@ def test_a_pod_group_says_how_many_must_be_there() -> None:
     scene = Scene(*pods, a_pod_group("ring", 4))
     assert scene.ask() is None
     scene.put(a_pod_group("ring", 2))
-    assert scene.asked().size == Size(2, 3)
+    assert scene.asked().size == ElasticSize(2, 3)
 
 
 def test_a_native_pod_group_is_a_gang_or_pods_one_by_one() -> None:
@@ -169,7 +177,7 @@ def test_a_job_of_no_pods_asks_for_nothing() -> None:
 
 def test_a_group_that_is_closed_asks_for_nothing_that_was_there_then() -> None:
     scene = Scene(one_pod("a"))
-    scene.group.closed = Closed(frozenset(scene.group.pods), for_good=False)
+    scene.group.closed = ClosedGroup(frozenset(scene.group.pods), for_good=False)
     assert scene.ask() is None
 
 
@@ -190,13 +198,13 @@ def test_pods_to_come_are_asked_for_like_those_that_are_there() -> None:
 
 def test_what_one_pod_asks_for_that_we_cannot_honour_refuses_the_group() -> None:
     scene = Scene(*ring(2, "a"), *ring(2, "b", resourceClaims=[{"name": "gpu"}]))
-    with pytest.raises(Unfit, match="resourceClaims"):
+    with pytest.raises(UnsupportedPod, match="resourceClaims"):
         scene.ask()
 
 
 def test_a_group_waits_for_the_claims_of_its_pods() -> None:
     volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]
-    with pytest.raises(NotYet):
+    with pytest.raises(Prerequisite):
         Scene(one_pod("a", volumes=volumes)).ask()
 
 
@@ -212,19 +220,19 @@ def test_a_group_between_a_least_and_a_most_size_takes_what_is_there() -> None:
     assert (sizes(demand), demand.size) == ([(2, 1000)], None)
     scene.put(one_pod("c", group="ring", annotations=marks))
     demand = scene.asked()
-    assert (sizes(demand), demand.size) == ([(3, 1000)], Size(2, 3))
+    assert (sizes(demand), demand.size) == ([(3, 1000)], ElasticSize(2, 3))
 
 
 def test_no_more_than_the_most_are_asked_for() -> None:
     marks = {MIN_SIZE: "1", MAX_SIZE: "2"}
     scene = Scene(*(one_pod(n, group="ring", annotations=marks) for n in "abc"))
     demand = scene.asked()
-    assert (sizes(demand), demand.size) == ([(2, 1000)], Size(1, 2))
+    assert (sizes(demand), demand.size) == ([(2, 1000)], ElasticSize(1, 2))
 
 
 def test_a_job_may_start_smaller_than_it_would_like() -> None:
     demand = Scene(a_job(pods=4, annotations={MIN_SIZE: "2"})).asked()
-    assert (sizes(demand), demand.size) == ([(4, 1000)], Size(2, 4))
+    assert (sizes(demand), demand.size) == ([(4, 1000)], ElasticSize(2, 4))
 
 
 def test_of_several_shapes_the_least_size_starts_and_the_others_follow() -> None:
@@ -301,7 +309,7 @@ def test_only_pods_of_the_workload_itself_count_for_it() -> None:
 def test_nothing_comes_of_a_job_that_is_closed() -> None:
     scene = Scene(a_job(pods=2))
     (uid,) = scene.group.workloads
-    scene.group.closed = Closed(frozenset(), for_good=True)
+    scene.group.closed = ClosedGroup(frozenset(), for_good=True)
     assert pods_to_come(scene.group, uid) == 0
 
 

@@ -7,12 +7,12 @@ import pytest
 from fluxnetes.cluster.groups import (
     LABELLED,
     POD,
-    Closed,
-    Group,
+    ClosedGroup,
     GroupKey,
-    Kept,
+    GroupPart,
+    HeldSeat,
     Member,
-    Part,
+    WorkloadGroup,
     is_live,
 )
 from fluxnetes.cluster.pods.footprint import Footprint
@@ -25,8 +25,8 @@ LARGE = Footprint((("cpu", 4000), ("pods", 1)), "rule-a")
 KEY = GroupKey("Job", "default", "train", "u1")
 
 
-def placed(*nodes: str, footprints: tuple[Footprint, ...] = ()) -> Part:
-    part = Part(1, footprints or (SMALL,) * len(nodes))
+def placed(*nodes: str, footprints: tuple[Footprint, ...] = ()) -> GroupPart:
+    part = GroupPart(1, footprints or (SMALL,) * len(nodes))
     part.place(list(nodes), ())
     return part
 
@@ -44,7 +44,7 @@ def test_a_footprint_is_a_shape_of_the_queue_and_back() -> None:
 
 
 def test_a_part_that_waits_has_no_seats() -> None:
-    part = Part(1, (SMALL,))
+    part = GroupPart(1, (SMALL,))
     assert not part.holds
     assert part.seats == 0
     assert not part.is_filled
@@ -83,7 +83,7 @@ def test_a_seat_that_somebody_leaves_is_the_first_to_be_taken_again() -> None:
 
 
 def test_a_seat_that_is_over_is_nobodys() -> None:
-    part = Part(1, (SMALL,) * 3)
+    part = GroupPart(1, (SMALL,) * 3)
     part.place(["n1", "n2", "n3"], {0})
     assert part.seats == 2
     assert part.first_free(SMALL) == 1
@@ -101,7 +101,7 @@ def test_a_part_is_filled_when_a_pod_is_bound_to_every_seat_that_is_not_over() -
 
 def test_who_takes_a_kept_seat_ends_the_waiting_for_it() -> None:
     part = placed("n1")
-    part.kept[0] = Kept(60.0, ok=True)
+    part.kept[0] = HeldSeat(60.0, ok=True)
     part.sit(0, "a")
     assert not part.kept
 
@@ -124,7 +124,7 @@ def test_a_part_that_was_seated_anew_keeps_its_pods_on_their_seats() -> None:
 
 
 def test_a_part_that_went_back_offers_nothing_and_can_be_placed_again() -> None:
-    group, part = Group(KEY), placed("n1", "n2")
+    group, part = WorkloadGroup(KEY), placed("n1", "n2")
     group.parts.append(part)
     group.sit("a", part, 0)
     part.returning = "why not"
@@ -140,7 +140,7 @@ def test_a_part_that_went_back_offers_nothing_and_can_be_placed_again() -> None:
 
 
 def test_who_sits_and_who_leaves_is_told_to_group_and_part() -> None:
-    group, part = Group(KEY), placed("n1")
+    group, part = WorkloadGroup(KEY), placed("n1")
     group.parts.append(part)
     group.sit("a", part, 0)
     assert group.seats == {"a": (part, 0)}
@@ -149,7 +149,7 @@ def test_who_sits_and_who_leaves_is_told_to_group_and_part() -> None:
 
 
 def test_a_part_that_ends_takes_its_own_seats_alone_with_it() -> None:
-    group, one, other = Group(KEY), placed("n1"), placed("n2")
+    group, one, other = WorkloadGroup(KEY), placed("n1"), placed("n2")
     group.parts += [one, other]
     group.sit("a", one, 0)
     group.sit("b", other, 0)
@@ -159,13 +159,13 @@ def test_a_part_that_ends_takes_its_own_seats_alone_with_it() -> None:
 
 
 def test_the_part_that_waits_is_found_beside_those_that_hold_something() -> None:
-    group, waiting = Group(KEY), Part(2, (SMALL,))
+    group, waiting = WorkloadGroup(KEY), GroupPart(2, (SMALL,))
     group.parts += [placed("n1"), waiting]
     assert group.waiting is waiting
 
 
 def test_a_group_is_gone_when_nothing_of_it_is_left_and_no_job_stands_for_it() -> None:
-    group, part = Group(KEY), Part(1, (SMALL,))
+    group, part = WorkloadGroup(KEY), GroupPart(1, (SMALL,))
     assert group.is_gone
     group.parts.append(part)
     assert not group.is_gone
@@ -182,7 +182,7 @@ def test_workloads_and_pods_are_known_by_uid_too_and_label_groups_by_name() -> N
         GroupKey(LABELLED, "default", "ring"): "Group/default/ring",
     }
     for key, reference in references.items():
-        assert Group(key).reference == reference
+        assert WorkloadGroup(key).reference == reference
         assert GroupKey.of(reference) == key
 
 
@@ -194,14 +194,14 @@ def test_keys_are_told_as_kubectl_would() -> None:
     ("closed", "expected"),
     [
         (None, {"old": False, "new": False, "": False}),
-        (Closed(frozenset({"old"}), for_good=False), {"old": True, "new": False, "": True}),
-        (Closed(frozenset({"old"}), for_good=True), {"old": True, "new": True, "": True}),
+        (ClosedGroup(frozenset({"old"}), for_good=False), {"old": True, "new": False, "": True}),
+        (ClosedGroup(frozenset({"old"}), for_good=True), {"old": True, "new": True, "": True}),
     ],
 )
 def test_what_was_there_when_a_group_was_closed_is_not_queued_again(
-    closed: Closed | None, expected: dict[str, bool]
+    closed: ClosedGroup | None, expected: dict[str, bool]
 ) -> None:
-    group = Group(KEY, closed=closed)
+    group = WorkloadGroup(KEY, closed=closed)
     assert {uid: group.is_closed_to(uid) for uid in expected} == expected
 
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fluxnetes.cluster.labels.names import ALLOCATION, JOBID
-from fluxnetes.cluster.model import World
-from fluxnetes.cluster.node_graph import Machines
-from fluxnetes.cluster.usage.borrowed import Guests, named_by
+from fluxnetes.cluster.model import ClusterModel
+from fluxnetes.cluster.node_graph import NodeGraph
+from fluxnetes.cluster.usage.borrowed import BorrowedUsage, named_by
 from fluxnetes.kube.objects.pods import Pod
 from tests.unit.cluster.builders import OTHERS, changed, one_pod
 
@@ -37,7 +37,7 @@ class Ledger:
     """A world in which pods come and go, and what others are counted with."""
 
     def __init__(self, share: dict[str, dict[str, int]] | None = None) -> None:
-        self.world = World(Machines())
+        self.world = ClusterModel(NodeGraph())
         if share is not None:
             self.world.lend(7, share)
 
@@ -151,7 +151,7 @@ def test_when_a_pod_becomes_smaller_others_have_more_of_the_share() -> None:
 
 
 def test_nothing_is_kept_of_pods_that_are_gone() -> None:
-    guests = Guests()
+    guests = BorrowedUsage()
     guests.lend(7, SHARE)
     for name in ("a", "b", "c"):
         pod = guest(name)
@@ -159,7 +159,7 @@ def test_nothing_is_kept_of_pods_that_are_gone() -> None:
         guests.drop(pod.metadata.uid)
         guests.drop(pod.metadata.uid)
     guests.lend(7, None)
-    assert guests == Guests()
+    assert guests == BorrowedUsage()
 
 
 # -- whatever happens ----------------------------------------------------------------------------

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from fluxnetes.cluster.node_graph import Machines, Turn
-from fluxnetes.cluster.pods.node_rules import Rule, read_rule
+from fluxnetes.cluster.node_graph import NodeChanges, NodeGraph
+from fluxnetes.cluster.pods.node_rules import NodeRule, read_rule
 from fluxnetes.cluster.pods.requests import TENANCY
 from tests.unit.cluster.builders import changed, machine
 from tests.unit.cluster.objects import Content, a_spec
@@ -15,19 +15,19 @@ from tests.unit.cluster.objects import Content, a_spec
 SSD = read_rule(a_spec(nodeSelector={"disk": "ssd"}))
 
 
-def machines(*names: str, **more: Any) -> Machines:
-    found = Machines()
+def machines(*names: str, **more: Any) -> NodeGraph:
+    found = NodeGraph()
     found.put(machine(name, **more) for name in names)
     return found
 
 
-def children(known: Machines, vertex: int) -> list[int]:
+def children(known: NodeGraph, vertex: int) -> list[int]:
     graph = known.graph
     found: list[int] = graph.edge_target[graph.edge_source == vertex].tolist()
     return found
 
 
-def pools(known: Machines, name: str) -> dict[str, int]:
+def pools(known: NodeGraph, name: str) -> dict[str, int]:
     """What the graph itself says, not what the machines believe."""
     graph = known.graph
     rows = children(known, known.machines[name].vertex)
@@ -35,7 +35,7 @@ def pools(known: Machines, name: str) -> dict[str, int]:
     return {graph.type_name(row): int(graph.size[row]) for row in rows}
 
 
-def accepting(known: Machines, rule: Rule) -> set[str]:
+def accepting(known: NodeGraph, rule: NodeRule) -> set[str]:
     there = known.machines.items()
     return {name for name, each in there if known.graph.has_property(each.vertex, rule.name)}
 
@@ -55,7 +55,7 @@ def test_a_node_has_what_is_allocatable_rounded_down() -> None:
 
 
 def test_zones_are_subnets_and_who_names_none_is_in_one_of_its_own() -> None:
-    known = Machines()
+    known = NodeGraph()
     known.put([machine("a", zone="west"), machine("b", zone="east"), machine("c"), machine("d")])
     known.put([machine("e", zone="west")])
     (root,) = (
@@ -71,7 +71,7 @@ def test_zones_are_subnets_and_who_names_none_is_in_one_of_its_own() -> None:
 def test_nodes_of_the_control_plane_are_left_out_unless_told_otherwise() -> None:
     node = machine("cp", labels={"node-role.kubernetes.io/control-plane": ""})
     assert not machines().put([node])
-    every = Machines(control_plane=True)
+    every = NodeGraph(control_plane=True)
     assert every.put([node]).reshaped
     assert list(every.machines) == ["cp"]
 
@@ -128,9 +128,9 @@ UNWELL: Content = {"key": "node.kubernetes.io/memory-pressure", "effect": "NoSch
 )
 def test_a_node_that_takes_nothing_new_is_closed_until_it_does(why: dict[str, Any]) -> None:
     known = machines("n1")
-    assert known.put([machine("n1", **why)]) == Turn(closed={"n1"})
+    assert known.put([machine("n1", **why)]) == NodeChanges(closed={"n1"})
     assert known.machines["n1"].closed
-    assert known.put([machine("n1")]) == Turn(opened={"n1"})
+    assert known.put([machine("n1")]) == NodeChanges(opened={"n1"})
     assert not known.machines["n1"].closed
 
 
@@ -141,8 +141,10 @@ def test_a_node_that_was_closed_for_one_reason_and_now_is_for_another_stays_clos
 
 
 def test_a_node_that_comes_closed_says_so() -> None:
-    known = Machines()
-    assert known.put([machine("n1", cordoned=True), machine("n2")]) == Turn(True, closed={"n1"})
+    known = NodeGraph()
+    assert known.put([machine("n1", cordoned=True), machine("n2")]) == NodeChanges(
+        True, closed={"n1"}
+    )
 
 
 def test_a_soft_taint_of_kubernetes_closes_nothing() -> None:
@@ -151,9 +153,9 @@ def test_a_soft_taint_of_kubernetes_closes_nothing() -> None:
 
 
 def test_of_two_turns_the_later_counts() -> None:
-    turn = Turn(closed={"a", "b"}, opened={"c"})
-    turn.add(Turn(relabelled=True, closed={"c"}, opened={"a"}))
-    assert turn == Turn(relabelled=True, closed={"b", "c"}, opened={"a"})
+    turn = NodeChanges(closed={"a", "b"}, opened={"c"})
+    turn.add(NodeChanges(relabelled=True, closed={"c"}, opened={"a"}))
+    assert turn == NodeChanges(relabelled=True, closed={"b", "c"}, opened={"a"})
 
 
 # -- sizes -----------------------------------------------------------------------------------------
@@ -163,7 +165,7 @@ def test_a_node_that_grows_or_shrinks_keeps_its_place() -> None:
     known = machines("n1")
     before = known.machines["n1"].vertex
     turn = known.put([machine("n1", cpu="2", memory="16Gi")])
-    assert turn == Turn(reshaped=True)
+    assert turn == NodeChanges(reshaped=True)
     assert known.machines["n1"].vertex == before
     found = pools(known, "n1")
     assert (found["cpu"], found["memory"]) == (2000, 16384)
@@ -191,7 +193,7 @@ def test_a_resource_that_goes_is_a_pool_of_nothing_and_can_come_again() -> None:
 def test_a_rule_is_a_property_of_the_nodes_that_it_accepts() -> None:
     known = machines("n1", "n2")
     known.put([machine("n3", labels={"disk": "ssd"})])
-    assert known.know(SSD) == Turn(relabelled=True)
+    assert known.know(SSD) == NodeChanges(relabelled=True)
     assert accepting(known, SSD) == {"n3"}
     assert not known.know(SSD)
 
@@ -226,7 +228,7 @@ def test_nodes_that_come_after_a_rule_carry_it_too() -> None:
 
 def test_a_pool_that_somebody_needs_is_on_all_nodes_and_on_those_that_come() -> None:
     known = machines("n1", "n2")
-    assert known.need({"port:TCP/80": 1}) == Turn(reshaped=True)
+    assert known.need({"port:TCP/80": 1}) == NodeChanges(reshaped=True)
     assert not known.need({"port:TCP/80": 1})
     known.put([machine("n3")])
     assert [pools(known, name)["port:TCP/80"] for name in ("n1", "n2", "n3")] == [1, 1, 1]

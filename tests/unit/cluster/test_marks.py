@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from fluxnetes.cluster.labels.parse import NO_MARKS, BadMark, Marks, read_marks
+from fluxnetes.cluster.labels.parse import NO_MARKS, InvalidLabel, WorkloadLabels, read_marks
 from tests.unit.cluster.objects import metadata
 
 
-def labelled(**labels: str) -> Marks:
+def labelled(**labels: str) -> WorkloadLabels:
     """Read from labels of ours: `group_size` is fluxnetes.io/group-size."""
     return read_marks(metadata(labels=ours(labels)))
 
 
-def annotated(**annotations: str) -> Marks:
+def annotated(**annotations: str) -> WorkloadLabels:
     return read_marks(metadata(annotations=ours(annotations)))
 
 
@@ -53,7 +53,7 @@ def test_every_mark_of_ours_is_read() -> None:
         afterok="job/b, pod/c.d",
         afterany="job/e",
     )
-    assert marks == Marks(
+    assert marks == WorkloadLabels(
         group="train",
         dialect="fluxnetes.io",
         size=8,
@@ -127,9 +127,9 @@ def test_every_dialect_names_a_group_and_its_size(dialect: str, place: str) -> N
 
 def test_a_group_needs_no_size_and_a_size_no_group() -> None:
     alone = read_marks(metadata(labels={"scheduling.x-k8s.io/pod-group": "train"}))
-    assert alone == Marks(group="train", dialect="scheduling.x-k8s.io", pod_group="train")
+    assert alone == WorkloadLabels(group="train", dialect="scheduling.x-k8s.io", pod_group="train")
     sized = read_marks(metadata(labels={"fluxnetes.group-size": "3"}))
-    assert sized == Marks(dialect="fluxnetes", size=3)
+    assert sized == WorkloadLabels(dialect="fluxnetes", size=3)
 
 
 def test_ours_goes_before_every_old_dialect() -> None:
@@ -185,7 +185,7 @@ BAD = {
 
 @pytest.mark.parametrize(("key", "value"), [(key, v) for key, vs in BAD.items() for v in vs])
 def test_a_value_that_makes_no_sense_is_refused_by_name(key: str, value: str) -> None:
-    with pytest.raises(BadMark) as caught:
+    with pytest.raises(InvalidLabel) as caught:
         annotated(**{key: value})
     (name,) = ours({key: ""})
     assert caught.value.key == name
@@ -197,7 +197,7 @@ def test_a_value_that_makes_no_sense_is_refused_by_name(key: str, value: str) ->
 def test_old_dialects_are_refused_as_strictly(dialect: str) -> None:
     group, size = DIALECTS[dialect]
     for key, value in [(size, "two"), (size, "0"), (group, "no name")]:
-        with pytest.raises(BadMark, match=key):
+        with pytest.raises(InvalidLabel, match=key):
             read_marks(metadata(annotations={group: "train", key: value}))
 
 
@@ -219,7 +219,7 @@ def test_old_dialects_are_refused_as_strictly(dialect: str) -> None:
     ],
 )
 def test_sizes_must_rise(sizes: dict[str, str], message: str) -> None:
-    with pytest.raises(BadMark) as caught:
+    with pytest.raises(InvalidLabel) as caught:
         annotated(**sizes)
     assert str(caught.value).startswith(message)
 
@@ -230,6 +230,6 @@ def test_equal_sizes_are_in_order() -> None:
 
 
 def test_a_long_value_is_not_repeated_in_full() -> None:
-    with pytest.raises(BadMark) as caught:
+    with pytest.raises(InvalidLabel) as caught:
         annotated(walltime="x" * 10_000)
     assert len(str(caught.value)) < 300

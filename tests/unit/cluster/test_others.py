@@ -5,13 +5,13 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluxnetes.cluster.usage.foreign import Others
+from fluxnetes.cluster.usage.foreign import ForeignUsage
 
 ONE = (("cpu", 1000), ("pods", 1))
 
 
 def test_what_a_pod_holds_counts_from_the_moment_it_is_seen_until_it_is_gone() -> None:
-    others = Others()
+    others = ForeignUsage()
     others.put("a", "n1", ONE)
     assert others.take() == {"n1": {"cpu": 1000, "pods": 1}}
     others.drop("a")
@@ -19,14 +19,14 @@ def test_what_a_pod_holds_counts_from_the_moment_it_is_seen_until_it_is_gone() -
 
 
 def test_pods_on_one_node_add_up() -> None:
-    others = Others()
+    others = ForeignUsage()
     others.put("a", "n1", ONE)
     others.put("b", "n1", (("cpu", 500), ("memory", 64)))
     assert others.take() == {"n1": {"cpu": 1500, "pods": 1, "memory": 64}}
 
 
 def test_a_pod_that_is_seen_twice_counts_once_and_is_no_news() -> None:
-    others = Others()
+    others = ForeignUsage()
     others.put("a", "n1", ONE)
     others.take()
     others.put("a", "n1", ONE)
@@ -35,14 +35,14 @@ def test_a_pod_that_is_seen_twice_counts_once_and_is_no_news() -> None:
 
 
 def test_a_pod_that_is_resized_counts_with_its_new_size_alone() -> None:
-    others = Others()
+    others = ForeignUsage()
     others.put("a", "n1", ONE)
     others.put("a", "n1", (("cpu", 250),))
     assert others.take() == {"n1": {"cpu": 250, "pods": 0}}
 
 
 def test_only_nodes_that_changed_are_told() -> None:
-    others = Others()
+    others = ForeignUsage()
     others.put("a", "n1", ONE)
     others.put("b", "n2", ONE)
     others.take()
@@ -51,7 +51,7 @@ def test_only_nodes_that_changed_are_told() -> None:
 
 
 def test_a_node_that_came_after_its_pods_hears_of_them() -> None:
-    others = Others()
+    others = ForeignUsage()
     others.put("a", "n1", ONE)
     others.take()
     others.touch("n1")
@@ -60,7 +60,7 @@ def test_a_node_that_came_after_its_pods_hears_of_them() -> None:
 
 
 def test_new_pools_are_told_everywhere() -> None:
-    others = Others()
+    others = ForeignUsage()
     others.put("a", "n1", ONE)
     others.put("b", "n2", ONE)
     others.take()
@@ -69,13 +69,13 @@ def test_new_pools_are_told_everywhere() -> None:
 
 
 def test_dropping_somebody_who_was_not_there_is_nothing() -> None:
-    others = Others()
+    others = ForeignUsage()
     others.drop("a")
     assert others.take() == {}
 
 
 def test_what_is_taken_is_a_copy() -> None:
-    others = Others()
+    others = ForeignUsage()
     others.put("a", "n1", ONE)
     others.take()["n1"]["cpu"] = 7
     assert others.sums["n1"]["cpu"] == 1000
@@ -92,7 +92,7 @@ _step = st.tuples(
 def test_sums_are_those_of_the_pods_that_are_there(
     steps: list[tuple[str, str, dict[str, int]]],
 ) -> None:
-    others, there = Others(), dict[str, tuple[str, dict[str, int]]]()
+    others, there = ForeignUsage(), dict[str, tuple[str, dict[str, int]]]()
     told: dict[str, dict[str, int]] = {}
     for uid, node, amounts in steps:
         if node:

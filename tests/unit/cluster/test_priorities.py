@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fluxnetes.cluster.demand import NotYet
+from fluxnetes.cluster.demand import Prerequisite
 from fluxnetes.cluster.pods.priorities import priority_of
 from fluxnetes.kube.objects.base import Key, Metadata
 from fluxnetes.kube.objects.pods import PodSpec
@@ -40,7 +40,7 @@ def test_the_class_that_is_named_or_the_default(
 
 def test_a_workload_without_pods_is_of_the_class_of_its_template() -> None:
     scene = Scene(a_job("train", pod={"priorityClassName": "high"}))
-    with pytest.raises(NotYet, match="there is no PriorityClass high"):
+    with pytest.raises(Prerequisite, match="there is no PriorityClass high"):
         scene.ask()
     scene.world.priority_classes = classes(HIGH)
     scene.world.touch_classified()

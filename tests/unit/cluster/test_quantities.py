@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fluxnetes.cluster.quantities import (
     LARGEST,
-    BadQuantity,
+    InvalidQuantity,
     amounts,
     exact,
     in_units,
@@ -59,17 +59,17 @@ OUT_OF_RANGE = ["-1", "-1m", "1e100", "1e999999999", "1" * 65]
 @pytest.mark.parametrize("text", [*MISSPELT, *NO_NUMBERS, *OUT_OF_RANGE])
 def test_what_is_no_quantity_is_refused(text: str) -> None:
     for read in (exact, whole, millis):
-        with pytest.raises(BadQuantity):
+        with pytest.raises(InvalidQuantity):
             read(text)
-    with pytest.raises(BadQuantity):
+    with pytest.raises(InvalidQuantity):
         mebibytes(text, up=True)
 
 
 def test_the_error_names_the_resource_and_what_was_found() -> None:
     for up in (True, False):
-        with pytest.raises(BadQuantity, match=r"nvidia.com/gpu: found 'many', expected a Kube"):
+        with pytest.raises(InvalidQuantity, match=r"nvidia.com/gpu: found 'many', expected a Kube"):
             amounts({"cpu": "1", "nvidia.com/gpu": "many"}, up=up)
-    with pytest.raises(BadQuantity, match=r"memory: found '2 GB', expected"):
+    with pytest.raises(InvalidQuantity, match=r"memory: found '2 GB', expected"):
         measure("memory", "2 GB")
 
 
@@ -123,7 +123,7 @@ def test_reading_agrees_with_fractions(number: str, suffix: str) -> None:
 def test_any_text_is_a_quantity_or_refused(text: str) -> None:
     try:
         assert whole(text) >= 0
-    except BadQuantity as bad:
+    except InvalidQuantity as bad:
         assert "quantity: found" in str(bad)
 
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from fluxnetes.cluster.demand import NotYet, Unfit
-from fluxnetes.cluster.labels.parse import Marks
-from fluxnetes.cluster.model import World
-from fluxnetes.cluster.node_graph import Machines
+from fluxnetes.cluster.demand import Prerequisite, UnsupportedPod
+from fluxnetes.cluster.labels.parse import WorkloadLabels
+from fluxnetes.cluster.model import ClusterModel
+from fluxnetes.cluster.node_graph import NodeGraph
 from fluxnetes.cluster.pods.anti_affinity import APART
 from fluxnetes.cluster.pods.footprint import Footprint
-from fluxnetes.cluster.pods.reader import Reader, notes
+from fluxnetes.cluster.pods.reader import PodReader, notes
 from fluxnetes.cluster.pods.requests import TENANCY
-from fluxnetes.cluster.pods.volumes import Storage
+from fluxnetes.cluster.pods.volumes import StorageObjects
 from fluxnetes.kube.objects.pods import Pod
 from tests.unit.cluster.builders import OTHERS, machine, one_pod
 from tests.unit.cluster.objects import a_spec
@@ -24,27 +24,27 @@ PORT = [{"name": "a", "ports": [{"containerPort": 80, "hostPort": 8080}]}]
 
 
 @pytest.fixture
-def reader() -> Reader:
-    machines = Machines()
+def reader() -> PodReader:
+    machines = NodeGraph()
     machines.put([machine("n1"), machine("n2", labels={"disk": "ssd"})])
-    return Reader(World(machines), Storage({}, {}, {}))
+    return PodReader(ClusterModel(machines), StorageObjects({}, {}, {}))
 
 
-def read(reader: Reader, pod: Pod, marks: Marks | None = None) -> Footprint:
-    return reader(pod.spec, pod.metadata, marks or Marks(), pod.metadata.namespace)
+def read(reader: PodReader, pod: Pod, marks: WorkloadLabels | None = None) -> Footprint:
+    return reader(pod.spec, pod.metadata, marks or WorkloadLabels(), pod.metadata.namespace)
 
 
-def size_on(reader: Reader, node: str, type: str) -> int:
+def size_on(reader: PodReader, node: str, type: str) -> int:
     return reader.world.machines.machines[node].sizes[type]
 
 
-def test_pods_that_ask_for_the_same_have_the_same_footprint(reader: Reader) -> None:
+def test_pods_that_ask_for_the_same_have_the_same_footprint(reader: PodReader) -> None:
     assert read(reader, one_pod("a", cpu="1")) == read(reader, one_pod("b", cpu="1000m"))
     assert read(reader, one_pod("a")) != read(reader, one_pod("b", cpu="2"))
     assert read(reader, one_pod("a")) != read(reader, one_pod("b", nodeSelector={"disk": "ssd"}))
 
 
-def test_a_rule_that_is_new_is_on_the_graph_before_anybody_asks_for_it(reader: Reader) -> None:
+def test_a_rule_that_is_new_is_on_the_graph_before_anybody_asks_for_it(reader: PodReader) -> None:
     footprint = read(reader, one_pod(nodeSelector={"disk": "ssd"}))
     machines = reader.world.machines
     carrying = [
@@ -57,26 +57,26 @@ def test_a_rule_that_is_new_is_on_the_graph_before_anybody_asks_for_it(reader: R
     assert not reader.take_turn()
 
 
-def test_a_rule_that_is_known_is_no_turn(reader: Reader) -> None:
+def test_a_rule_that_is_known_is_no_turn(reader: PodReader) -> None:
     read(reader, one_pod("a"))
     reader.take_turn()
     read(reader, one_pod("b"))
     assert not reader.take_turn()
 
 
-def test_a_pod_that_wants_its_node_for_itself_takes_all_of_it(reader: Reader) -> None:
-    footprint = read(reader, one_pod(), Marks(exclusive=True))
+def test_a_pod_that_wants_its_node_for_itself_takes_all_of_it(reader: PodReader) -> None:
+    footprint = read(reader, one_pod(), WorkloadLabels(exclusive=True))
     assert dict(footprint.amounts)["tenancy"] == TENANCY
 
 
-def test_a_host_port_is_a_pool_of_one_on_every_node(reader: Reader) -> None:
+def test_a_host_port_is_a_pool_of_one_on_every_node(reader: PodReader) -> None:
     footprint = read(reader, one_pod(containers=PORT))
     assert dict(footprint.amounts)["port:TCP/8080"] == 1
     assert size_on(reader, "n1", "port:TCP/8080") == 1
     assert reader.take_turn().reshaped
 
 
-def test_a_port_that_others_hold_already_counts_as_soon_as_it_is_a_pool(reader: Reader) -> None:
+def test_a_port_that_others_hold_already_counts_as_soon_as_it_is_a_pool(reader: PodReader) -> None:
     world = reader.world
     world.put_pod(one_pod("other", scheduler=OTHERS, node="n1", containers=PORT))
     world.others.take()
@@ -87,7 +87,7 @@ def test_a_port_that_others_hold_already_counts_as_soon_as_it_is_a_pool(reader: 
 # -- apart -----------------------------------------------------------------------------------------
 
 
-def test_a_pod_that_keeps_away_from_its_kind_takes_a_whole_pool(reader: Reader) -> None:
+def test_a_pod_that_keeps_away_from_its_kind_takes_a_whole_pool(reader: PodReader) -> None:
     footprint = read(reader, lonely("a", app="db"))
     ((name, amount),) = (each for each in footprint.amounts if each[0].startswith("apart:"))
     assert amount == APART
@@ -95,7 +95,7 @@ def test_a_pod_that_keeps_away_from_its_kind_takes_a_whole_pool(reader: Reader) 
     assert reader.take_turn().reshaped
 
 
-def test_a_pod_that_others_keep_away_from_is_kept_away_from_them(reader: Reader) -> None:
+def test_a_pod_that_others_keep_away_from_is_kept_away_from_them(reader: PodReader) -> None:
     world = reader.world
     guard = one_pod("guard", scheduler=OTHERS, node="n1", affinity=away_from(app="db"))
     world.put_pod(guard)
@@ -105,7 +105,7 @@ def test_a_pod_that_others_keep_away_from_is_kept_away_from_them(reader: Reader)
     assert world.others.take()["n1"][name] == APART
 
 
-def test_pods_that_were_there_before_the_pool_hold_their_part_of_it(reader: Reader) -> None:
+def test_pods_that_were_there_before_the_pool_hold_their_part_of_it(reader: PodReader) -> None:
     world = reader.world
     world.put_pod(one_pod("db-0", scheduler=OTHERS, node="n1", labels={"app": "db"}))
     world.others.take()
@@ -114,7 +114,7 @@ def test_pods_that_were_there_before_the_pool_hold_their_part_of_it(reader: Read
     assert world.others.take()["n1"][name] == 1
 
 
-def test_a_term_that_concerns_no_pod_of_ours_makes_no_pool(reader: Reader) -> None:
+def test_a_term_that_concerns_no_pod_of_ours_makes_no_pool(reader: PodReader) -> None:
     world = reader.world
     world.put_pod(one_pod("x", scheduler=OTHERS, node="n1", affinity=away_from(app="web")))
     footprint = read(reader, one_pod("a", labels={"app": "db"}))
@@ -132,15 +132,15 @@ def test_a_term_that_concerns_no_pod_of_ours_makes_no_pool(reader: Reader) -> No
     ],
 )
 def test_what_we_cannot_honour_is_refused_in_words(
-    reader: Reader, spec: dict[str, Any], words: str
+    reader: PodReader, spec: dict[str, Any], words: str
 ) -> None:
-    with pytest.raises(Unfit, match=words):
+    with pytest.raises(UnsupportedPod, match=words):
         read(reader, one_pod(**spec))
 
 
-def test_a_pod_whose_claim_is_not_there_waits_for_it(reader: Reader) -> None:
+def test_a_pod_whose_claim_is_not_there_waits_for_it(reader: PodReader) -> None:
     volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]
-    with pytest.raises(NotYet, match="no claim data"):
+    with pytest.raises(Prerequisite, match="no claim data"):
         read(reader, one_pod(volumes=volumes))
 
 
@@ -152,6 +152,6 @@ def test_what_is_left_out_is_noted() -> None:
         "labelSelector": {},
     }
     spec = a_spec(topologySpreadConstraints=[spread])
-    found = notes(spec, Marks(unknown=("fluxnetes.io/grup",), zone_together=True))
+    found = notes(spec, WorkloadLabels(unknown=("fluxnetes.io/grup",), zone_together=True))
     assert all(word in note for word, note in zip(("spread", "grup", "zone"), found, strict=True))
-    assert notes(a_spec(), Marks()) == ()
+    assert notes(a_spec(), WorkloadLabels()) == ()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluxnetes.cluster.pods.node_rules import ANYWHERE, Rule, read_rule
+from fluxnetes.cluster.pods.node_rules import ANYWHERE, NodeRule, read_rule
 from fluxnetes.kube.objects.affinity import NodeSelector, NodeTerm, Requirement
 from tests.unit.cluster.objects import Content, a_node, a_spec
 
@@ -33,12 +33,12 @@ def term(*expressions: Content, fields: tuple[Content, ...] = ()) -> Content:
     return {"matchExpressions": expressions, "matchFields": fields}
 
 
-def affine(*terms: Content, **more: Any) -> Rule:
+def affine(*terms: Content, **more: Any) -> NodeRule:
     affinity = {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": terms}}}
     return read_rule(a_spec(affinity=affinity, **more))
 
 
-def tolerant(*tolerations: Content) -> Rule:
+def tolerant(*tolerations: Content) -> NodeRule:
     return read_rule(a_spec(tolerations=tolerations))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fluxnetes.cluster.pods.anti_affinity import APART
-from fluxnetes.cluster.pods.anti_affinity_index import Separations
+from fluxnetes.cluster.pods.anti_affinity_index import AntiAffinityIndex
 from fluxnetes.kube.objects.pods import Pod
 from tests.unit.cluster.builders import one_pod
 from tests.unit.cluster.objects import Content
@@ -22,7 +22,7 @@ def lonely(name: str, **labels: str) -> Pod:
 
 
 def test_a_term_is_new_once_however_many_carry_it() -> None:
-    known = Separations()
+    known = AntiAffinityIndex()
     (term,) = known.see(lonely("a", app="db"))
     assert term.matches("default", {"app": "db"})
     assert known.see(lonely("b", app="db")) == ()
@@ -30,7 +30,7 @@ def test_a_term_is_new_once_however_many_carry_it() -> None:
 
 
 def test_a_term_is_forgotten_with_the_last_who_carries_it() -> None:
-    known = Separations()
+    known = AntiAffinityIndex()
     one, other = lonely("a", app="db"), lonely("b", app="db")
     known.see(one)
     known.see(other)
@@ -44,11 +44,11 @@ def test_a_term_is_forgotten_with_the_last_who_carries_it() -> None:
 
 
 def test_losing_somebody_who_was_never_seen_is_nothing() -> None:
-    Separations().lose(lonely("a", app="db"))
+    AntiAffinityIndex().lose(lonely("a", app="db"))
 
 
 def test_a_pod_is_concerned_by_what_it_carries_and_by_what_is_carried_against_it() -> None:
-    known = Separations()
+    known = AntiAffinityIndex()
     known.see(lonely("a", app="db"))
     known.see(lonely("b", app="web"))
     plain = one_pod("c", labels={"app": "db"})
@@ -60,7 +60,7 @@ def test_a_pod_is_concerned_by_what_it_carries_and_by_what_is_carried_against_it
 
 
 def test_who_carries_a_term_takes_the_whole_pool_and_who_matches_takes_one() -> None:
-    known = Separations()
+    known = AntiAffinityIndex()
     (term,) = known.see(lonely("a", app="db"))
     carrier, other = lonely("b", app="db"), one_pod("c")
     for spec, labels, amount in (
@@ -73,7 +73,7 @@ def test_who_carries_a_term_takes_the_whole_pool_and_who_matches_takes_one() -> 
 
 
 def test_a_bound_pod_holds_its_part_of_pools_that_there_are_and_of_no_others() -> None:
-    known = Separations()
+    known = AntiAffinityIndex()
     (term,) = known.see(lonely("a", app="db"))
     bound = one_pod("c", labels={"app": "db"}, node="n1")
     assert known.held_by(bound) == ()

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from fluxnetes.cluster.pods.node_rules import read_rule
-from fluxnetes.cluster.pods.volumes import NO_VOLUMES, Storage, VolumeRules, volume_rules
+from fluxnetes.cluster.pods.volumes import NO_VOLUMES, StorageObjects, VolumeRules, volume_rules
 from fluxnetes.kube.objects.pods import PodSpec
 from fluxnetes.kube.objects.volumes import Claim, PersistentVolume, StorageClass
 from tests.unit.cluster.objects import Content, a_node, a_spec
@@ -25,13 +25,13 @@ def storage(
     *,
     node_affinity: Content | None = None,
     binding: str = "Immediate",
-) -> Storage:
+) -> StorageObjects:
     """With one claim `data` at most, one volume `pv` and one class `disks`."""
     claims = {("default", "data"): msgspec.convert(claim, Claim)} if claim is not None else {}
     spec = {"nodeAffinity": node_affinity} if node_affinity is not None else {}
     volume = msgspec.convert({"spec": spec}, PersistentVolume)
     disks = msgspec.convert({"volumeBindingMode": binding}, StorageClass)
-    return Storage(claims, {("", "pv"): volume}, {("", "disks"): disks})
+    return StorageObjects(claims, {("", "pv"): volume}, {("", "disks"): disks})
 
 
 def a_claim(
@@ -49,7 +49,7 @@ USES_DATA: PodSpec = a_spec(
 )
 
 
-def rules(known: Storage, spec: PodSpec = USES_DATA) -> VolumeRules:
+def rules(known: StorageObjects, spec: PodSpec = USES_DATA) -> VolumeRules:
     return volume_rules(spec, "default", known)
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from fluxnetes.cluster.demand import least_size
-from fluxnetes.cluster.groups import Closed
+from fluxnetes.cluster.groups import ClosedGroup
 from fluxnetes.cluster.labels.names import EXCLUSIVE, GROUP, GROUP_SIZE, HOLD
-from fluxnetes.cluster.model import World
+from fluxnetes.cluster.model import ClusterModel
 from fluxnetes.cluster.pods.requests import TENANCY
 from tests.unit.cluster.builders import (
     OTHERS,
@@ -23,11 +23,13 @@ from tests.unit.cluster.builders import (
 from tests.unit.cluster.seats import SMALL, seated
 
 
-def keys(world: World) -> set[str]:
+def keys(world: ClusterModel) -> set[str]:
     return {str(key) for key in world.groups}
 
 
-def members(world: World, name: str, kind: str = "Job", namespace: str = "default") -> set[str]:
+def members(
+    world: ClusterModel, name: str, kind: str = "Job", namespace: str = "default"
+) -> set[str]:
     (group,) = (g for key, g in world.groups.items() if key[:3] == (kind, namespace, name))
     return {member.pod.metadata.name for member in group.pods.values()}
 
@@ -35,20 +37,20 @@ def members(world: World, name: str, kind: str = "Job", namespace: str = "defaul
 # -- whose pods ------------------------------------------------------------------------------------
 
 
-def test_pods_that_name_one_of_our_schedulers_are_ours_and_no_others(world: World) -> None:
+def test_pods_that_name_one_of_our_schedulers_are_ours_and_no_others(world: ClusterModel) -> None:
     for number, name in enumerate(("fluxnetes", "fluence", "fluxqueue", OTHERS, "")):
         world.put_pod(one_pod(f"p{number}", scheduler=name))
     assert keys(world) == {"pod default/p0", "pod default/p1", "pod default/p2"}
 
 
-def test_the_list_of_our_names_can_be_another(world: World) -> None:
-    mine = World(world.machines, names=["mine"])
+def test_the_list_of_our_names_can_be_another(world: ClusterModel) -> None:
+    mine = ClusterModel(world.machines, names=["mine"])
     mine.put_pod(one_pod("a", scheduler="mine"))
     mine.put_pod(one_pod("b", scheduler="fluxnetes"))
     assert keys(mine) == {"pod default/a"}
 
 
-def test_a_job_of_another_scheduler_is_not_ours(world: World) -> None:
+def test_a_job_of_another_scheduler_is_not_ours(world: ClusterModel) -> None:
     world.put_workload("Job", a_job(scheduler=OTHERS))
     assert not world.groups
 
@@ -56,14 +58,14 @@ def test_a_job_of_another_scheduler_is_not_ours(world: World) -> None:
 # -- which group -----------------------------------------------------------------------------------
 
 
-def test_a_job_and_a_label_group_of_one_name_are_two(world: World) -> None:
+def test_a_job_and_a_label_group_of_one_name_are_two(world: ClusterModel) -> None:
     world.put_workload("Job", a_job("train"))
     world.put_pod(one_pod("a", group="train"))
     world.put_pod(one_pod("train"))
     assert keys(world) == {"job default/train", "group default/train", "pod default/train"}
 
 
-def test_two_groups_of_one_name_in_two_namespaces_are_two(world: World) -> None:
+def test_two_groups_of_one_name_in_two_namespaces_are_two(world: ClusterModel) -> None:
     for namespace in ("blue", "red"):
         world.put_pod(one_pod("a", group="ring", size=2, namespace=namespace))
         world.put_workload("Job", a_job("train", namespace=namespace))
@@ -71,7 +73,7 @@ def test_two_groups_of_one_name_in_two_namespaces_are_two(world: World) -> None:
     assert members(world, "ring", "Group", "blue") == {"a"}
 
 
-def test_a_pod_of_a_job_is_of_its_group_whatever_its_labels_say(world: World) -> None:
+def test_a_pod_of_a_job_is_of_its_group_whatever_its_labels_say(world: ClusterModel) -> None:
     """Only the top owner is taken."""
     job = a_job("train", pods=2)
     world.put_workload("Job", job)
@@ -80,7 +82,7 @@ def test_a_pod_of_a_job_is_of_its_group_whatever_its_labels_say(world: World) ->
     assert members(world, "train") == {"p0"}
 
 
-def test_a_job_that_is_part_of_a_larger_group_joins_that_with_its_pods(world: World) -> None:
+def test_a_job_that_is_part_of_a_larger_group_joins_that_with_its_pods(world: ClusterModel) -> None:
     job = a_job("one", pods=2, labels={GROUP: "ring", GROUP_SIZE: "4"})
     world.put_workload("Job", job)
     world.put_pod(pod_of(job, "p0"))
@@ -89,7 +91,7 @@ def test_a_job_that_is_part_of_a_larger_group_joins_that_with_its_pods(world: Wo
     assert members(world, "ring", "Group") == {"p0", "p1"}
 
 
-def test_a_job_that_names_a_group_no_larger_than_itself_stays_alone(world: World) -> None:
+def test_a_job_that_names_a_group_no_larger_than_itself_stays_alone(world: ClusterModel) -> None:
     """Its template carries the labels of an earlier system, for its own pods."""
     world.put_workload(
         "Job", a_job("one", pods=2, template={"labels": {GROUP: "g", GROUP_SIZE: "2"}})
@@ -97,7 +99,7 @@ def test_a_job_that_names_a_group_no_larger_than_itself_stays_alone(world: World
     assert keys(world) == {"job default/one"}
 
 
-def test_marks_of_a_workload_go_before_those_of_its_template(world: World) -> None:
+def test_marks_of_a_workload_go_before_those_of_its_template(world: ClusterModel) -> None:
     template = {"annotations": {"fluxnetes.io/queue": "day", "fluxnetes.io/walltime": "60s"}}
     job = a_job("one", labels={"fluxnetes.io/queue": "night"}, template=template)
     world.put_workload("Job", job)
@@ -105,7 +107,7 @@ def test_marks_of_a_workload_go_before_those_of_its_template(world: World) -> No
     assert (group.marks.queue, group.marks.walltime) == ("night", 60)
 
 
-def test_what_a_job_says_of_its_pods_counts_for_those_that_are_there(world: World) -> None:
+def test_what_a_job_says_of_its_pods_counts_for_those_that_are_there(world: ClusterModel) -> None:
     """Its own annotations do not come down to them, and pods must ask for what their Job did."""
     job = a_job("one", annotations={EXCLUSIVE: "true"})
     world.put_workload("Job", job)
@@ -119,7 +121,7 @@ def test_what_a_job_says_of_its_pods_counts_for_those_that_are_there(world: Worl
     assert member.footprint is None
 
 
-def test_jobs_of_one_group_each_speak_for_their_own_pods(world: World) -> None:
+def test_jobs_of_one_group_each_speak_for_their_own_pods(world: ClusterModel) -> None:
     ring = {GROUP: "ring", GROUP_SIZE: "2"}
     one = a_job("one", labels=ring, annotations={EXCLUSIVE: "true"})
     other = a_job("other", labels=ring)
@@ -134,7 +136,7 @@ def test_jobs_of_one_group_each_speak_for_their_own_pods(world: World) -> None:
 # -- owners ----------------------------------------------------------------------------------------
 
 
-def test_a_pod_that_comes_before_its_job_waits_for_it(world: World) -> None:
+def test_a_pod_that_comes_before_its_job_waits_for_it(world: ClusterModel) -> None:
     job = a_job("train", pods=2)
     world.put_pod(pod_of(job, "p0"))
     assert not world.groups
@@ -143,7 +145,7 @@ def test_a_pod_that_comes_before_its_job_waits_for_it(world: World) -> None:
     assert members(world, "train") == {"p0"}
 
 
-def test_a_pod_whose_job_is_not_ours_stands_for_itself(world: World) -> None:
+def test_a_pod_whose_job_is_not_ours_stands_for_itself(world: ClusterModel) -> None:
     job = a_job("train", scheduler=OTHERS)
     pod = one_pod("p0", owner=owner_of(job))
     world.put_pod(pod)
@@ -154,14 +156,14 @@ def test_a_pod_whose_job_is_not_ours_stands_for_itself(world: World) -> None:
     assert keys(world) == {"pod default/p0"}
 
 
-def test_a_pod_whose_job_is_gone_never_starts(world: World) -> None:
+def test_a_pod_whose_job_is_gone_never_starts(world: ClusterModel) -> None:
     """Kubernetes will delete it; until then it must not run for nobody."""
     world.put_pod(pod_of(a_job("train"), "p0"))
     world.settle_homeless(list(world.homeless))
     assert not world.groups
 
 
-def test_a_job_of_another_kind_of_jobs_is_nobody_to_wait_for(world: World) -> None:
+def test_a_job_of_another_kind_of_jobs_is_nobody_to_wait_for(world: ClusterModel) -> None:
     world.put_pod(one_pod("p0", owner=owner_of(a_job("train"), apiVersion="other.io/v1")))
     assert keys(world) == {"pod default/p0"}
 
@@ -170,7 +172,7 @@ def test_a_job_of_another_kind_of_jobs_is_nobody_to_wait_for(world: World) -> No
     "forged",
     [{"uid": "uid-of-nobody"}, {"controller": False}, {"kind": "Deployment"}],
 )
-def test_a_forged_owner_is_not_believed(world: World, forged: dict[str, Any]) -> None:
+def test_a_forged_owner_is_not_believed(world: ClusterModel, forged: dict[str, Any]) -> None:
     job = a_job("train", pods=2)
     world.put_workload("Job", job)
     world.put_pod(one_pod("p0", owner=owner_of(job, **forged)))
@@ -178,7 +180,7 @@ def test_a_forged_owner_is_not_believed(world: World, forged: dict[str, Any]) ->
     assert members(world, "train") == set()
 
 
-def test_an_owner_in_another_namespace_is_not_believed(world: World) -> None:
+def test_an_owner_in_another_namespace_is_not_believed(world: ClusterModel) -> None:
     job = a_job("train", pods=2, namespace="blue")
     world.put_workload("Job", job)
     world.put_pod(one_pod("p0", namespace="red", owner=owner_of(job)))
@@ -186,7 +188,7 @@ def test_an_owner_in_another_namespace_is_not_believed(world: World) -> None:
     assert members(world, "train", namespace="blue") == set()
 
 
-def test_a_job_that_is_not_ours_owns_no_pod_of_ours(world: World) -> None:
+def test_a_job_that_is_not_ours_owns_no_pod_of_ours(world: ClusterModel) -> None:
     """A pod names our scheduler and a Job that does not."""
     job = a_job("train", scheduler=OTHERS)
     world.put_workload("Job", job)
@@ -194,7 +196,7 @@ def test_a_job_that_is_not_ours_owns_no_pod_of_ours(world: World) -> None:
     assert list(world.homeless) == ["uid-default-p0"]
 
 
-def test_a_homeless_pod_that_is_gone_is_forgotten(world: World) -> None:
+def test_a_homeless_pod_that_is_gone_is_forgotten(world: ClusterModel) -> None:
     pod = pod_of(a_job("train"), "p0")
     world.put_pod(pod)
     world.drop_pod(pod)
@@ -203,7 +205,7 @@ def test_a_homeless_pod_that_is_gone_is_forgotten(world: World) -> None:
     assert not world.groups
 
 
-def test_a_homeless_pod_is_as_it_was_last_seen(world: World) -> None:
+def test_a_homeless_pod_is_as_it_was_last_seen(world: ClusterModel) -> None:
     job = a_job("train")
     pod = pod_of(job, "p0")
     world.put_pod(pod)
@@ -213,7 +215,7 @@ def test_a_homeless_pod_is_as_it_was_last_seen(world: World) -> None:
     assert group.pods["uid-default-p0"].pod.is_over
 
 
-def test_pods_that_their_job_leaves_behind_stay_of_its_group(world: World) -> None:
+def test_pods_that_their_job_leaves_behind_stay_of_its_group(world: ClusterModel) -> None:
     job = a_job("train")
     world.put_workload("Job", job)
     world.put_pod(pod_of(job, "p0"))
@@ -226,14 +228,14 @@ def test_pods_that_their_job_leaves_behind_stay_of_its_group(world: World) -> No
 # -- what comes and goes ---------------------------------------------------------------------------
 
 
-def test_groups_to_which_something_happened_are_told_once_in_order(world: World) -> None:
+def test_groups_to_which_something_happened_are_told_once_in_order(world: ClusterModel) -> None:
     for name in ("b", "a", "b"):
         world.put_pod(one_pod(name))
     assert [group.key.name for group in world.take_dirty()] == ["b", "a"]
     assert world.take_dirty() == []
 
 
-def test_groups_can_be_taken_some_at_a_time(world: World) -> None:
+def test_groups_can_be_taken_some_at_a_time(world: ClusterModel) -> None:
     for name in ("a", "b", "c"):
         world.put_pod(one_pod(name))
     assert [group.key.name for group in world.take_dirty(2)] == ["a", "b"]
@@ -243,7 +245,7 @@ def test_groups_can_be_taken_some_at_a_time(world: World) -> None:
     assert world.take_dirty(2) == []
 
 
-def test_a_pod_that_is_gone_is_told_to_its_group(world: World) -> None:
+def test_a_pod_that_is_gone_is_told_to_its_group(world: ClusterModel) -> None:
     pod = one_pod("a")
     world.put_pod(pod)
     world.take_dirty()
@@ -255,20 +257,22 @@ def test_a_pod_that_is_gone_is_told_to_its_group(world: World) -> None:
     assert not world.groups
 
 
-def test_dropping_what_nobody_saw_is_nothing(world: World) -> None:
+def test_dropping_what_nobody_saw_is_nothing(world: ClusterModel) -> None:
     world.drop_pod(one_pod("a"))
     world.drop_workload(a_job("b"))
     world.drop_pod_group(a_pod_group("c", 2))
     assert not world.groups
 
 
-def test_a_job_that_is_made_anew_has_nothing_to_do_with_the_one_before_it(world: World) -> None:
+def test_a_job_that_is_made_anew_has_nothing_to_do_with_the_one_before_it(
+    world: ClusterModel,
+) -> None:
     """Deleted and applied again at once, before anybody looked and while its pods still go."""
     old, new = a_job("train", uid="u1"), a_job("train", uid="u2")
     world.put_workload("Job", old)
     world.put_pod(pod_of(old, "p0", node="n1"))
     (before,) = world.take_dirty()
-    before.closed = Closed(frozenset(), for_good=True, reason="rejected")
+    before.closed = ClosedGroup(frozenset(), for_good=True, reason="rejected")
     world.drop_workload(old)
     world.put_workload("Job", new)
     world.put_pod(pod_of(new, "p1"))
@@ -278,16 +282,16 @@ def test_a_job_that_is_made_anew_has_nothing_to_do_with_the_one_before_it(world:
     assert list(after.pods) == ["uid-default-p1"]
 
 
-def test_a_pod_that_is_made_anew_under_its_name_is_another(world: World) -> None:
+def test_a_pod_that_is_made_anew_under_its_name_is_another(world: ClusterModel) -> None:
     world.put_pod(one_pod("a", uid="u1"))
     (group,) = world.take_dirty()
-    group.closed = Closed(frozenset(group.pods), for_good=False)
+    group.closed = ClosedGroup(frozenset(group.pods), for_good=False)
     world.drop_pod(one_pod("a", uid="u1"))
     world.put_pod(one_pod("a", uid="u2"))
     assert world.take_dirty()[-1].closed is None
 
 
-def test_a_pod_group_is_found_whichever_comes_first(world: World) -> None:
+def test_a_pod_group_is_found_whichever_comes_first(world: ClusterModel) -> None:
     marks = {"scheduling.x-k8s.io/pod-group": "ring"}
     world.put_pod_group(a_pod_group("ring", 3))
     world.put_pod(one_pod("a", labels=marks))
@@ -302,14 +306,14 @@ def test_a_pod_group_is_found_whichever_comes_first(world: World) -> None:
 # -- marks -----------------------------------------------------------------------------------------
 
 
-def test_of_the_sizes_that_pods_name_the_largest_counts(world: World) -> None:
+def test_of_the_sizes_that_pods_name_the_largest_counts(world: ClusterModel) -> None:
     for name, size in (("a", 2), ("b", 5), ("c", 3)):
         world.put_pod(one_pod(name, group="ring", size=size))
     (group,) = world.groups.values()
     assert group.marks.size == 5
 
 
-def test_a_group_is_held_while_one_of_its_pods_is(world: World) -> None:
+def test_a_group_is_held_while_one_of_its_pods_is(world: ClusterModel) -> None:
     world.put_pod(one_pod("a", group="ring"))
     held = one_pod("b", group="ring", annotations={HOLD: "true"})
     world.put_pod(held)
@@ -319,7 +323,7 @@ def test_a_group_is_held_while_one_of_its_pods_is(world: World) -> None:
     assert not group.marks.hold
 
 
-def test_a_group_asks_for_what_its_job_says_now(world: World) -> None:
+def test_a_group_asks_for_what_its_job_says_now(world: ClusterModel) -> None:
     job = a_job("train", annotations={HOLD: "true"})
     world.put_workload("Job", job)
     (group,) = world.groups.values()
@@ -330,7 +334,7 @@ def test_a_group_asks_for_what_its_job_says_now(world: World) -> None:
 
 @pytest.mark.parametrize("size", ["two", "-1", "1000000000"])
 def test_a_value_that_makes_no_sense_refuses_its_group_and_nobody_else(
-    world: World, size: str
+    world: ClusterModel, size: str
 ) -> None:
     world.put_pod(one_pod("bad", group="ring", annotations={GROUP_SIZE: size}))
     world.put_pod(one_pod("good"))
@@ -339,7 +343,7 @@ def test_a_value_that_makes_no_sense_refuses_its_group_and_nobody_else(
     assert refused == {"good": ""}
 
 
-def test_a_refusal_lasts_while_the_bad_value_is_there_and_no_longer(world: World) -> None:
+def test_a_refusal_lasts_while_the_bad_value_is_there_and_no_longer(world: ClusterModel) -> None:
     one, other = one_pod("a", group="ring"), one_pod("b", group="ring")
     world.put_pod(one)
     world.put_pod(other)
@@ -352,7 +356,7 @@ def test_a_refusal_lasts_while_the_bad_value_is_there_and_no_longer(world: World
     assert not group.refusals
 
 
-def test_a_job_whose_value_is_put_right_is_not_refused_any_more(world: World) -> None:
+def test_a_job_whose_value_is_put_right_is_not_refused_any_more(world: ClusterModel) -> None:
     world.put_workload("Job", a_job("train", annotations={GROUP_SIZE: "two"}))
     (group,) = world.groups.values()
     assert GROUP_SIZE in "".join(group.refusals.values())
@@ -363,11 +367,11 @@ def test_a_job_whose_value_is_put_right_is_not_refused_any_more(world: World) ->
 # -- what counts as others' ------------------------------------------------------------------------
 
 
-def held(world: World, node: str = "n1") -> dict[str, int]:
+def held(world: ClusterModel, node: str = "n1") -> dict[str, int]:
     return {type: n for type, n in world.others.sums.get(node, {}).items() if n}
 
 
-def test_pods_of_others_count_from_the_bind_until_the_end(world: World) -> None:
+def test_pods_of_others_count_from_the_bind_until_the_end(world: ClusterModel) -> None:
     pod = one_pod("a", scheduler=OTHERS)
     world.put_pod(pod)
     assert held(world) == {}
@@ -381,36 +385,36 @@ def test_pods_of_others_count_from_the_bind_until_the_end(world: World) -> None:
     assert held(world) == {}
 
 
-def test_a_daemon_takes_room_but_no_tenancy(world: World) -> None:
+def test_a_daemon_takes_room_but_no_tenancy(world: ClusterModel) -> None:
     owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "uid": "u"}
     daemon = one_pod("d", scheduler=OTHERS, node="n1", owner={**owner, "controller": True})
     world.put_pod(daemon)
     assert held(world) == {"cpu": 1000, "pods": 1}
 
 
-def test_a_pod_of_ours_that_sits_is_counted_by_the_queue_alone(world: World) -> None:
+def test_a_pod_of_ours_that_sits_is_counted_by_the_queue_alone(world: ClusterModel) -> None:
     world.put_pod(one_pod("a"))
     seated(world, "uid-default-a", "n1")
     world.put_pod(one_pod("a", node="n1"))
     assert held(world) == {}
 
 
-def test_a_pod_of_ours_that_is_bound_and_does_not_sit_counts_as_others(world: World) -> None:
+def test_a_pod_of_ours_that_is_bound_and_does_not_sit_counts_as_others(world: ClusterModel) -> None:
     world.put_pod(one_pod("a", node="n1"))
     assert held(world)["cpu"] == 1000
 
 
-def test_a_whole_node_that_no_job_stands_for_any_more_is_still_whole(world: World) -> None:
+def test_a_whole_node_that_no_job_stands_for_any_more_is_still_whole(world: ClusterModel) -> None:
     world.put_pod(one_pod("a", node="n1", annotations={"fluxnetes.io/exclusive": "true"}))
     assert held(world)["tenancy"] == TENANCY
 
 
-def test_a_homeless_pod_that_is_bound_counts(world: World) -> None:
+def test_a_homeless_pod_that_is_bound_counts(world: ClusterModel) -> None:
     world.put_pod(pod_of(a_job("train"), "p0", node="n1"))
     assert held(world)["cpu"] == 1000
 
 
-def test_a_pool_that_is_new_counts_those_who_were_bound_before(world: World) -> None:
+def test_a_pool_that_is_new_counts_those_who_were_bound_before(world: ClusterModel) -> None:
     port = [{"name": "a", "ports": [{"containerPort": 80, "hostPort": 80}]}]
     world.put_pod(one_pod("a", scheduler=OTHERS, node="n1", containers=port))
     world.others.take()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fluxnetes.cluster.model import World
+from fluxnetes.cluster.model import ClusterModel
 from fluxnetes.cluster.pods.footprint import Footprint
 from fluxnetes.kube.objects.base import Metadata
 from fluxnetes.kube.objects.pods import Pod
@@ -16,20 +16,20 @@ from tests.unit.cluster.test_separations import away_from
 # -- footprints that do not hold any more ----------------------------------------------------------
 
 
-def read(world: World, name: str) -> Footprint | None:
+def read(world: ClusterModel, name: str) -> Footprint | None:
     """What was read of a pod, which is read again if it is not there."""
     group = world.group_of(f"uid-default-{name}")
     assert group is not None
     return group.pods[f"uid-default-{name}"].footprint
 
 
-def mark_as_read(world: World) -> None:
+def mark_as_read(world: ClusterModel) -> None:
     for group in world.take_dirty():
         for member in group.pods.values():
             member.footprint = SMALL
 
 
-def test_a_pod_whose_spec_changed_is_read_again(world: World) -> None:
+def test_a_pod_whose_spec_changed_is_read_again(world: ClusterModel) -> None:
     world.put_pod(one_pod("a"))
     mark_as_read(world)
     world.put_pod(one_pod("a", phase="Running"))
@@ -38,7 +38,7 @@ def test_a_pod_whose_spec_changed_is_read_again(world: World) -> None:
     assert read(world, "a") is None
 
 
-def test_who_is_kept_away_from_by_somebody_new_is_read_again(world: World) -> None:
+def test_who_is_kept_away_from_by_somebody_new_is_read_again(world: ClusterModel) -> None:
     world.put_pod(one_pod("a", labels={"app": "db"}))
     world.put_pod(one_pod("b"))
     mark_as_read(world)
@@ -48,7 +48,9 @@ def test_who_is_kept_away_from_by_somebody_new_is_read_again(world: World) -> No
     assert [group.key.name for group in world.take_dirty()] == ["a"]
 
 
-def test_who_waits_is_read_again_when_storage_changes_and_who_holds_is_not(world: World) -> None:
+def test_who_waits_is_read_again_when_storage_changes_and_who_holds_is_not(
+    world: ClusterModel,
+) -> None:
     claims = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
     world.put_pod(one_pod("a", volumes=claims))
     world.put_pod(one_pod("b", volumes=claims))
@@ -63,7 +65,7 @@ def test_who_waits_is_read_again_when_storage_changes_and_who_holds_is_not(world
 
 
 def test_a_workload_is_looked_at_when_storage_changes_that_its_pods_will_claim(
-    world: World,
+    world: ClusterModel,
 ) -> None:
     claim = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
     world.put_workload("Job", a_job("reads", pod={"volumes": [claim]}))
@@ -76,7 +78,7 @@ def test_a_workload_is_looked_at_when_storage_changes_that_its_pods_will_claim(
 # -- priority classes ------------------------------------------------------------------------------
 
 
-def test_workloads_are_looked_at_whose_priority_class_changed(world: World) -> None:
+def test_workloads_are_looked_at_whose_priority_class_changed(world: ClusterModel) -> None:
     world.put_workload("Job", a_job("urgent", pod={"priorityClassName": "high"}))
     world.put_workload("Job", a_job("plain"))
     world.take_dirty()
@@ -94,7 +96,7 @@ def test_workloads_are_looked_at_whose_priority_class_changed(world: World) -> N
 # -- pods that we bound ----------------------------------------------------------------------------
 
 
-def a_seat(world: World) -> None:
+def a_seat(world: ClusterModel) -> None:
     """The pod "a" is to go to n1."""
     world.put_pod(one_pod("a"))
     seated(world, "uid-default-a", "n1")
@@ -102,7 +104,7 @@ def a_seat(world: World) -> None:
     group.changed.clear()
 
 
-def test_for_a_pod_that_is_where_we_bound_it_nobody_looks_at_its_group(world: World) -> None:
+def test_for_a_pod_that_is_where_we_bound_it_nobody_looks_at_its_group(world: ClusterModel) -> None:
     a_seat(world)
     world.put_pod(one_pod("a", node="n1", labels={"topology.kubernetes.io/zone": "east"}))
     assert world.take_dirty() == []
@@ -112,7 +114,7 @@ def test_for_a_pod_that_is_where_we_bound_it_nobody_looks_at_its_group(world: Wo
     assert world.take_sat_down() == []
 
 
-def test_a_pod_that_sat_down_and_went_is_not_told_of(world: World) -> None:
+def test_a_pod_that_sat_down_and_went_is_not_told_of(world: ClusterModel) -> None:
     a_seat(world)
     pod = one_pod("a", node="n1")
     world.put_pod(pod)
@@ -131,7 +133,7 @@ def test_a_pod_that_sat_down_and_went_is_not_told_of(world: World) -> None:
         one_pod("a"),
     ],
 )
-def test_for_anything_else_about_it_somebody_does(world: World, pod: Pod) -> None:
+def test_for_anything_else_about_it_somebody_does(world: ClusterModel, pod: Pod) -> None:
     a_seat(world)
     world.put_pod(pod)
     assert world.take_sat_down() == []
@@ -139,7 +141,7 @@ def test_for_anything_else_about_it_somebody_does(world: World, pod: Pod) -> Non
     assert group.changed == {"uid-default-a"}
 
 
-def test_for_what_happens_to_it_later_somebody_does(world: World) -> None:
+def test_for_what_happens_to_it_later_somebody_does(world: ClusterModel) -> None:
     a_seat(world)
     world.put_pod(one_pod("a", node="n1"))
     world.put_pod(one_pod("a", node="n1"))

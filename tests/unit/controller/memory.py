@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.queue.changes import Allocation, Changes, Snapshot
-from fluxnetes.queue.config import Config
-from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.config import SchedulerConfig
+from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.queue.states import ENDED
-from fluxnetes.store.system import System
+from fluxnetes.store.system import StoredSystem
 from tests.unit.queue.keeper import Keeper
 from tests.unit.store.systems import read_back
 
@@ -21,15 +21,15 @@ class Memory:
         self.keeper = Keeper()
         self.before_commit: Callable[[], None] = lambda: None
         self.after_commit: Callable[[], None] = lambda: None
-        self._system: System | None = None
+        self._system: StoredSystem | None = None
 
     async def load(self) -> Snapshot:
         return self.keeper.snapshot()
 
-    async def system(self) -> System | None:
+    async def system(self) -> StoredSystem | None:
         return self._system
 
-    async def ended(self, workloads: Iterable[str]) -> dict[str, Job]:
+    async def ended(self, workloads: Iterable[str]) -> dict[str, QueueJob]:
         wanted = set(workloads)
         jobs = sorted(self.keeper.jobs.values(), key=lambda job: job.id)
         return {
@@ -46,10 +46,10 @@ class Memory:
     async def keep_system(
         self,
         graph: ResourceGraph,
-        config: Config,
+        config: SchedulerConfig,
         fence: int,
         allocations: Iterable[Allocation] = (),
-        stored: System | None = None,
+        stored: StoredSystem | None = None,
     ) -> None:
         self._system = read_back(graph, config)
         self.keeper.fold(Changes(allocations={each.job: each for each in allocations}))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
 from fluxnetes.controller.actions.executor import _JUST_NOW, _key
-from fluxnetes.controller.actions.types import Action, Bind, Change
+from fluxnetes.controller.actions.types import Action, BindPod, ChangeWorkload
 from tests.unit.controller.cluster import Cluster, Refused
 
 
@@ -44,11 +44,11 @@ class Palms:
 
     cluster: Cluster
     clock: Callable[[], float]
-    takes_off: Callable[[Bind], None] = field(default=lambda bind: None)
+    takes_off: Callable[[BindPod], None] = field(default=lambda bind: None)
     """Told when a bind is on its way."""
-    lands: Callable[[Bind], None] = field(default=lambda bind: None)
+    lands: Callable[[BindPod], None] = field(default=lambda bind: None)
     """Told when a bind is done."""
-    bound: Callable[[Bind], None] = field(default=lambda bind: None)
+    bound: Callable[[BindPod], None] = field(default=lambda bind: None)
     hold_back: Callable[[str], bool] = field(default=lambda node: False)
     failed: Callable[[Action, str], None] = field(default=lambda action, why: None)
     luck: deque[Luck] = field(default_factory=deque)
@@ -78,14 +78,14 @@ class Palms:
         return any(bind.uid == uid for bind in self._binds())
 
     def is_idle(self) -> bool:
-        return not any(isinstance(action, Bind) for action in self.asked.values())
+        return not any(isinstance(action, BindPod) for action in self.asked.values())
 
     def are_full(self) -> bool:
-        return sum(isinstance(action, Bind) for action in self.asked.values()) >= _ENOUGH
+        return sum(isinstance(action, BindPod) for action in self.asked.values()) >= _ENOUGH
 
-    def _binds(self) -> list[Bind]:
+    def _binds(self) -> list[BindPod]:
         actions = (flight.action for flight in self._flights.values())
-        return [action for action in actions if isinstance(action, Bind)]
+        return [action for action in actions if isinstance(action, BindPod)]
 
     # -- working -------------------------------------------------------------------------------
 
@@ -103,7 +103,7 @@ class Palms:
         return busy
 
     def _take_off(self, key: Hashable, action: Action) -> None:
-        if isinstance(action, Bind):
+        if isinstance(action, BindPod):
             if self.hold_back(action.node):
                 return
             self.takes_off(action)
@@ -122,7 +122,7 @@ class Palms:
         del self._flights[key]
         if flight.luck in (Luck.BAD, Luck.MUTE):
             return
-        if isinstance(action, Bind):
+        if isinstance(action, BindPod):
             self.bound(action)
         self._over(key, action)
 
@@ -133,10 +133,10 @@ class Palms:
 
     def _do(self, action: Action) -> None:
         cluster = self.cluster
-        if isinstance(action, Bind):
+        if isinstance(action, BindPod):
             cluster.bind(action.uid, action.node, action.job, action.task)
             self.lands(action)
-        elif isinstance(action, Change):
+        elif isinstance(action, ChangeWorkload):
             cluster.patch_job(action.uid, action.content)
         elif action.delete:
             cluster.delete_pod(action.uid)

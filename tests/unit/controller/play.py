@@ -24,20 +24,20 @@ from typing import Any, TypeVar, cast
 from unittest.mock import patch
 
 from fluxnetes.cluster.labels.names import GROUP
-from fluxnetes.cluster.model import World
-from fluxnetes.cluster.node_graph import Machines
-from fluxnetes.cluster.pods.reader import Reader
+from fluxnetes.cluster.model import ClusterModel
+from fluxnetes.cluster.node_graph import NodeGraph
+from fluxnetes.cluster.pods.reader import PodReader
 from fluxnetes.controller import loop as controller_module
 from fluxnetes.controller.leadership import terms
 from fluxnetes.controller.loop import Controller
-from fluxnetes.controller.state import Desk, Settings
-from fluxnetes.controller.watchers import Following
-from fluxnetes.kube.cache import Change
-from fluxnetes.kube.client import Client
+from fluxnetes.controller.state import ControllerSettings, ControllerState
+from fluxnetes.controller.watchers import Watchers
+from fluxnetes.kube.cache import ObjectChange
+from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.objects.base import Object
 from fluxnetes.kube.objects.nodes import Node
 from fluxnetes.kube.objects.pods import Pod
-from fluxnetes.queue.config import Config, QueueConfig
+from fluxnetes.queue.config import QueueConfig, SchedulerConfig
 from fluxnetes.queue.persist.validate import Validator
 from fluxnetes.store.store import Store
 from tests.unit.controller.cluster import Cluster, News
@@ -46,8 +46,10 @@ from tests.unit.controller.palms import Palms
 
 T = TypeVar("T")
 
-PATIENCE = Settings(keep_seat=5.0, stall=6.0, again=4.0, homeless=2.0, grace=3.0, collision=2.0)
-CONFIG = Config(queues=(QueueConfig(grace=2),))
+PATIENCE = ControllerSettings(
+    keep_seat=5.0, stall=6.0, again=4.0, homeless=2.0, grace=3.0, collision=2.0
+)
+CONFIG = SchedulerConfig(queues=(QueueConfig(grace=2),))
 MOST_STEPS = 150
 """Whoever needs more within one second goes in a circle."""
 
@@ -77,12 +79,15 @@ class Play:
     """See the module's docstring."""
 
     def __init__(
-        self, *nodes: Node, settings: Settings = PATIENCE, config: Config = CONFIG
+        self,
+        *nodes: Node,
+        settings: ControllerSettings = PATIENCE,
+        config: SchedulerConfig = CONFIG,
     ) -> None:
         self.cluster = Cluster()
         self.clock = Clock(self.cluster)
         self.store = Memory()
-        self.options = terms.Options("play", settings=settings, config=config)
+        self.options = terms.CandidateOptions("play", settings=settings, config=config)
         self.lags: set[str] = set()
         """Kinds of which no news come."""
         self.meanwhile: Callable[[], object] = lambda: None
@@ -112,24 +117,24 @@ class Play:
     def start(self) -> None:
         """A term begins, from what the store and the cluster say."""
         self.cluster.news.clear()
-        world, wake = World(Machines()), asyncio.Event()
-        self.following = Following(cast(Client, None), world, wake)
+        world, wake = ClusterModel(NodeGraph()), asyncio.Event()
+        self.following = Watchers(cast(KubeClient, None), world, wake)
         self._takers = {each.resource.plural: take for each, take in self.following._takers}
         for news in self.cluster.everything():
             self._take(news)
         world.machines.put(self.following.take_nodes()[0])
         self.hands = Palms(self.cluster, self.clock.monotonic)
         self.store.before_commit = self._be_meanwhile
-        with patch.object(terms, "Hands", lambda client, may_write: self.hands):
+        with patch.object(terms, "Executor", lambda client, may_write: self.hands):
             self.controller: Controller = finish(self._begin())
 
     async def _begin(self) -> Controller:
         store = cast(Store, self.store)
         leads: Any = SimpleNamespace(sure_for=lambda: inf, lease=SimpleNamespace(fence=1))
-        client, before = cast(Client, None), await store.system()
+        client, before = cast(KubeClient, None), await store.system()
         candidate = terms._Candidate(client, store, self.options, "", terms._nothing, before)
         office, stored = terms._Office(candidate, leads, leads), await store.load()
-        reader = Reader(self.following.world, self.following.storage)
+        reader = PodReader(self.following.world, self.following.storage)
         return await terms._begin(office, self.following, reader, stored, before)
 
     def restart(self, *, empty: bool = False) -> None:
@@ -156,7 +161,7 @@ class Play:
         self.deliver()
 
     @property
-    def desk(self) -> Desk:
+    def desk(self) -> ControllerState:
         return self.controller.desk
 
     # -- what tests do and ask -----------------------------------------------------------------
@@ -258,7 +263,7 @@ class Play:
         return [each for each in self.cluster.news if each.kind not in self.lags]
 
     def _take(self, news: News) -> None:
-        self._takers[news.kind]([Change(news.change, news.object)])
+        self._takers[news.kind]([ObjectChange(news.change, news.object)])
 
 
 def _uid_of(cluster: Cluster, job: str) -> str:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 
-from fluxnetes.controller.reporting.delay_queue import Agenda
+from fluxnetes.controller.reporting.delay_queue import DelayQueue
 
 
-async def take(agenda: Agenda[str], count: int) -> list[str]:
+async def take(agenda: DelayQueue[str], count: int) -> list[str]:
     return [await agenda.next() for _ in range(count)]
 
 
 def test_keys_come_in_the_order_of_their_moments() -> None:
-    agenda: Agenda[str] = Agenda()
+    agenda: DelayQueue[str] = DelayQueue()
     for key, after in (("c", 0.02), ("a", 0.0), ("b", 0.01)):
         agenda.add(key, after)
     assert asyncio.run(take(agenda, 3)) == ["a", "b", "c"]
@@ -20,7 +20,7 @@ def test_keys_come_in_the_order_of_their_moments() -> None:
 
 
 def test_of_two_moments_the_earlier_counts() -> None:
-    agenda: Agenda[str] = Agenda()
+    agenda: DelayQueue[str] = DelayQueue()
     agenda.add("late", 60)
     agenda.add("late", 0)
     agenda.add("soon", 0)
@@ -31,7 +31,7 @@ def test_of_two_moments_the_earlier_counts() -> None:
 
 def test_what_was_taken_can_come_again() -> None:
     async def story() -> list[str]:
-        agenda: Agenda[str] = Agenda()
+        agenda: DelayQueue[str] = DelayQueue()
         agenda.add("a", 60)
         agenda.add("a")
         first = await agenda.next()
@@ -43,7 +43,7 @@ def test_what_was_taken_can_come_again() -> None:
 
 def test_whoever_waits_hears_of_an_earlier_key() -> None:
     async def story() -> str:
-        agenda: Agenda[str] = Agenda()
+        agenda: DelayQueue[str] = DelayQueue()
         agenda.add("late", 60)
         async with asyncio.timeout(5):
             waiting = asyncio.create_task(agenda.next())
@@ -56,7 +56,7 @@ def test_whoever_waits_hears_of_an_earlier_key() -> None:
 
 def test_two_who_wait_get_a_key_each() -> None:
     async def story() -> set[str]:
-        agenda: Agenda[str] = Agenda()
+        agenda: DelayQueue[str] = DelayQueue()
         async with asyncio.timeout(5):
             waiting = [asyncio.create_task(agenda.next()) for _ in range(2)]
             await asyncio.sleep(0.01)
@@ -68,7 +68,7 @@ def test_two_who_wait_get_a_key_each() -> None:
 
 
 def test_in_a_hurry_nothing_waits() -> None:
-    agenda: Agenda[str] = Agenda()
+    agenda: DelayQueue[str] = DelayQueue()
     agenda.add("a", 60)
     agenda.add("b", 90)
     agenda.hurry()

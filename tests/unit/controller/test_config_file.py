@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from fluxnetes.cli.controller.config import read_config
-from fluxnetes.queue.config import Budget, Cap, Config, FairShare, Policy, QueueConfig, Weights
+from fluxnetes.queue.config import (
+    BackfillPolicy,
+    BudgetConfig,
+    FairShare,
+    LimitConfig,
+    PriorityWeights,
+    QueueConfig,
+    SchedulerConfig,
+)
 
 EVERYTHING = """
 queues:
@@ -34,7 +42,7 @@ budgets: [{name: b, amount: 100, type: cpu, namespace: lab}]
 """
 
 
-def read(folder: Path, text: str) -> Config:
+def read(folder: Path, text: str) -> SchedulerConfig:
     file = folder / "queues.yaml"
     file.write_text(text)
     return read_config(file)
@@ -49,17 +57,17 @@ def test_everything_that_can_be_set_is_read(tmp_path: Path) -> None:
         for each in fields(QueueConfig)
         if getattr(first, each.name) == getattr(usual, each.name)
     ] == []
-    assert (first.policy, first.per_user) == (Policy.HYBRID, Cap(pending=3))
+    assert (first.policy, first.per_user) == (BackfillPolicy.HYBRID, LimitConfig(pending=3))
     assert config.queues[1] == QueueConfig("debug")
-    assert config.weights == Weights(age=1, fair_share=0.5)
+    assert config.weights == PriorityWeights(age=1, fair_share=0.5)
     assert config.fair_share == FairShare(60, {"lab": 2}, {("lab", "ada"): 1.5})
-    assert config.budgets == (Budget("b", 100, "cpu", namespace="lab"),)
+    assert config.budgets == (BudgetConfig("b", 100, "cpu", namespace="lab"),)
     assert (config.age_cap, config.charge) == (3600, {"cpu": 1})
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "{}"])
 def test_a_file_that_says_nothing_is_the_default(tmp_path: Path, text: str) -> None:
-    assert read(tmp_path, text) == Config() == read_config(None)
+    assert read(tmp_path, text) == SchedulerConfig() == read_config(None)
 
 
 NONSENSE = {

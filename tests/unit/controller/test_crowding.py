@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from tests.unit.cluster.builders import OTHERS, a_job, machine, one_pod
 from tests.unit.controller.play import Play
 
@@ -44,4 +44,4 @@ def test_what_found_its_place_taken_runs_when_others_leave(play: Play) -> None:
     play.wait(20)
     assert all(pod.status.phase == "Succeeded" for pod in play.cluster.ours)
     assert len(play.cluster.ours) == 4
-    assert {job.state for job in play.store.keeper.jobs.values()} == {State.COMPLETED}
+    assert {job.state for job in play.store.keeper.jobs.values()} == {JobState.COMPLETED}

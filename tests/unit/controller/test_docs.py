@@ -13,7 +13,7 @@ import yaml
 from fluxnetes.cli.controller.config import read_config
 from fluxnetes.cli.controller.options import app
 from fluxnetes.cluster.labels.names import SCHEDULER_NAMES
-from fluxnetes.controller.state import Settings
+from fluxnetes.controller.state import ControllerSettings
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "controller.md").read_text()
 OPTIONS = {each.name: each for each in typer.main.get_command(app).params}
@@ -32,14 +32,16 @@ def test_the_page_has_just_the_options_that_there_are() -> None:
 
 
 def test_the_page_has_the_patience_that_there_is_with_its_defaults() -> None:
-    known = {each.name.replace("_", "-"): each.default for each in fields(Settings)}
+    known = {each.name.replace("_", "-"): each.default for each in fields(ControllerSettings)}
     listed = {cells[0].strip("`"): float(cells[1]) for cells in rows("patience")}
     assert listed == known
 
 
 def test_the_help_has_the_patience_that_there_is_with_its_defaults() -> None:
     told = str(getattr(OPTIONS["patience"], "help", ""))
-    known = {each.name.replace("_", "-"): f"{each.default:g}" for each in fields(Settings)}
+    known = {
+        each.name.replace("_", "-"): f"{each.default:g}" for each in fields(ControllerSettings)
+    }
     assert dict(re.findall(r"([a-z-]+) \((\d+)\)", told)) == known
 
 

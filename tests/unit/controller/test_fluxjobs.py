@@ -28,13 +28,13 @@ from fluxnetes.kube.objects.fluxjobs import (
     FluxJobStatus,
     Wrapped,
 )
-from fluxnetes.queue.states import ENDED, State
+from fluxnetes.queue.states import ENDED, JobState
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "fluxjob.md"
 NEW = FluxJobStatus()
 
 
-def a_view(state: State = State.PENDING, **fields: Any) -> FluxJobView:
+def a_view(state: JobState = JobState.PENDING, **fields: Any) -> FluxJobView:
     return FluxJobView("default", "a", Wrapped.JOB, state, **fields)
 
 
@@ -68,37 +68,37 @@ def test_names_that_must_be_changed_stay_different() -> None:
 @pytest.mark.parametrize(
     ("state", "word"),
     [
-        (State.GATHERING, "statusNew"),
-        (State.PENDING, "statusSubmit"),
-        (State.COMPLETED, "statusSubmit"),
-        (State.REJECTED, "statusError"),
-        (State.CANCELLED, "statusCancel"),
+        (JobState.GATHERING, "statusNew"),
+        (JobState.PENDING, "statusSubmit"),
+        (JobState.COMPLETED, "statusSubmit"),
+        (JobState.REJECTED, "statusError"),
+        (JobState.CANCELLED, "statusCancel"),
     ],
 )
-def test_the_old_word_for_a_state_is_still_said(state: State, word: str) -> None:
+def test_the_old_word_for_a_state_is_still_said(state: JobState, word: str) -> None:
     assert status(a_view(state), NEW, 0).submit_status == word
 
 
-@pytest.mark.parametrize("state", State)
-def test_what_has_ended_is_complete_or_failed_and_nothing_else_is(state: State) -> None:
+@pytest.mark.parametrize("state", JobState)
+def test_what_has_ended_is_complete_or_failed_and_nothing_else_is(state: JobState) -> None:
     said = {c.type: c.status == "True" for c in status(a_view(state), NEW, 0).conditions}
     assert (said["Complete"] or said["Failed"]) == (state in ENDED)
-    assert said["Complete"] == (state is State.COMPLETED)
+    assert said["Complete"] == (state is JobState.COMPLETED)
 
 
 def test_a_job_that_never_started_was_never_scheduled() -> None:
     for state, start, expected in [
-        (State.REJECTED, None, "False"),
-        (State.TIMED_OUT, 5, "True"),
-        (State.PENDING, None, "False"),
-        (State.ALLOCATED, 5, "True"),
+        (JobState.REJECTED, None, "False"),
+        (JobState.TIMED_OUT, 5, "True"),
+        (JobState.PENDING, None, "False"),
+        (JobState.ALLOCATED, 5, "True"),
     ]:
         scheduled = status(a_view(state, start=start), NEW, 0).conditions[0]
         assert (scheduled.type, scheduled.status) == ("Scheduled", expected)
 
 
 def test_the_reason_of_a_condition_is_one_word() -> None:
-    [*_, failed] = status(a_view(State.TIMED_OUT), NEW, 0).conditions
+    [*_, failed] = status(a_view(JobState.TIMED_OUT), NEW, 0).conditions
     assert failed.reason == "TimedOut"
 
 
@@ -119,7 +119,7 @@ def test_nodes_that_are_numbered_are_short_anyway() -> None:
 def test_only_a_job_that_waits_has_a_forecast() -> None:
     waits = a_view(position=1, eta=5, reason="busy")
     assert waits.without_forecast == a_view()
-    ended = a_view(State.FAILED, reason="it lost its nodes")
+    ended = a_view(JobState.FAILED, reason="it lost its nodes")
     assert ended.without_forecast == ended
 
 
@@ -180,7 +180,7 @@ def test_the_page_tells_of_every_field_state_type_and_name() -> None:
     inner = {"spec.resources", "status.columns.reason", "status.columns.nodes"}
     for path in set(properties(schema())) - told - inner:
         assert f"`{path}`" in text, path
-    for state in State:
+    for state in JobState:
         assert f"`{state.value}`" in text
     for kind in Wrapped:
         assert f"| {kind.value} |" in text and f"-{kind.suffix}`" in text

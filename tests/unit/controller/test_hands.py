@@ -7,17 +7,17 @@ from collections.abc import Coroutine
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from fluxnetes.controller.actions.executor import BIND_WORKERS, ENOUGH, Hands
-from fluxnetes.controller.actions.types import Action, Bind
-from fluxnetes.kube.client import Client
+from fluxnetes.controller.actions.executor import BIND_WORKERS, ENOUGH, Executor
+from fluxnetes.controller.actions.types import Action, BindPod
+from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.errors import Conflict, KubeError, TemporaryError
 
-BIND = Bind("default", "a", "uid-a", "n1", job=1, task=0)
+BIND = BindPod("default", "a", "uid-a", "n1", job=1, task=0)
 ELSEWHERE = replace(BIND, node="n2")
 
 
 @dataclass(slots=True, eq=False)
-class SlowHands(Hands):
+class SlowHands(Executor):
     """Hands that do nothing until they are let, and write down what they did."""
 
     done: list[str] = field(default_factory=list)
@@ -26,7 +26,7 @@ class SlowHands(Hands):
     errors: list[KubeError] = field(default_factory=list)
     """With which the next deeds end."""
 
-    async def _send_bind(self, action: Bind) -> None:
+    async def _send_bind(self, action: BindPod) -> None:
         self.at_work.append(action.node)
         await self.may_finish.wait()
         if self.errors:
@@ -45,7 +45,7 @@ def play(script: Coroutine[Any, Any, None], hands: SlowHands) -> None:
 
 
 def slow_hands() -> SlowHands:
-    return SlowHands(cast(Client, None), lambda: True)
+    return SlowHands(cast(KubeClient, None), lambda: True)
 
 
 async def a_moment() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from fluxnetes.cluster.labels.names import QUEUE
 from fluxnetes.controller import loop as controller_module
-from fluxnetes.queue.config import Config, QueueConfig, Weights
+from fluxnetes.queue.config import PriorityWeights, QueueConfig, SchedulerConfig
 from tests.unit.cluster.builders import machine, one_pod
 from tests.unit.controller.play import CONFIG, Play
 
@@ -16,7 +16,7 @@ SIZE = 4
 """Of the one node: so many pods have room."""
 
 
-def a_play(config: Config = CONFIG) -> Play:
+def a_play(config: SchedulerConfig = CONFIG) -> Play:
     return Play(machine("n1", cpu=str(SIZE)), config=config)
 
 
@@ -47,7 +47,7 @@ def test_once_somebody_waits_all_are_looked_at() -> None:
 
 
 def test_all_are_looked_at_where_more_than_arrival_counts() -> None:
-    config = Config(queues=CONFIG.queues, weights=Weights(size=1.0))
+    config = SchedulerConfig(queues=CONFIG.queues, weights=PriorityWeights(size=1.0))
     with a_play(config) as play:
         for number in range(2 * SIZE):
             play.cluster.put(one_pod(f"p{number}"))
@@ -71,7 +71,9 @@ def test_a_term_begins_with_the_highest_class(look_at: int) -> None:
 
 @pytest.mark.parametrize("look_at", [3, 1000])
 def test_a_term_begins_with_the_queue_of_the_highest_priority(look_at: int) -> None:
-    config = Config(queues=(QueueConfig(grace=2), QueueConfig("urgent", priority=1, grace=2)))
+    config = SchedulerConfig(
+        queues=(QueueConfig(grace=2), QueueConfig("urgent", priority=1, grace=2))
+    )
     with a_play(config) as play, patch.object(controller_module, "_LOOK_AT_ONCE", look_at):
         for number in range(2 * SIZE):
             play.cluster.put(one_pod(f"usual{number}", priority=1000))

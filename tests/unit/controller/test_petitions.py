@@ -9,7 +9,14 @@ from typing import Any
 
 import pytest
 
-from fluxnetes.service.mailbox import Later, NotOpen, Office, Petition, Petitions, looking
+from fluxnetes.service.mailbox import (
+    Deferred,
+    Mailbox,
+    MailboxClosed,
+    QueueHost,
+    QueueRequest,
+    looking,
+)
 from tests.unit.rpc_queue.counters import a_counter
 
 Test = Callable[[], Coroutine[Any, Any, None]]
@@ -29,8 +36,8 @@ class Term:
     """Petitions that are open, to a real queue; and what happened, in order."""
 
     def __init__(self) -> None:
-        self.petitions = Petitions()
-        self.office: Office = a_counter().queue
+        self.petitions = Mailbox()
+        self.office: QueueHost = a_counter().queue
         self.story: list[str] = []
         self.wakes = 0
         self.open()
@@ -41,23 +48,23 @@ class Term:
     def _wake(self) -> None:
         self.wakes += 1
 
-    def petition(self, name: str, undo: bool = False) -> Petition[str]:
-        def answer(office: Office) -> str:
+    def petition(self, name: str, undo: bool = False) -> QueueRequest[str]:
+        def answer(office: QueueHost) -> str:
             assert office is self.office
             self.story.append(f"{name} answered")
             return name
 
-        def undone(office: Office, result: str) -> None:
+        def undone(office: QueueHost, result: str) -> None:
             self.story.append(f"{result} undone")
 
-        return Petition(
+        return QueueRequest(
             lambda office: self.story.append(f"{name} heard"),
             answer,
             lambda office: self.story.append(f"{name} settled"),
             undone if undo else None,
         )
 
-    async def ask(self, petition: Petition[str]) -> asyncio.Task[str]:
+    async def ask(self, petition: QueueRequest[str]) -> asyncio.Task[str]:
         asked = asyncio.create_task(self.petitions.ask(petition))
         await asyncio.sleep(0)
         return asked
@@ -108,7 +115,7 @@ async def test_what_comes_during_a_round_is_heard_in_the_next() -> None:
 async def test_what_is_refused_when_it_is_handed_in_is_not_settled_nor_answered() -> None:
     term = Term()
 
-    def refuse(office: Office) -> None:
+    def refuse(office: QueueHost) -> None:
         raise ValueError("no")
 
     refused = term.petition("a")
@@ -127,7 +134,7 @@ def test_what_fails_later_fails_for_whoever_asked_and_for_nobody_else(where: str
     async def play() -> None:
         term = Term()
 
-        def fail(office: Office) -> str:
+        def fail(office: QueueHost) -> str:
             raise ValueError("no")
 
         broken = term.petition("a")
@@ -147,9 +154,9 @@ async def test_an_answer_that_must_wait_comes_in_a_later_round() -> None:
     term = Term()
     rounds = iter([False, False, True])
 
-    def answer(office: Office) -> str:
+    def answer(office: QueueHost) -> str:
         if not next(rounds):
-            raise Later
+            raise Deferred
         return "at last"
 
     asked, other = await term.ask(looking(answer)), await term.ask(term.petition("b"))
@@ -168,8 +175,8 @@ async def test_an_answer_that_must_wait_comes_in_a_later_round() -> None:
 
 @awaited
 async def test_nobody_is_asked_where_nobody_leads() -> None:
-    with pytest.raises(NotOpen):
-        await Petitions().ask(looking(lambda office: 1))
+    with pytest.raises(MailboxClosed):
+        await Mailbox().ask(looking(lambda office: 1))
 
 
 @awaited
@@ -180,9 +187,9 @@ async def test_when_a_term_ends_all_who_wait_are_told() -> None:
     unheard = await term.ask(term.petition("b"))
     term.petitions.close()
     for each in (heard, unheard):
-        with pytest.raises(NotOpen):
+        with pytest.raises(MailboxClosed):
             await each
-    with pytest.raises(NotOpen):
+    with pytest.raises(MailboxClosed):
         await term.petitions.ask(term.petition("c"))
     assert term.story == ["a heard"]
 
@@ -196,19 +203,19 @@ async def test_the_next_term_does_not_answer_what_the_one_before_was_asked() -> 
     term.open()
     term.round()
     assert term.story == ["a heard", "written"]
-    with pytest.raises(NotOpen):
+    with pytest.raises(MailboxClosed):
         await asked
 
 
 @awaited
 async def test_whoever_cares_hears_when_terms_begin_and_end_and_of_every_round() -> None:
     said: list[str] = []
-    petitions = Petitions(
+    petitions = Mailbox(
         tend=lambda office: said.append("tended"),
         opened=lambda office: said.append("opened"),
         closed=lambda: said.append("closed"),
     )
-    office: Office = a_counter().queue
+    office: QueueHost = a_counter().queue
     petitions.hear()
     petitions.open(office, lambda: None)
     petitions.hear()
@@ -282,7 +289,7 @@ async def test_what_cannot_be_undone_stays() -> None:
 async def test_an_error_that_nobody_waits_for_is_nobodys() -> None:
     term = Term()
 
-    def fail(office: Office) -> str:
+    def fail(office: QueueHost) -> str:
         raise ValueError("no")
 
     asked, other = await term.ask(looking(fail)), await term.ask(term.petition("b"))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from fluxnetes.cluster.model import World
-from fluxnetes.cluster.node_graph import Machines
+from fluxnetes.cluster.model import ClusterModel
+from fluxnetes.cluster.node_graph import NodeGraph
 from fluxnetes.cluster.pods.footprint import Footprint
-from fluxnetes.cluster.pods.reader import Reader
-from fluxnetes.cluster.pods.volumes import Storage
-from fluxnetes.controller.leadership.recovery import ReadingAhead
+from fluxnetes.cluster.pods.reader import PodReader
+from fluxnetes.cluster.pods.volumes import StorageObjects
+from fluxnetes.controller.leadership.recovery import PodReadAhead
 from fluxnetes.kube.objects.base import Key, Metadata
 from fluxnetes.kube.objects.volumes import Claim, ClaimSpec, ClaimStatus, PersistentVolume
 from tests.unit.cluster.builders import HERE, machine, one_pod
@@ -23,19 +23,19 @@ def claims() -> dict[Key, Claim]:
 
 
 @pytest.fixture
-def ahead(claims: dict[Key, Claim]) -> ReadingAhead:
-    world = World(Machines())
+def ahead(claims: dict[Key, Claim]) -> PodReadAhead:
+    world = ClusterModel(NodeGraph())
     world.machines.put([machine("n1")])
     volumes = {("", "v"): PersistentVolume(Metadata("v"))}
-    return ReadingAhead(Reader(world, Storage(claims, volumes, {})))
+    return PodReadAhead(PodReader(world, StorageObjects(claims, volumes, {})))
 
 
-def read(ahead: ReadingAhead) -> dict[str, Footprint | None]:
+def read(ahead: PodReadAhead) -> dict[str, Footprint | None]:
     groups = ahead.reader.world.groups.values()
     return {group.key.name: m.footprint for group in groups for m in group.pods.values()}
 
 
-def test_each_is_read_once(ahead: ReadingAhead) -> None:
+def test_each_is_read_once(ahead: PodReadAhead) -> None:
     world = ahead.reader.world
     world.put_pod(one_pod("a", cpu="2"))
     ahead.read_more()
@@ -49,7 +49,7 @@ def test_each_is_read_once(ahead: ReadingAhead) -> None:
 
 
 def test_what_cannot_be_read_yet_is_left_for_later(
-    ahead: ReadingAhead, claims: dict[Key, Claim]
+    ahead: PodReadAhead, claims: dict[Key, Claim]
 ) -> None:
     world = ahead.reader.world
     volume = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
@@ -63,7 +63,7 @@ def test_what_cannot_be_read_yet_is_left_for_later(
     assert read(ahead)["a"] is None, "who starts the term reads all that was not read"
 
 
-def test_pods_that_went_meanwhile_do_no_harm(ahead: ReadingAhead) -> None:
+def test_pods_that_went_meanwhile_do_no_harm(ahead: PodReadAhead) -> None:
     world, gone = ahead.reader.world, one_pod("gone")
     world.put_pod(gone)
     world.put_pod(one_pod("a"))

@@ -11,8 +11,8 @@ import pytest
 
 from fluxnetes.cluster.labels.names import WALLTIME
 from fluxnetes.kube.objects.pods import Pod
-from fluxnetes.queue.jobs import Job
-from fluxnetes.queue.states import State
+from fluxnetes.queue.jobs import QueueJob
+from fluxnetes.queue.states import JobState
 from tests.unit.cluster.builders import OTHERS, a_job, machine, one_pod
 from tests.unit.controller.palms import Luck
 from tests.unit.controller.play import Play
@@ -31,7 +31,7 @@ def gang(play: Play, size: int = 2, marks: dict[str, str] | None = None) -> None
         play.cluster.put(one_pod(f"g{number}", group="g", size=size, annotations=marks))
 
 
-def jobs(play: Play) -> list[Job]:
+def jobs(play: Play) -> list[QueueJob]:
     """All that the queue ever had."""
     return sorted(play.store.keeper.jobs.values(), key=lambda job: job.id)
 
@@ -46,7 +46,7 @@ def end_all(play: Play) -> None:
             play.cluster.end_pod(pod.metadata.uid, "Succeeded")
 
 
-def states(play: Play) -> list[State]:
+def states(play: Play) -> list[JobState]:
     return [job.state for job in jobs(play)]
 
 
@@ -60,7 +60,7 @@ def test_pods_that_ended_while_nobody_looked_end_their_job(play: Play) -> None:
     end_all(play)
     play.restart()
     play.wait()
-    assert states(play) == [State.COMPLETED]
+    assert states(play) == [JobState.COMPLETED]
 
 
 def test_a_pod_that_failed_while_nobody_looked_fails_its_job(play: Play) -> None:
@@ -71,7 +71,7 @@ def test_a_pod_that_failed_while_nobody_looked_fails_its_job(play: Play) -> None
     play.cluster.end_pod(second.metadata.uid, "Succeeded")
     play.restart()
     play.wait()
-    assert states(play) == [State.FAILED]
+    assert states(play) == [JobState.FAILED]
 
 
 def test_a_job_that_went_on_while_nobody_looked_has_not_failed(play: Play) -> None:
@@ -83,7 +83,7 @@ def test_a_job_that_went_on_while_nobody_looked_has_not_failed(play: Play) -> No
     play.wait(2)
     end_all(play)
     play.wait(2)
-    assert states(play) == [State.COMPLETED]
+    assert states(play) == [JobState.COMPLETED]
 
 
 def test_pods_of_a_job_that_were_cleared_away_while_nobody_looked_have_not_failed(
@@ -100,7 +100,7 @@ def test_pods_of_a_job_that_were_cleared_away_while_nobody_looked_have_not_faile
     play.wait(2)
     end_all(play)
     play.wait(2)
-    assert states(play) == [State.COMPLETED]
+    assert states(play) == [JobState.COMPLETED]
 
 
 def test_pods_of_a_job_that_was_deleted_while_nobody_looked_do_not_start(play: Play) -> None:
@@ -133,7 +133,7 @@ def test_what_is_half_done_is_finished_and_not_given_up(play: Play) -> None:
     play.hands.luck.append(Luck.SLOW)
     play.wait()
     assert len(bound(play)) == 2
-    assert states(play) == [State.RUNNING]
+    assert states(play) == [JobState.RUNNING]
 
 
 def test_a_job_whose_time_went_by_before_it_could_start_waits_for_it_again(play: Play) -> None:
@@ -141,12 +141,12 @@ def test_a_job_whose_time_went_by_before_it_could_start_waits_for_it_again(play:
     play.hands.luck.extend([Luck.STUCK, Luck.STUCK])
     for _ in range(3):
         play.step()
-    assert states(play) == [State.ALLOCATED]
+    assert states(play) == [JobState.ALLOCATED]
     play.cluster.now += 20
     play.hands = type(play.hands)(play.cluster, play.clock.monotonic)  # what was asked is lost
     play.restart()
     play.wait()
-    assert states(play) == [State.RUNNING]
+    assert states(play) == [JobState.RUNNING]
     assert len(bound(play)) == 2
 
 
@@ -162,10 +162,10 @@ def test_a_pod_that_comes_together_with_the_end_of_another_takes_its_seat(play: 
         play.cluster.pass_time()
         play.lags.clear()
     play.wait(2)
-    assert states(play) == [State.COMPLETED]
+    assert states(play) == [JobState.COMPLETED]
 
 
 def test_a_job_that_is_out_of_time_asks_for_no_more_pods(play: Play) -> None:
     play.cluster.put(a_job("train", pods=2, annotations={WALLTIME: "5"}))
     play.wait(30)
-    assert states(play) == [State.TIMED_OUT]
+    assert states(play) == [JobState.TIMED_OUT]

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from fluxnetes.cluster.node_graph import Machines
+from fluxnetes.cluster.node_graph import NodeGraph
 from fluxnetes.controller.leadership.recovery import check_cluster
 from fluxnetes.store.errors import StoreRefused
-from fluxnetes.store.system import System
+from fluxnetes.store.system import StoredSystem
 from tests.unit.store.systems import read_back
 
 
-def stored_by(uid: str) -> System:
+def stored_by(uid: str) -> StoredSystem:
     """What is in a store that somebody used who called his cluster so."""
-    return read_back(Machines(uid=uid).graph)
+    return read_back(NodeGraph(uid=uid).graph)
 
 
 def test_a_new_store_is_anybodys() -> None:

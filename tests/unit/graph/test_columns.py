@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from fluxnetes.graph.columns import BUILTIN_TYPES, GraphError, Interner, ResourceGraph
-from fluxnetes.graph.patch import Patch, derived_name
+from fluxnetes.graph.patch import GraphPatch, derived_name
 from tests.unit.match.clusters import a, cluster, cores, nodes, racks, row_at
 
 
 def chain(*types: str) -> ResourceGraph:
     """One vertex of each type, each held by the one before."""
     graph = ResourceGraph()
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     rows = [patch.vertex(type, id=0) for type in types]
     for above, below in pairwise(rows):
         patch.edge(above, below)
@@ -49,7 +49,7 @@ def test_the_built_in_types_come_first_in_every_graph() -> None:
 
 def test_a_vertex_says_what_it_was_made_of() -> None:
     graph = ResourceGraph()
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     patch.vertex(
         "node",
         basename="host",
@@ -78,7 +78,7 @@ def test_what_is_not_said_of_a_vertex_has_a_default() -> None:
 
 def test_rows_are_told_before_a_patch_is_applied_and_hold_after() -> None:
     graph = chain("cluster", "node")
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     one = patch.vertex("core", id=0)
     many = patch.vertices("core", [1, 2])
     last = patch.vertex("gpu", id=0)
@@ -91,7 +91,7 @@ def test_rows_are_told_before_a_patch_is_applied_and_hold_after() -> None:
 
 def test_vertices_take_one_value_for_all_or_one_for_each() -> None:
     graph = ResourceGraph()
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     patch.vertices("memory", [4, 5], sizes=[8, 16], ranks=3, unit="GB", divisible=True)
     graph.apply(patch)
     assert graph.size.tolist() == [8, 16]
@@ -103,12 +103,12 @@ def test_vertices_take_one_value_for_all_or_one_for_each() -> None:
 
 def test_a_patch_for_an_earlier_state_or_another_graph_is_refused() -> None:
     graph = chain("cluster", "node")
-    stale = Patch(graph)
+    stale = GraphPatch(graph)
     stale.vertex("core", id=0)
-    fresh = Patch(graph)
+    fresh = GraphPatch(graph)
     fresh.vertex("gpu", id=0)
     graph.apply(fresh)
-    for patch in (stale, Patch(chain("cluster", "node"))):
+    for patch in (stale, GraphPatch(chain("cluster", "node"))):
         with pytest.raises(GraphError, match="another graph or an earlier state"):
             graph.apply(patch)
     assert graph.vertex_count == 3
@@ -117,7 +117,7 @@ def test_a_patch_for_an_earlier_state_or_another_graph_is_refused() -> None:
 def test_a_patch_that_is_not_applied_changes_no_vertex_and_no_version() -> None:
     graph = chain("cluster", "node")
     before = graph.version
-    Patch(graph).vertex("core", id=0)
+    GraphPatch(graph).vertex("core", id=0)
     assert (graph.version, graph.vertex_count) == (before, 2)
 
 
@@ -126,7 +126,7 @@ def test_a_patch_that_is_not_applied_changes_no_vertex_and_no_version() -> None:
 
 def test_a_graph_grows_below_vertices_that_it_had() -> None:
     graph = chain("cluster", "node", "core")
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     patch.edge(1, patch.vertex("core", id=1))
     before = graph.version
     graph.apply(patch)
@@ -160,7 +160,7 @@ def test_a_branch_of_which_only_the_top_is_removed_is_out_of_the_tree() -> None:
 
 def test_ranks_find_their_vertices_in_order() -> None:
     graph = ResourceGraph()
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     for rank in (1, 0, 1, -1):
         patch.vertex("node", id=rank, rank=rank)
     graph.apply(patch)
@@ -174,7 +174,7 @@ def test_ranks_find_their_vertices_in_order() -> None:
 def powered() -> ResourceGraph:
     """cluster0 holds node0 and node1; pdu0 powers node1 only."""
     graph = ResourceGraph()
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     root = patch.vertex("cluster", id=0)
     pair = patch.vertices("node", [0, 1])
     pdu = patch.vertex("pdu", id=0)
@@ -201,7 +201,7 @@ def test_a_subsystem_without_edges_or_with_two_roots_has_no_tree() -> None:
     graph = powered()
     with pytest.raises(GraphError, match="no edge"):
         graph.topology("network")
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     patch.edge(patch.vertex("pdu", id=1), 1, "power")
     graph.apply(patch)
     with pytest.raises(GraphError, match="exactly one root, found pdu0, pdu1"):
@@ -210,7 +210,7 @@ def test_a_subsystem_without_edges_or_with_two_roots_has_no_tree() -> None:
 
 def test_a_cycle_has_no_root() -> None:
     graph = ResourceGraph()
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     one, two = patch.vertex("rack", id=0), patch.vertex("rack", id=1)
     patch.edge(one, two)
     patch.edge(two, one)
@@ -231,7 +231,7 @@ def test_a_vertex_without_a_name_is_called_basename_and_id(
 
 def test_a_given_name_is_part_of_the_path() -> None:
     graph = ResourceGraph()
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     root = patch.vertex("cluster", id=0, name="snowflake")
     patch.edge(root, patch.vertex("node", id=4, name="login"))
     graph.apply(patch)
@@ -242,7 +242,7 @@ def test_a_given_name_is_part_of_the_path() -> None:
 
 def test_a_given_path_wins_over_the_derived_one() -> None:
     graph = ResourceGraph()
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     root = patch.vertex("cluster", id=0, paths={"containment": "/top"})
     node = patch.vertex("node", id=0, paths={"containment": "/top/elsewhere"})
     core = patch.vertex("core", id=0)
@@ -258,7 +258,7 @@ def test_a_given_path_wins_over_the_derived_one() -> None:
 
 def test_a_given_path_with_one_slash_makes_the_root() -> None:
     graph = ResourceGraph()
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     below = patch.vertex("node", id=0)
     root = patch.vertex("cluster", id=0, paths={"containment": "/cluster0"})
     patch.edge(root, below)
@@ -268,7 +268,7 @@ def test_a_given_path_with_one_slash_makes_the_root() -> None:
 
 def test_two_given_roots_are_told_by_name() -> None:
     graph = ResourceGraph()
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     for id in (0, 1):
         patch.vertex("cluster", id=id, paths={"containment": f"/cluster{id}"})
     graph.apply(patch)
@@ -307,37 +307,37 @@ def test_all_paths_are_those_of_each() -> None:
 # -- whether two are alike -------------------------------------------------------------------------
 
 
-def _another_name(patch: Patch) -> None:
+def _another_name(patch: GraphPatch) -> None:
     patch.edge(0, patch.vertex("node", id=1, name="other"))
 
 
-def _another_type(patch: Patch) -> None:
+def _another_type(patch: GraphPatch) -> None:
     patch.edge(0, patch.vertex("rack", id=1))
 
 
-def _another_size(patch: Patch) -> None:
+def _another_size(patch: GraphPatch) -> None:
     patch.edge(0, patch.vertex("node", id=1, size=2))
 
 
-def _another_subsystem(patch: Patch) -> None:
+def _another_subsystem(patch: GraphPatch) -> None:
     patch.edge(0, patch.vertex("node", id=1), "power")
 
 
-def _another_path(patch: Patch) -> None:
+def _another_path(patch: GraphPatch) -> None:
     patch.edge(0, patch.vertex("node", id=1, paths={"containment": "/cluster0/other"}))
 
 
-def _the_same(patch: Patch) -> None:
+def _the_same(patch: GraphPatch) -> None:
     patch.edge(0, patch.vertex("node", id=1))
 
 
-def _the_same_in_other_words(patch: Patch) -> None:
+def _the_same_in_other_words(patch: GraphPatch) -> None:
     paths = {"containment": "/cluster0/node1"}
     patch.edge(0, patch.vertex("node", id=1, name="node1", paths=paths, properties={"a": "b"}))
 
 
 @pytest.mark.parametrize("add", [_the_same, _the_same_in_other_words])
-def test_graphs_are_alike_that_say_the_same(add: Callable[[Patch], None]) -> None:
+def test_graphs_are_alike_that_say_the_same(add: Callable[[GraphPatch], None]) -> None:
     one, other = _grown(_the_same), _grown(add)
     other.set_status(1, up=False)
     assert one.is_like(other) and other.is_like(one)
@@ -346,14 +346,14 @@ def test_graphs_are_alike_that_say_the_same(add: Callable[[Patch], None]) -> Non
 @pytest.mark.parametrize(
     "add", [_another_name, _another_type, _another_size, _another_subsystem, _another_path]
 )
-def test_graphs_are_not_alike_that_differ_in_anything(add: Callable[[Patch], None]) -> None:
+def test_graphs_are_not_alike_that_differ_in_anything(add: Callable[[GraphPatch], None]) -> None:
     one, other = _grown(_the_same), _grown(add)
     assert not one.is_like(other) and not other.is_like(one)
 
 
-def _grown(add: Callable[[Patch], None]) -> ResourceGraph:
+def _grown(add: Callable[[GraphPatch], None]) -> ResourceGraph:
     graph = chain("cluster", "node")
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     add(patch)
     graph.apply(patch)
     return graph

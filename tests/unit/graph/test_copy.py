@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fluxnetes.graph.columns import Interner, ResourceGraph
-from fluxnetes.graph.patch import Patch
+from fluxnetes.graph.patch import GraphPatch
 from fluxnetes.graph.pools import pool_graph
 from fluxnetes.graph.topology import Topology
 from fluxnetes.graph.writers.whole import write_graph
@@ -23,7 +23,7 @@ def a_graph() -> ResourceGraph:
         shared={"licence": 3},
         properties={"a": {"zone": "east", "fast": ""}},
     )
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     pdu = patch.vertex("pdu", id=0)
     patch.paths["power"] = {pdu: "/pdu0"}
     patch.edge(pdu, NODE, "power")
@@ -66,7 +66,7 @@ CHANGES: dict[str, Callable[[ResourceGraph], None]] = {
 
 
 def grow(graph: ResourceGraph) -> None:
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     node = patch.vertex("node", id=9, name="d", unit="box", properties={"new": ""})
     patch.edge(0, node)
     patch.edge(node, patch.vertex("quantum", id=0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fluxnetes.graph.columns import GraphError, ResourceGraph
-from fluxnetes.graph.patch import Patch
+from fluxnetes.graph.patch import GraphPatch
 from fluxnetes.graph.pools import MAX_AMOUNT, add_pools, pool_graph
 from tests.unit.match.clusters import row_at
 
@@ -67,7 +67,7 @@ def test_an_amount_that_no_pool_can_have_is_refused_in_words(amount: int) -> Non
 
 def test_pools_may_stand_below_any_vertex() -> None:
     graph = ResourceGraph()
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     root, rack = patch.vertex("cluster", id=0), patch.vertex("rack", id=0)
     patch.edge(root, rack)
     add_pools(patch, rack, {"bandwidth": 100})

@@ -7,7 +7,7 @@ import logging
 
 import pytest
 
-from fluxnetes.common.backoff import Backoff, Patience
+from fluxnetes.common.backoff import Backoff, RetryTiming
 
 
 @pytest.fixture
@@ -30,14 +30,14 @@ async def fail(backoff: Backoff, times: int, at_least: float = 0.0) -> None:
 def test_pauses_double_up_to_the_longest_and_no_two_clients_come_together(
     pauses: list[float],
 ) -> None:
-    asyncio.run(fail(Backoff("x", Patience(first_pause=1, longest_pause=8)), 6))
+    asyncio.run(fail(Backoff("x", RetryTiming(first_pause=1, longest_pause=8)), 6))
     for pause, longest in zip(pauses, [1, 2, 4, 8, 8, 8], strict=True):
         assert longest / 2 <= pause <= longest
     assert pauses[3] != pauses[4] != pauses[5]
 
 
 def test_after_success_pauses_are_short_again(pauses: list[float]) -> None:
-    backoff = Backoff("x", Patience(first_pause=1, longest_pause=8))
+    backoff = Backoff("x", RetryTiming(first_pause=1, longest_pause=8))
     asyncio.run(fail(backoff, 5))
     backoff.over()
     asyncio.run(fail(backoff, 1))
@@ -45,7 +45,7 @@ def test_after_success_pauses_are_short_again(pauses: list[float]) -> None:
 
 
 def test_a_server_that_names_a_time_gets_it(pauses: list[float]) -> None:
-    asyncio.run(fail(Backoff("x", Patience(first_pause=1)), 1, at_least=30))
+    asyncio.run(fail(Backoff("x", RetryTiming(first_pause=1)), 1, at_least=30))
     assert pauses == [30]
 
 
@@ -53,7 +53,7 @@ def test_it_is_said_once_what_is_wrong_and_once_that_it_is_over(
     pauses: list[float], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    backoff = Backoff("following pods", Patience())
+    backoff = Backoff("following pods", RetryTiming())
     asyncio.run(fail(backoff, 5))
     backoff.over()
     backoff.over()

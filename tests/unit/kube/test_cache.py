@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluxnetes.kube.cache import Cache, Change, ChangeKind
+from fluxnetes.kube.cache import ChangeKind, ObjectCache, ObjectChange
 from fluxnetes.kube.client import Listing
 from fluxnetes.kube.decoding import WatchEvent, decoding
 from fluxnetes.kube.objects.base import Key
@@ -15,7 +15,7 @@ from tests.unit.kube.objects import a_pod, as_line, as_pod, bookmark
 ADDED, CHANGED, DELETED = ChangeKind.ADDED, ChangeKind.CHANGED, ChangeKind.DELETED
 
 
-def told(changes: list[Change[Pod]]) -> list[tuple[ChangeKind, str, str]]:
+def told(changes: list[ObjectChange[Pod]]) -> list[tuple[ChangeKind, str, str]]:
     return [(c.kind, c.object.metadata.name, c.object.metadata.resource_version) for c in changes]
 
 
@@ -28,7 +28,7 @@ def listing(*pods: Pod, version: int) -> Listing[Pod]:
 
 
 def test_a_list_adds_all_and_a_second_one_tells_only_the_differences() -> None:
-    cache: Cache[Pod] = Cache()
+    cache: ObjectCache[Pod] = ObjectCache()
     a, b = as_pod(a_pod("a", 1)), as_pod(a_pod("b", 2))
     assert told(cache.replace(listing(a, b, version=2))) == [(ADDED, "a", "1"), (ADDED, "b", "2")]
     c, later = as_pod(a_pod("c", 4)), as_pod(a_pod("b", 3))
@@ -39,7 +39,7 @@ def test_a_list_adds_all_and_a_second_one_tells_only_the_differences() -> None:
 
 
 def test_an_object_made_again_under_its_old_name_is_deleted_and_added() -> None:
-    cache: Cache[Pod] = Cache()
+    cache: ObjectCache[Pod] = ObjectCache()
     cache.replace(listing(as_pod(a_pod("a", 1)), version=1))
     again = as_pod(a_pod("a", 9, uid="another"))
     assert told(cache.replace(listing(again, version=9))) == [
@@ -49,14 +49,14 @@ def test_an_object_made_again_under_its_old_name_is_deleted_and_added() -> None:
 
 
 def test_what_we_know_already_is_no_change() -> None:
-    cache: Cache[Pod] = Cache()
+    cache: ObjectCache[Pod] = ObjectCache()
     cache.take(event("ADDED", "a", 3))
     assert cache.take(event("ADDED", "a", 3)) == []
     assert cache.replace(listing(as_pod(a_pod("a", 3)), version=4)) == []
 
 
 def test_a_deletion_tells_the_last_state_and_is_told_once() -> None:
-    cache: Cache[Pod] = Cache()
+    cache: ObjectCache[Pod] = ObjectCache()
     cache.take(event("ADDED", "a", 3))
     [gone] = cache.take(event("DELETED", "a", 4))
     assert (gone.kind, gone.object.metadata.resource_version) == (DELETED, "4")
@@ -65,7 +65,7 @@ def test_a_deletion_tells_the_last_state_and_is_told_once() -> None:
 
 
 def test_a_bookmark_moves_the_version_and_nothing_else() -> None:
-    cache: Cache[Pod] = Cache()
+    cache: ObjectCache[Pod] = ObjectCache()
     cache.take(event("ADDED", "a", 3))
     assert cache.take(decoding(PODS).event(bookmark(30))) == []
     assert (cache.version, len(cache.objects)) == ("30", 1)
@@ -86,7 +86,7 @@ class Server:
     def __init__(self) -> None:
         self.version = 0
         self.pods: dict[Key, Pod] = {}
-        self.cache: Cache[Pod] = Cache()
+        self.cache: ObjectCache[Pod] = ObjectCache()
         self.heard: dict[Key, Pod] = {}
         self.misses = False
         """Whether the cache hears nothing until the next list."""
@@ -116,7 +116,7 @@ class Server:
         if not self.misses:
             self.hear(self.cache.take(event(kind, name, self.version, uid)))
 
-    def hear(self, changes: list[Change[Pod]]) -> None:
+    def hear(self, changes: list[ObjectChange[Pod]]) -> None:
         """Follow the changes as a reader would, who believes nothing else."""
         for change in changes:
             key = change.object.key

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from fluxnetes.kube.auth.access import Access, find_access, from_kubeconfig, in_cluster
-from fluxnetes.kube.auth.credentials import Identity
+from fluxnetes.kube.auth.access import ApiAccess, find_access, from_kubeconfig, in_cluster
+from fluxnetes.kube.auth.credentials import RequestIdentity
 from fluxnetes.kube.errors import ConfigError
 from tests.unit.kube.certificates import Authority
 
@@ -43,11 +43,11 @@ def write(path: Path, content: object) -> Path:
 
 def access(
     folder: Path, user: dict[str, Any] | None = None, cluster: dict[str, Any] | None = None
-) -> Access:
+) -> ApiAccess:
     return from_kubeconfig([write(folder / "config", a_config(user, cluster))])
 
 
-def identity(found: Access) -> Identity:
+def identity(found: ApiAccess) -> RequestIdentity:
     return asyncio.run(found.credentials.current())
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from fluxnetes.kube.auth import credentials as module
-from fluxnetes.kube.auth.access import Access, from_kubeconfig, in_cluster
-from fluxnetes.kube.auth.credentials import Credentials, Proof, Reading
+from fluxnetes.kube.auth.access import ApiAccess, from_kubeconfig, in_cluster
+from fluxnetes.kube.auth.credentials import Credential, CredentialReading, Credentials
 from fluxnetes.kube.errors import ConfigError
 from tests.unit.kube.certificates import Authority
 from tests.unit.kube.test_config import a_config, a_service_account, write
@@ -38,7 +38,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return made
 
 
-async def token(access: Access) -> str:
+async def token(access: ApiAccess) -> str:
     return (await access.credentials.current()).headers["Authorization"].removeprefix("Bearer ")
 
 
@@ -95,10 +95,10 @@ def test_what_did_not_change_keeps_its_connections(tmp_path: Path, clock: Clock)
 def test_after_a_refusal_the_source_is_asked_at_once_but_not_each_time(clock: Clock) -> None:
     asked = 0
 
-    async def source() -> Reading:
+    async def source() -> CredentialReading:
         nonlocal asked
         asked += 1
-        return Reading(Proof(token=f"t{asked}"))
+        return CredentialReading(Credential(token=f"t{asked}"))
 
     async def run() -> None:
         credentials = Credentials(source, None)
@@ -116,11 +116,11 @@ def test_after_a_refusal_the_source_is_asked_at_once_but_not_each_time(clock: Cl
 def test_many_requests_at_once_ask_the_source_once(clock: Clock) -> None:
     asked = 0
 
-    async def source() -> Reading:
+    async def source() -> CredentialReading:
         nonlocal asked
         asked += 1
         await asyncio.sleep(0)
-        return Reading(Proof(token="t"))  # noqa: S106
+        return CredentialReading(Credential(token="t"))  # noqa: S106
 
     async def run() -> None:
         credentials = Credentials(source, None)
@@ -133,7 +133,7 @@ def test_many_requests_at_once_ask_the_source_once(clock: Clock) -> None:
 # --- plugins ---
 
 
-def a_plugin(folder: Path, script: str, **more: Any) -> Access:
+def a_plugin(folder: Path, script: str, **more: Any) -> ApiAccess:
     """A kubeconfig whose plugin is this shell script."""
     path = write(folder / "bin" / "plugin", f"#!/bin/sh\n{script}\n")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)

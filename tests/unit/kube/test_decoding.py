@@ -12,7 +12,7 @@ import pytest
 from bench.kube_objects import a_pod as a_whole_pod
 from fluxnetes.kube import errors
 from fluxnetes.kube.decoding import decoding
-from fluxnetes.kube.errors import Expired, ServerFailed, Unreadable
+from fluxnetes.kube.errors import Expired, ServerError, UnreadableResponse
 from fluxnetes.kube.objects import base, times
 from fluxnetes.kube.objects.base import Owner
 from fluxnetes.kube.objects.fluxjobs import FLUX_JOBS, Wrapped
@@ -168,18 +168,18 @@ def test_an_error_in_a_watch_is_raised_by_what_it_means() -> None:
     status = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old"}
     with pytest.raises(Expired, match="watch pods: too old"):
         decoding(PODS).event(as_line("ERROR", status))
-    with pytest.raises(ServerFailed):
+    with pytest.raises(ServerError):
         decoding(PODS).event(as_line("ERROR", {"code": 500}))
 
 
 @pytest.mark.parametrize("line", [b"", b"{", b'{"type":"NEW","object":{}}', b'{"type":"ADDED"}'])
 def test_a_line_that_is_no_event_is_unreadable(line: bytes) -> None:
-    with pytest.raises(Unreadable, match="watch of pods"):
+    with pytest.raises(UnreadableResponse, match="watch of pods"):
         decoding(PODS).event(line)
 
 
 def test_a_list_that_is_none_is_unreadable() -> None:
-    with pytest.raises(Unreadable, match="list of pods"):
+    with pytest.raises(UnreadableResponse, match="list of pods"):
         decoding(PODS).page(b"<html>")
 
 

@@ -6,13 +6,13 @@ import pytest
 
 from fluxnetes.kube import errors
 from fluxnetes.kube.errors import (
-    Cause,
-    Details,
-    Invalid,
+    ApiStatus,
+    ApiStatusCause,
+    ApiStatusDetails,
+    InvalidObject,
     KubeError,
     Overloaded,
     PermanentError,
-    Status,
     TemporaryError,
     error_for,
 )
@@ -25,34 +25,34 @@ from fluxnetes.kube.errors import (
         (401, "Unauthorized", "Unauthorized"),
         (403, "Forbidden", "Forbidden"),
         (404, "NotFound", "NotFound"),
-        (405, "MethodNotAllowed", "Refused"),
+        (405, "MethodNotAllowed", "ApiRefused"),
         (409, "AlreadyExists", "AlreadyExists"),
         (409, "Conflict", "Conflict"),
         (410, "Expired", "Expired"),
-        (413, "RequestEntityTooLarge", "Refused"),
-        (422, "Invalid", "Invalid"),
+        (413, "RequestEntityTooLarge", "ApiRefused"),
+        (422, "Invalid", "InvalidObject"),
         (429, "TooManyRequests", "Overloaded"),
-        (500, "InternalError", "ServerFailed"),
-        (503, "ServiceUnavailable", "ServerFailed"),
-        (504, "Timeout", "ServerFailed"),
+        (500, "InternalError", "ServerError"),
+        (503, "ServiceUnavailable", "ServerError"),
+        (504, "Timeout", "ServerError"),
     ],
 )
 def test_each_code_has_its_error(code: int, reason: str, name: str) -> None:
-    error = error_for("get pods a", Status(code, reason, "because"))
+    error = error_for("get pods a", ApiStatus(code, reason, "because"))
     assert type(error).__name__ == name
     assert str(error) == f"get pods a: because ({code})"
     assert isinstance(error, TemporaryError) == (code == 429 or code >= 500)
 
 
 def test_what_is_broken_is_named() -> None:
-    cause = Cause("spec.containers", "FieldValueRequired", "Required value")
-    error = error_for("create pods", Status(422, "Invalid", "bad", Details((cause,))))
-    assert isinstance(error, Invalid)
+    cause = ApiStatusCause("spec.containers", "FieldValueRequired", "Required value")
+    error = error_for("create pods", ApiStatus(422, "Invalid", "bad", ApiStatusDetails((cause,))))
+    assert isinstance(error, InvalidObject)
     assert [str(c) for c in error.causes] == ["spec.containers: Required value"]
 
 
 def test_a_busy_server_did_nothing_and_says_when() -> None:
-    error = error_for("x", Status(429, details=Details(retry_after_seconds=7)))
+    error = error_for("x", ApiStatus(429, details=ApiStatusDetails(retry_after_seconds=7)))
     assert isinstance(error, Overloaded)
     assert (error.retry_after, error.may_be_done) == (7.0, False)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from hypothesis import strategies as st
 
 from fluxnetes.graph.columns import ResourceGraph
-from fluxnetes.graph.patch import Patch
+from fluxnetes.graph.patch import GraphPatch
 from fluxnetes.graph.placement import Placement
 from fluxnetes.match.answers import Answer
 from fluxnetes.match.matcher import Matcher
@@ -67,13 +67,13 @@ def cluster(*below: Branch) -> ResourceGraph:
 def grow(root: Branch) -> ResourceGraph:
     """The graph of a branch; its rows are in depth-first order."""
     graph = ResourceGraph()
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     _grow(patch, root, 0, Counter())
     graph.apply(patch)
     return graph
 
 
-def _grow(patch: Patch, branch: Branch, number: int, met: Counter[str]) -> int:
+def _grow(patch: GraphPatch, branch: Branch, number: int, met: Counter[str]) -> int:
     rank = -1
     if branch.type == "node":
         rank = met["node"]

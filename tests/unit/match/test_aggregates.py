@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fluxnetes.jobspec.build import core, gpu, memory, node, slot
 from fluxnetes.jobspec.model import Count, Resource
-from fluxnetes.match.ledger.aggregates import Profile, add_up
+from fluxnetes.match.ledger.aggregates import AggregateProfile, add_up
 from tests.property.profile import examples
 
 TRACKED = frozenset({"node", "core", "gpu"})
@@ -88,7 +88,7 @@ def suffices(live: dict[int, Span], second: int, wanted: tuple[int, int]) -> boo
 def test_the_times_worth_trying_are_those_at_which_every_second_has_enough(
     changes: list[tuple[int, Span | None]], after: int, duration: int, wanted: tuple[int, int]
 ) -> None:
-    profile = Profile(np.array(TOTALS))
+    profile = AggregateProfile(np.array(TOTALS))
     live: dict[int, Span] = {}
     for jobid, span in changes:
         profile.drop(jobid)
@@ -101,4 +101,4 @@ def test_the_times_worth_trying_are_those_at_which_every_second_has_enough(
 
 
 def test_an_empty_profile_has_no_time_worth_trying() -> None:
-    assert Profile(np.array(TOTALS)).times(0, 1, np.array([1, 1])).tolist() == []
+    assert AggregateProfile(np.array(TOTALS)).times(0, 1, np.array([1, 1])).tolist() == []

@@ -11,7 +11,7 @@ from fluxnetes.graph.pools import pool_graph
 from fluxnetes.graph.writers import render
 from fluxnetes.jobspec.build import core, jobspec, node, res, slot
 from fluxnetes.match.answers import Outcome
-from fluxnetes.match.matcher import Matcher, MatchError, UnknownJob
+from fluxnetes.match.matcher import Matcher, MatchError, UnknownMatchJob
 from tests.oracle.generate import V
 from tests.oracle.jgf import jgf_of_branch, jgf_of_vertices
 from tests.unit.match import clusters as built
@@ -160,7 +160,7 @@ def test_a_job_that_gave_back_everything_has_ended() -> None:
     jobid = matcher.allocate(ONE_CORE).jobid
     assert matcher.partial_cancel(jobid, jgf(matcher, "/cluster0/node0/core0"), "jgf")
     assert matcher.jobs[jobid].state == "CANCELED"
-    with pytest.raises(UnknownJob):
+    with pytest.raises(UnknownMatchJob):
         matcher.cancel(jobid)
     matcher.forget(jobid)
 
@@ -195,7 +195,7 @@ def test_what_a_job_does_not_hold_alone_it_cannot_give_back() -> None:
 def test_a_job_that_holds_nothing_has_nothing_to_give_back(jobid: int) -> None:
     matcher = two_nodes()
     matcher.cancel(matcher.allocate(ONE_CORE).jobid)
-    with pytest.raises(UnknownJob, match=f"no job {jobid} holds resources"):
+    with pytest.raises(UnknownMatchJob, match=f"no job {jobid} holds resources"):
         matcher.partial_cancel(jobid, jgf(matcher, "/cluster0/node0/core0"), "jgf")
 
 

@@ -14,8 +14,8 @@ from fluxnetes.match.answers import Outcome
 from fluxnetes.match.engine.flexible import (
     MOST_VARIANTS,
     Mixture,
-    Stock,
     TooManyVariants,
+    TypeStock,
     best_mixture,
     split_xor_slots,
 )
@@ -26,9 +26,9 @@ from tests.unit.match import clusters as built
 TYPES = ("core", "gpu", "memory")
 
 
-def stock(*units: int) -> tuple[Stock, ...]:
+def stock(*units: int) -> tuple[TypeStock, ...]:
     """So many vertices of size 1 of each type."""
-    return tuple(Stock(t, (1,) * n, False) for t, n in zip(TYPES, units, strict=False))
+    return tuple(TypeStock(t, (1,) * n, False) for t, n in zip(TYPES, units, strict=False))
 
 
 def most_slots(slots: tuple[Resource, ...], units: dict[str, int]) -> int:
@@ -95,7 +95,7 @@ def test_one_alternative_alone_makes_no_more_slots_than_are_asked_for() -> None:
 
 
 def test_granules_that_do_not_go_round_make_no_slot() -> None:
-    two_of_four = (Stock("memory", (4, 4), False),)
+    two_of_four = (TypeStock("memory", (4, 4), False),)
     assert best_mixture((slot(9, memory(4)),), two_of_four) == (0, 0)
     assert best_mixture((slot(9, memory(3)),), two_of_four) == (0, 0)
     assert best_mixture((slot(9, memory(2)),), two_of_four) == ()
@@ -114,12 +114,12 @@ def test_uneven_granules_are_used_in_order_or_make_no_slot(sizes: list[int], eac
         if share < each:
             wanted = 0
             break
-    found = best_mixture((slot(99, memory(each)),), (Stock("memory", tuple(sizes), False),))
+    found = best_mixture((slot(99, memory(each)),), (TypeStock("memory", tuple(sizes), False),))
     assert found == (0,) * wanted
 
 
 def test_a_pool_is_cut_exactly() -> None:
-    assert best_mixture((slot(9, memory(3)),), (Stock("memory", (8,), True),)) == (0, 0)
+    assert best_mixture((slot(9, memory(3)),), (TypeStock("memory", (8,), True),)) == (0, 0)
 
 
 # -- xor -------------------------------------------------------------------------------------------

@@ -322,13 +322,13 @@ def test_it_makes_no_difference_how_many_nodes_are_looked_at_at_a_time(
 def looks(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> list[Gang]:
     """What somebody had to look for on all nodes."""
     looked: list[Gang] = []
-    seat = placer.Seater.seat
+    seat = placer.GangPlacer.seat
 
-    def counted(self: placer.Seater, gang: Gang, allowed: object) -> object:
+    def counted(self: placer.GangPlacer, gang: Gang, allowed: object) -> object:
         looked.append(gang)
         return seat(self, gang, allowed)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(placer.Seater, "seat", counted)
+    monkeypatch.setattr(placer.GangPlacer, "seat", counted)
     return looked
 
 

@@ -8,24 +8,24 @@ import numpy as np
 from hypothesis import given
 
 from fluxnetes.graph.columns import ResourceGraph
-from fluxnetes.graph.patch import Patch
-from fluxnetes.match.engine.groups import Group, build_groups
+from fluxnetes.graph.patch import GraphPatch
+from fluxnetes.match.engine.groups import VertexGroup, build_groups
 from tests.oracle.generate import Cluster, build, clusters
 from tests.property.profile import examples
 from tests.unit.match.clusters import a, cluster, cores, gpus, nodes, pool, racks
 
 
-def grouped(graph: ResourceGraph) -> Group:
+def grouped(graph: ResourceGraph) -> VertexGroup:
     return build_groups(graph, graph.topology())
 
 
-def all_groups(root: Group) -> Iterator[Group]:
+def all_groups(root: VertexGroup) -> Iterator[VertexGroup]:
     yield root
     for below in root.below:
         yield from all_groups(below)
 
 
-def shapes(root: Group) -> list[tuple[str, int]]:
+def shapes(root: VertexGroup) -> list[tuple[str, int]]:
     return [(group.type, len(group)) for group in all_groups(root)]
 
 
@@ -125,7 +125,7 @@ def test_orders_prefer_by_score_and_keep_equals_as_they_stand() -> None:
     assert held.ranking(low=True).tolist() == [5, 0, 2, 1, 3, 4]
 
 
-def orders(group: Group, *, low: bool) -> list[int]:
+def orders(group: VertexGroup, *, low: bool) -> list[int]:
     order = group.order(low)
     return list(range(len(group))) if order is None else order.tolist()
 
@@ -141,7 +141,7 @@ def test_new_scores_make_new_orders() -> None:
 
 def test_a_root_alone_is_one_group() -> None:
     graph = ResourceGraph()
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     patch.vertex("cluster", id=0)
     graph.apply(patch)
     assert shapes(grouped(graph)) == [("cluster", 1)]

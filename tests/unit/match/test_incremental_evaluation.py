@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 
 from fluxnetes.jobspec.model import Jobspec
-from fluxnetes.match.engine.engine import Engine, NothingHeld, Plan
+from fluxnetes.match.engine.engine import CompiledRequest, MatchEngine, NothingHeld
 from fluxnetes.match.engine.evaluate import evaluate
 from fluxnetes.match.engine.intervals import NONE
 from fluxnetes.match.engine.stages import Stage
-from fluxnetes.match.engine.states import State, States
+from fluxnetes.match.engine.states import StageState, States
 from fluxnetes.match.matcher import Matcher
 from tests.oracle.generate import (
     Advance,
@@ -56,7 +56,7 @@ class Player:
             case Advance(seconds):
                 self.now += seconds
 
-    def plans(self) -> Iterator[Plan]:
+    def plans(self) -> Iterator[CompiledRequest]:
         """The plans of all requests, as a match of each now would leave them."""
         engine = self.matcher.engine
         for jobspec in self.requests:
@@ -66,17 +66,17 @@ class Player:
                 yield plan
 
 
-def asked(engine: Engine, jobspec: Jobspec) -> list[Plan]:
+def asked(engine: MatchEngine, jobspec: Jobspec) -> list[CompiledRequest]:
     return engine.plans(jobspec.resources, jobspec.constraint)
 
 
-def from_scratch(engine: Engine, plan: Plan, stage: Stage) -> States:
+def from_scratch(engine: MatchEngine, plan: CompiledRequest, stage: Stage) -> States:
     states: States = {}
     evaluate(stage, states, engine.question(plan, engine.ledger.now()), None)
     return states
 
 
-def plain(state: State) -> dict[str, Any]:
+def plain(state: StageState) -> dict[str, Any]:
     """A state as lists, whatever its arrays were padded to."""
     found: dict[str, Any] = {"ok": state.ok.tolist(), "count": state.count.tolist()}
     for name in ("amount", "quantity", "slots", "best"):

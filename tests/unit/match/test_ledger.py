@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.topology import Topology
 from fluxnetes.match.engine.closure import ancestors
-from fluxnetes.match.ledger.ledger import Holding, Ledger
-from fluxnetes.match.ledger.views import View
+from fluxnetes.match.ledger.ledger import JobHolding, Ledger
+from fluxnetes.match.ledger.views import LedgerView
 from tests.property.profile import examples
 from tests.unit.match.clusters import (
     Branch,
@@ -57,7 +57,7 @@ def graphs(draw: st.DrawFn) -> ResourceGraph:
 
 def holding_of(
     graph: ResourceGraph, amounts: dict[int, int], start: int, end: int, reserved: bool
-) -> Holding:
+) -> JobHolding:
     """Hold amounts of positions alone, and share all above; vertices that are no pools whole."""
     tree = graph.topology()
     mine = np.array(sorted(amounts), np.int64)
@@ -68,7 +68,7 @@ def holding_of(
     part = graph.divisible[tree.vertex[position]]
     asked = np.array([amounts.get(p, 0) for p in position.tolist()], np.int64)
     needs = np.where(part, np.minimum(asked, size), size)
-    return Holding(position, needs, exclusive, start, end, reserved)
+    return JobHolding(position, needs, exclusive, start, end, reserved)
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class Model:
     """What each job holds, and nothing else."""
 
     graph: ResourceGraph
-    jobs: dict[int, Holding] = field(default_factory=dict)
+    jobs: dict[int, JobHolding] = field(default_factory=dict)
     down: set[int] = field(default_factory=set)
 
     @property
@@ -130,11 +130,11 @@ class Model:
     def is_up(self, position: int) -> bool:
         return position not in self.down
 
-    def taken(self, position: int, holding: Holding) -> int:
+    def taken(self, position: int, holding: JobHolding) -> int:
         at = np.flatnonzero(holding.position == position)
         return int(holding.needs[at[0]]) if len(at) and holding.exclusive[at[0]] else 0
 
-    def touches(self, position: int, holding: Holding) -> bool:
+    def touches(self, position: int, holding: JobHolding) -> bool:
         return bool((holding.position == position).any())
 
     def now(self) -> Facts:
@@ -154,7 +154,7 @@ class Model:
         return Facts(self, there, at_once)
 
 
-def spans(holding: Holding, start: int, end: int) -> bool:
+def spans(holding: JobHolding, start: int, end: int) -> bool:
     return holding.start < end and start < holding.end
 
 
@@ -163,9 +163,9 @@ class Facts:
     """What a view must say."""
 
     model: Model
-    there: list[Holding]
+    there: list[JobHolding]
     """The jobs of the window."""
-    at_once: list[list[Holding]]
+    at_once: list[list[JobHolding]]
     """The jobs of each second."""
 
     def peak(self, position: int) -> int:
@@ -185,7 +185,7 @@ class Facts:
         return model.is_up(position) and not any(model.touches(position, j) for j in self.there)
 
 
-def check(view: View, facts: Facts) -> None:
+def check(view: LedgerView, facts: Facts) -> None:
     """Ask a view about every position, the deepest first, and compare."""
     tree, graph = facts.model.tree, facts.model.graph
     for depth in range(int(tree.depth.max()), -1, -1):
@@ -225,7 +225,7 @@ class Play:
             case Pass(seconds):
                 self.clock += seconds
 
-    def add(self, holding: Holding) -> int:
+    def add(self, holding: JobHolding) -> int:
         self.next += 1
         self.ledger.add(self.next, holding)
         self.model.jobs[self.next] = holding

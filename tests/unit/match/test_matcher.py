@@ -10,7 +10,7 @@ from fluxnetes.graph.patch import CONTAINMENT
 from fluxnetes.jobspec.build import core, gpu, jobspec, node, res, slot
 from fluxnetes.jobspec.constraint import And, Constraint, Hostlist, Not, Or, Properties, Ranks
 from fluxnetes.match.answers import Answer, Operation, Outcome
-from fluxnetes.match.matcher import HORIZON, Matcher, MatchError, UnknownJob, UnknownPath
+from fluxnetes.match.matcher import HORIZON, Matcher, MatchError, UnknownMatchJob, UnknownPath
 from tests.unit.match import clusters as built
 from tests.unit.match.clusters import given_to, names_given, shared
 
@@ -174,7 +174,7 @@ def test_a_no_records_no_job() -> None:
     matcher = two_nodes()
     matcher.allocate(NEVER)
     assert matcher.jobs == {}
-    with pytest.raises(UnknownJob, match="no job 1 holds resources"):
+    with pytest.raises(UnknownMatchJob, match="no job 1 holds resources"):
         matcher.cancel(1)
 
 
@@ -203,7 +203,7 @@ def test_a_job_is_cancelled_once() -> None:
     matcher = two_nodes()
     jobid = matcher.allocate(ONE_CORE).jobid
     matcher.cancel(jobid)
-    with pytest.raises(UnknownJob):
+    with pytest.raises(UnknownMatchJob):
         matcher.cancel(jobid)
 
 
@@ -217,14 +217,14 @@ def test_the_counts_of_a_cancel_are_those_of_the_reference() -> None:
 def test_only_cancelled_jobs_are_forgotten() -> None:
     matcher = two_nodes()
     jobid = matcher.allocate(ONE_CORE).jobid
-    with pytest.raises(UnknownJob, match="no job 1 was cancelled"):
+    with pytest.raises(UnknownMatchJob, match="no job 1 was cancelled"):
         matcher.forget(jobid)
     matcher.cancel(jobid)
     matcher.forget(jobid)
     assert matcher.jobs == {}
-    with pytest.raises(UnknownJob):
+    with pytest.raises(UnknownMatchJob):
         matcher.forget(jobid)
-    with pytest.raises(UnknownJob):
+    with pytest.raises(UnknownMatchJob):
         matcher.forget(99)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fluxnetes.graph.columns import GraphError, ResourceGraph
-from fluxnetes.graph.patch import Patch
+from fluxnetes.graph.patch import GraphPatch
 from fluxnetes.graph.pools import add_pools, pool_graph
 from fluxnetes.jobspec.build import jobspec, res, slot
 from fluxnetes.jobspec.model import Jobspec
@@ -131,7 +131,7 @@ def test_a_new_shape_of_the_graph_changes_nothing_of_it() -> None:
     planning = planning_of(graph)
     planning.nodes.occupy({"n0": {"cpu": 1}})
     planning.nodes.close(planning.nodes.named(["n1"]), closed=True)
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     node = patch.vertex("node", id=3, name="n3", rank=3)
     patch.edge(0, node)
     add_pools(patch, node, {"cpu": 8, "memory": 16})

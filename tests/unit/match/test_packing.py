@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluxnetes.match.engine.packing import count_shares, pack
-from fluxnetes.match.engine.states import Entries
+from fluxnetes.match.engine.states import QualifiedEntries
 from tests.property.profile import examples
 
 
@@ -21,12 +21,12 @@ class Case:
     share: list[int]
     divisible: bool = False
 
-    def entries(self) -> Entries:
+    def entries(self) -> QualifiedEntries:
         parent = [p for p, its in enumerate(self.units) for _ in its]
         amount = [units for its in self.units for units in its]
         number = np.arange(len(parent))
         alike = len(set(amount)) == 1 and not self.divisible
-        return Entries(
+        return QualifiedEntries(
             parent=np.array(parent, np.int64),
             stage=np.zeros(len(parent), np.int64),
             member=number,

@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluxnetes.graph.topology import Topology, build_topology
-from fluxnetes.match.engine.closure import Selection, among, ancestors, distinct, handed_down, hold
+from fluxnetes.match.engine.closure import (
+    VertexSelection,
+    among,
+    ancestors,
+    distinct,
+    handed_down,
+    hold,
+)
 from tests.property.profile import examples
 from tests.unit.match.clusters import cluster, cores, nodes, parent_lists, racks
 
@@ -23,9 +30,11 @@ def above(tree: Topology, position: int) -> list[int]:
     return [] if parent < 0 else [parent, *above(tree, parent)]
 
 
-def selection(rows: list[tuple[int, int, bool]]) -> Selection:
+def selection(rows: list[tuple[int, int, bool]]) -> VertexSelection:
     position, needs, exclusive = (np.array([r[i] for r in rows]) for i in range(3))
-    return Selection(position.astype(np.int64), needs.astype(np.int64), exclusive.astype(np.bool_))
+    return VertexSelection(
+        position.astype(np.int64), needs.astype(np.int64), exclusive.astype(np.bool_)
+    )
 
 
 @st.composite

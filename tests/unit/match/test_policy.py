@@ -7,7 +7,7 @@ import doctest
 import pytest
 
 from fluxnetes.match import policy
-from fluxnetes.match.policy import NAMED, Policy, PolicyError, parse_policy
+from fluxnetes.match.policy import NAMED, MatchPolicy, PolicyError, parse_policy
 
 # low, node centric, node exclusive, stops at the first match
 MEANING = {
@@ -22,7 +22,7 @@ MEANING = {
 }
 
 
-def switches(found: Policy) -> tuple[bool, bool, bool, bool]:
+def switches(found: MatchPolicy) -> tuple[bool, bool, bool, bool]:
     return found.low, found.node_centric, found.node_exclusive, found.first
 
 

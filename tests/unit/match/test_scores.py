@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluxnetes.graph.columns import ResourceGraph
-from fluxnetes.graph.patch import Patch
+from fluxnetes.graph.patch import GraphPatch
 from fluxnetes.jobspec.build import core, jobspec, slot
 from fluxnetes.match.engine.scores import score_tree, unscorable
 from fluxnetes.match.matcher import Matcher
@@ -66,7 +66,7 @@ def test_a_vertex_without_a_class_is_of_the_worst() -> None:
 
 def strange_node(id: int, uniq_id: int) -> ResourceGraph:
     graph = ResourceGraph()
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     root = patch.vertex("cluster", id=0)
     patch.edge(root, patch.vertex("node", id=id, uniq_id=uniq_id))
     graph.apply(patch)

@@ -18,7 +18,15 @@ from fluxnetes.graph.pools import pool_graph
 from fluxnetes.jobspec.build import jobspec, node, slot
 from fluxnetes.jobspec.constraint import Constraint, Hostlist, Properties
 from fluxnetes.match.gang.model import Gang, Shape
-from fluxnetes.queue.jobs import After, Array, Dependency, OnLoss, Request, Size, Submission
+from fluxnetes.queue.jobs import (
+    Dependency,
+    DependencyKind,
+    ElasticSize,
+    JobArray,
+    OnLoss,
+    Request,
+    Submission,
+)
 from tests.unit.match.clusters import Branch, cluster, cores
 
 SHARED = frozenset({"licence", "token"})
@@ -59,25 +67,25 @@ class JobToBe:
         return self._with(replace(self.spec, begin=begin))
 
     def after(self, *jobs: int) -> JobToBe:
-        return self._depending(After.STARTED, jobs)
+        return self._depending(DependencyKind.STARTED, jobs)
 
     def afterok(self, *jobs: int) -> JobToBe:
-        return self._depending(After.SUCCEEDED, jobs)
+        return self._depending(DependencyKind.SUCCEEDED, jobs)
 
     def afterany(self, *jobs: int) -> JobToBe:
-        return self._depending(After.ENDED, jobs)
+        return self._depending(DependencyKind.ENDED, jobs)
 
-    def _depending(self, kind: After, jobs: tuple[int, ...]) -> JobToBe:
+    def _depending(self, kind: DependencyKind, jobs: tuple[int, ...]) -> JobToBe:
         more = tuple(Dependency(kind, job) for job in jobs)
         return self._with(replace(self.spec, dependencies=self.spec.dependencies + more))
 
     def between(self, least: int, most: int) -> JobToBe:
         """Elastic: this small or that large, in units of its request."""
-        return self._with(replace(self.spec, size=Size(least, most)))
+        return self._with(replace(self.spec, size=ElasticSize(least, most)))
 
     def times(self, tasks: int, at_once: int | None = None) -> JobToBe:
         """An array of so many tasks."""
-        return self._with(replace(self.spec, array=Array(tasks, at_once)))
+        return self._with(replace(self.spec, array=JobArray(tasks, at_once)))
 
     def inside(self, reservation: str) -> JobToBe:
         return self._with(replace(self.spec, reservation=reservation))

@@ -11,15 +11,15 @@ from typing import TypeVar
 
 from fluxnetes.queue.changes import (
     Allocation,
+    BudgetRecord,
     Changes,
-    Event,
+    JobEvent,
+    NodeWindow,
     QueueState,
     Snapshot,
-    Spent,
-    Usage,
-    Window,
+    UsageRecord,
 )
-from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.jobs import QueueJob
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -29,13 +29,13 @@ class Keeper:
     """Everything that was ever written down."""
 
     def __init__(self) -> None:
-        self.jobs: dict[int, Job] = {}
-        self.events: list[Event] = []
+        self.jobs: dict[int, QueueJob] = {}
+        self.events: list[JobEvent] = []
         self._allocations: dict[int, Allocation] = {}
-        self._windows: dict[str, Window] = {}
-        self._usage: dict[tuple[str, str], Usage] = {}
+        self._windows: dict[str, NodeWindow] = {}
+        self._usage: dict[tuple[str, str], UsageRecord] = {}
         self._queues: dict[str, QueueState] = {}
-        self._spent: dict[str, Spent] = {}
+        self._spent: dict[str, BudgetRecord] = {}
         self._step = 0
 
     def fold(self, changes: Changes) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fluxnetes.queue.changes import Snapshot
-from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.queue.states import ENDED
 
 
@@ -26,7 +26,7 @@ def check_snapshot(found: Snapshot, kept: Snapshot) -> None:
     assert (found.step, found.arrivals) == (kept.step, kept.arrivals)
 
 
-def _living(snapshot: Snapshot) -> dict[int, Job]:
+def _living(snapshot: Snapshot) -> dict[int, QueueJob]:
     return {job.id: job for job in snapshot.jobs if job.state not in ENDED}
 
 

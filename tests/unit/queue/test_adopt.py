@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from fluxnetes.queue.config import Budget, Cap, Config, QueueConfig
-from fluxnetes.queue.errors import QueueError, Refused, UnknownQueue
+from fluxnetes.queue.config import BudgetConfig, LimitConfig, QueueConfig, SchedulerConfig
+from fluxnetes.queue.errors import QueueError, QueueRefused, UnknownQueue
 from fluxnetes.queue.events import Adopt, Occupied, Reseat, TasksEnded
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from tests.unit.queue.build import JobToBe, a_gang, a_job, machine, pods, pools
 from tests.unit.queue.world import World
 
@@ -32,7 +32,7 @@ def test_it_runs_since_its_start_and_ends_when_its_walltime_is_over() -> None:
     world.go_to(30)
     world.tell(found(7, a_gang(pods(2, cpu=4)).lasting(50), "node1", "node0", start=10))
     job = world.job(7)
-    assert (job.state, job.start, job.running, job.deadline) == (State.RUNNING, 10, 10, 60)
+    assert (job.state, job.start, job.running, job.deadline) == (JobState.RUNNING, 10, 10, 60)
     assert world.plan(world.submit(a_gang(pods(2, cpu=8)))) == 60
 
 
@@ -53,7 +53,7 @@ def test_it_may_hold_more_than_there_is() -> None:
         found(7, a_gang(pods(2, cpu=6)).lasting(50), "node0", "node0"),
         found(8, a_gang(pods(1, cpu=6)).lasting(20), "node0"),
     )
-    assert world.states(7, 8) == [State.RUNNING, State.RUNNING]
+    assert world.states(7, 8) == [JobState.RUNNING, JobState.RUNNING]
     first, second = world.submit_together(*2 * [a_gang(pods(1, cpu=8)).lasting(60)])
     assert world.nodes(first) == ["node1"]
     assert world.plan(second) == 50
@@ -64,7 +64,7 @@ def test_it_may_be_where_others_are() -> None:
     world.tell(Occupied({"node0": {"cpu": 8}}))
     world.tell(found(7, a_gang(pods(1, cpu=8)).lasting(50), "node0"))
     world.go_to(50)
-    assert world.state(7) is State.COMPLETED
+    assert world.state(7) is JobState.COMPLETED
 
 
 def test_it_may_be_of_a_kind_that_nobody_asked_for_so_far() -> None:
@@ -78,9 +78,9 @@ def test_one_whose_walltime_is_over_is_told_to_go() -> None:
     world = World(pools(1, cpu=8))
     world.go_to(100)
     world.tell(found(7, a_gang(pods(1, cpu=8)).lasting(50), "node0", start=10))
-    assert world.state(7) is State.ENDING
+    assert world.state(7) is JobState.ENDING
     world.end(7)
-    assert world.state(7) is State.TIMED_OUT
+    assert world.state(7) is JobState.TIMED_OUT
 
 
 def test_one_without_a_walltime_has_the_one_of_its_queue_or_none() -> None:
@@ -118,9 +118,9 @@ def test_an_elastic_one_has_the_size_that_it_has() -> None:
 
 
 def test_limits_and_budgets_count_it() -> None:
-    config = Config(
-        queues=(QueueConfig(per_user=Cap(running=1)),),
-        budgets=(Budget("all", 10.0, "cpu"),),
+    config = SchedulerConfig(
+        queues=(QueueConfig(per_user=LimitConfig(running=1)),),
+        budgets=(BudgetConfig("all", 10.0, "cpu"),),
     )
     world = World(pools(2, cpu=4), config=config)
     world.go_to(HOUR)
@@ -152,7 +152,7 @@ def test_its_story_begins_with_it() -> None:
     assert (line.at, line.before, line.after, line.reason) == (
         5,
         None,
-        State.RUNNING,
+        JobState.RUNNING,
         "found running",
     )
 
@@ -163,11 +163,11 @@ def test_its_story_begins_with_it() -> None:
 @pytest.mark.parametrize(
     ("job", "nodes", "error", "reason"),
     [
-        (a_gang(pods(1, cpu=8)), ("nowhere",), Refused, "there is no node nowhere"),
-        (a_gang(pods(1, cpu=8)), (), Refused, "it has 1 pods, and 0 nodes are given"),
+        (a_gang(pods(1, cpu=8)), ("nowhere",), QueueRefused, "there is no node nowhere"),
+        (a_gang(pods(1, cpu=8)), (), QueueRefused, "it has 1 pods, and 0 nodes are given"),
         (a_gang(pods(1, cpu=8)).to("none"), ("node0",), UnknownQueue, "there is no queue none"),
-        (a_gang(pods(1, cpu=8)).times(2), ("node0",), Refused, "it is an array"),
-        (a_gang(pods(1, cpu=1), licence=1), ("node0",), Refused, "that no node owns"),
+        (a_gang(pods(1, cpu=8)).times(2), ("node0",), QueueRefused, "it is an array"),
+        (a_gang(pods(1, cpu=1), licence=1), ("node0",), QueueRefused, "that no node owns"),
     ],
     ids=["node", "count", "queue", "array", "licence"],
 )
@@ -191,5 +191,5 @@ def test_nobody_is_taken_over_twice() -> None:
 
 def test_a_jobspec_does_not_say_what_it_takes_of_which_node() -> None:
     world = World(machine(1))
-    with pytest.raises(Refused, match="only gangs"):
+    with pytest.raises(QueueRefused, match="only gangs"):
         world.tell(found(7, a_job(), "node0"))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from fluxnetes.queue.config import Policy, QueueConfig
-from fluxnetes.queue.errors import Refused
+from fluxnetes.queue.config import BackfillPolicy, QueueConfig
+from fluxnetes.queue.errors import QueueRefused
 from fluxnetes.queue.events import Alter, Maintain, NodesBack, NodesLost, RemoveWindow, Reserve
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from tests.unit.queue.build import a_gang, a_job, hosts, machine, pods, pools
 from tests.unit.queue.world import World
 
-CONSERVATIVE = QueueConfig(policy=Policy.CONSERVATIVE)
+CONSERVATIVE = QueueConfig(policy=BackfillPolicy.CONSERVATIVE)
 ADA = frozenset({"ada"})
 
 
@@ -56,7 +56,7 @@ def test_a_job_of_somebody_else_that_names_it_is_rejected() -> None:
     world = World(machine(2))
     world.tell(demo(50, 100))
     job = world.submit(a_job().by("bob", "lab").inside("demo"))
-    assert world.state(job) is State.REJECTED
+    assert world.state(job) is JobState.REJECTED
     assert world.job(job).reason == "advance reservation demo is not for lab/bob"
 
 
@@ -66,7 +66,7 @@ def test_it_can_be_for_a_namespace() -> None:
     student, other = world.submit_together(
         a_job().by("eve", "students").inside("course"), a_job().by("eve", "staff").inside("course")
     )
-    assert world.states(student, other) == [State.RUNNING, State.REJECTED]
+    assert world.states(student, other) == [JobState.RUNNING, JobState.REJECTED]
 
 
 def test_a_reservation_that_nobody_made_is_not_there_to_run_in() -> None:
@@ -82,14 +82,14 @@ def test_a_job_longer_than_the_reservation_is_rejected() -> None:
     world.tell(demo(50, 100))
     for job in (a_job().lasting(51), a_job().endless()):
         id = world.submit(job.by("ada").inside("demo"))
-        assert world.state(id) is State.REJECTED
+        assert world.state(id) is JobState.REJECTED
         assert "advance reservation demo is there for 50 s" in world.job(id).reason
 
 
 def test_a_job_larger_than_the_reservation_is_rejected() -> None:
     world = World(machine(4))
     world.tell(demo(50, 100))
-    assert world.state(world.submit(a_job(3).by("ada").inside("demo"))) is State.REJECTED
+    assert world.state(world.submit(a_job(3).by("ada").inside("demo"))) is JobState.REJECTED
 
 
 def test_jobs_inside_are_planned_one_after_the_other() -> None:
@@ -123,7 +123,7 @@ def test_a_job_still_waiting_when_it_is_over_is_rejected_and_told_so() -> None:
     first, second = world.submit_together(job, job)
     world.go_to(100)
     assert world.start(first) == 50
-    assert world.state(second) is State.REJECTED
+    assert world.state(second) is JobState.REJECTED
     assert "advance reservation demo" in world.job(second).reason
 
 
@@ -132,7 +132,7 @@ def test_a_job_that_waits_for_a_reservation_that_is_called_off_is_rejected_and_t
     world.tell(demo(50, 100))
     job = world.submit(a_job().by("ada").inside("demo"))
     world.tell(RemoveWindow("demo"))
-    assert world.state(job) is State.REJECTED
+    assert world.state(job) is JobState.REJECTED
     assert "advance reservation demo" in world.job(job).reason
 
 
@@ -141,9 +141,9 @@ def test_an_array_whose_tasks_run_when_it_is_called_off_is_rejected_once_they_ha
     world.tell(demo(0, 100))
     array = world.submit(a_job(nodes=2).lasting(30).by("ada").inside("demo").times(3))
     world.tell(RemoveWindow("demo"))
-    assert world.states(array, array + 1) == [State.PENDING, State.RUNNING]
+    assert world.states(array, array + 1) == [JobState.PENDING, JobState.RUNNING]
     world.go_to(30)
-    assert world.states(array, array + 1) == [State.REJECTED, State.COMPLETED]
+    assert world.states(array, array + 1) == [JobState.REJECTED, JobState.COMPLETED]
     assert world.job(array).reason == "advance reservation demo is over"
 
 
@@ -153,7 +153,7 @@ def test_who_runs_in_a_reservation_that_is_called_off_goes_on() -> None:
     job = world.submit(a_job(nodes=2).lasting(50).by("ada").inside("demo"))
     world.tell(RemoveWindow("demo"))
     next_ = world.submit(a_job(nodes=2))
-    assert world.state(job) is State.RUNNING
+    assert world.state(job) is JobState.RUNNING
     assert world.plan(next_) == 50
     world.go_to(50)
     assert world.start(next_) == 50
@@ -175,7 +175,9 @@ def test_one_that_would_break_a_promise_is_refused_and_changes_nothing() -> None
     world = World(machine(2))
     world.submit(a_job(nodes=2).lasting(10))
     head = world.submit(a_job(nodes=2).lasting(20))
-    with pytest.raises(Refused, match="2 nodes are not free of jobs and promises from 20 to 40"):
+    with pytest.raises(
+        QueueRefused, match="2 nodes are not free of jobs and promises from 20 to 40"
+    ):
         world.tell(demo(20, 40))
     world.decide()
     assert world.promised(head) == [10]
@@ -197,7 +199,7 @@ def test_one_that_fits_beside_promises_is_granted_and_they_stay() -> None:
 def test_one_on_nodes_where_jobs_run_that_long_is_refused() -> None:
     world = World(machine(2))
     world.submit(a_job(nodes=1).lasting(30))
-    with pytest.raises(Refused, match="2 nodes are not free"):
+    with pytest.raises(QueueRefused, match="2 nodes are not free"):
         world.tell(demo(29, 40))
     world.tell(demo(30, 40))
 
@@ -205,7 +207,7 @@ def test_one_on_nodes_where_jobs_run_that_long_is_refused() -> None:
 def test_two_never_have_the_same_nodes() -> None:
     world = World(machine(3))
     world.tell(demo(50, 100))
-    with pytest.raises(Refused):
+    with pytest.raises(QueueRefused):
         world.tell(Reserve("other", 90, 110, 2, users=ADA))
     world.tell(Reserve("other", 100, 110, 2, users=ADA))
     world.tell(Reserve("third", 50, 110, 1, users=ADA))
@@ -223,7 +225,7 @@ def test_a_running_job_cannot_be_extended_into_one() -> None:
     job = world.submit(a_job(nodes=2).lasting(10))
     world.tell(demo(50, 100))
     world.tell(Alter(job, walltime=50))
-    with pytest.raises(Refused):
+    with pytest.raises(QueueRefused):
         world.tell(Alter(job, walltime=51))
 
 
@@ -232,17 +234,17 @@ def test_a_job_inside_can_be_extended_up_to_its_end() -> None:
     world.tell(demo(0, 100))
     job = world.submit(a_job(nodes=2).lasting(10).by("ada").inside("demo"))
     world.tell(Alter(job, walltime=100))
-    with pytest.raises(Refused):
+    with pytest.raises(QueueRefused):
         world.tell(Alter(job, walltime=101))
     world.go_to(99)
-    assert world.state(job) is State.RUNNING
+    assert world.state(job) is JobState.RUNNING
 
 
 def test_a_waiting_job_cannot_be_made_longer_than_its_reservation() -> None:
     world = World(machine(2))
     world.tell(demo(50, 100))
     job = world.submit(a_job(nodes=2).lasting(10).by("ada").inside("demo"))
-    with pytest.raises(Refused, match="advance reservation demo is there for 50 s"):
+    with pytest.raises(QueueRefused, match="advance reservation demo is there for 50 s"):
         world.tell(Alter(job, walltime=51))
     world.tell(Alter(job, walltime=50))
     assert world.plan(job) == 50

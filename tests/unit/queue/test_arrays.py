@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from fluxnetes.jobspec.build import jobspec, node, slot
-from fluxnetes.queue.config import Cap, Policy, QueueConfig
-from fluxnetes.queue.errors import QueueError, Refused
+from fluxnetes.queue.config import BackfillPolicy, LimitConfig, QueueConfig
+from fluxnetes.queue.errors import QueueError, QueueRefused
 from fluxnetes.queue.events import Alter, Cancel, Ended, Hold, NodesLost, Release, Returned, Submit
 from fluxnetes.queue.jobs import Submission
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from tests.unit.queue.build import JobToBe, a_gang, a_job, machine, pods, pools
 from tests.unit.queue.world import World
 
@@ -35,10 +35,10 @@ def test_tasks_start_as_room_allows_and_the_array_completes_with_the_last() -> N
     world = World(machine(2))
     array = world.submit(a_job().lasting(10).times(5))
     world.go_to(20)
-    assert world.state(array) is State.PENDING
+    assert world.state(array) is JobState.PENDING
     world.go_to(30)
     assert task_starts(world, array) == [0, 0, 10, 10, 20]
-    assert world.state(array) is State.COMPLETED
+    assert world.state(array) is JobState.COMPLETED
     assert world.job(array).reason == "all 5 tasks succeeded"
 
 
@@ -60,7 +60,7 @@ def test_no_more_tasks_run_at_once_than_the_array_allows() -> None:
 
 
 def test_an_array_at_its_limit_blocks_nobody() -> None:
-    world = World(machine(3), QueueConfig(policy=Policy.FCFS))
+    world = World(machine(3), QueueConfig(policy=BackfillPolicy.FCFS))
     array = world.submit(a_job().lasting(10).times(9, at_once=1))
     behind = world.submit(a_job())
     assert world.plan(array) is None
@@ -71,9 +71,9 @@ def test_an_array_with_a_failed_task_fails_once_all_have_ended() -> None:
     world = World(machine(3))
     array = world.submit(a_job().lasting(10).times(3))
     world.end(array + 1, ok=False)
-    assert world.state(array) is State.PENDING
+    assert world.state(array) is JobState.PENDING
     world.go_to(10)
-    assert world.state(array) is State.FAILED
+    assert world.state(array) is JobState.FAILED
     assert world.job(array).reason == "1 of 3 tasks did not succeed"
 
 
@@ -81,11 +81,11 @@ def test_cancelling_an_array_cancels_all_of_its_tasks() -> None:
     world = World(machine(2))
     array = world.submit(a_job().lasting(10).times(5))
     world.tell(Cancel(array))
-    assert world.state(array) is State.CANCELLED
-    assert world.states(*tasks(world, array)) == [State.ENDING, State.ENDING]
+    assert world.state(array) is JobState.CANCELLED
+    assert world.states(*tasks(world, array)) == [JobState.ENDING, JobState.ENDING]
     world.tell(Ended(array + 1), Ended(array + 2))
     world.go_to(50)
-    assert world.states(*tasks(world, array)) == [State.CANCELLED, State.CANCELLED]
+    assert world.states(*tasks(world, array)) == [JobState.CANCELLED, JobState.CANCELLED]
 
 
 def test_cancelling_one_task_leaves_the_others() -> None:
@@ -95,11 +95,11 @@ def test_cancelling_one_task_leaves_the_others() -> None:
     world.end(array + 1)
     world.go_to(10)
     assert world.states(array + 1, array + 2, array + 3) == [
-        State.CANCELLED,
-        State.COMPLETED,
-        State.COMPLETED,
+        JobState.CANCELLED,
+        JobState.COMPLETED,
+        JobState.COMPLETED,
     ]
-    assert world.state(array) is State.FAILED
+    assert world.state(array) is JobState.FAILED
 
 
 def test_an_array_can_be_cancelled_whose_last_task_waits_again() -> None:
@@ -107,9 +107,9 @@ def test_an_array_can_be_cancelled_whose_last_task_waits_again() -> None:
     array = world.submit(a_job().times(1).requeued_on_loss())
     world.tell(NodesLost(("node0",)))
     world.end(array + 1)
-    assert world.states(array, array + 1) == [State.PENDING, State.PENDING]
+    assert world.states(array, array + 1) == [JobState.PENDING, JobState.PENDING]
     world.tell(Cancel(array))
-    assert world.states(array, array + 1) == [State.CANCELLED, State.CANCELLED]
+    assert world.states(array, array + 1) == [JobState.CANCELLED, JobState.CANCELLED]
 
 
 def test_a_held_array_starts_no_further_tasks_and_those_that_run_go_on() -> None:
@@ -118,20 +118,20 @@ def test_a_held_array_starts_no_further_tasks_and_those_that_run_go_on() -> None
     world.tell(Hold(array))
     world.go_to(50)
     assert task_starts(world, array) == [0]
-    assert world.states(array, array + 1) == [State.HELD, State.COMPLETED]
+    assert world.states(array, array + 1) == [JobState.HELD, JobState.COMPLETED]
     world.tell(Release(array))
     world.go_to(100)
     assert task_starts(world, array) == [0, 50, 60]
-    assert world.state(array) is State.COMPLETED
+    assert world.state(array) is JobState.COMPLETED
 
 
 def test_an_array_all_of_whose_tasks_were_started_cannot_be_held() -> None:
     world = World(machine(2))
     array = world.submit(a_job().lasting(10).times(2))
-    with pytest.raises(Refused, match="all of its tasks were started"):
+    with pytest.raises(QueueRefused, match="all of its tasks were started"):
         world.tell(Hold(array))
     world.go_to(10)
-    assert world.state(array) is State.COMPLETED
+    assert world.state(array) is JobState.COMPLETED
 
 
 def test_what_is_changed_holds_for_tasks_to_come() -> None:
@@ -192,8 +192,8 @@ def test_a_task_that_could_not_be_carried_out_is_tried_again() -> None:
     world.tell(Returned(array + 1, "no image"))
     assert world.job(array + 1).restarts == 1
     for _ in range(2):
-        world.end(*[t for t in tasks(world, array) if world.state(t) is State.ALLOCATED])
-    assert world.states(array, array + 1, array + 2) == [State.COMPLETED] * 3
+        world.end(*[t for t in tasks(world, array) if world.state(t) is JobState.ALLOCATED])
+    assert world.states(array, array + 1, array + 2) == [JobState.COMPLETED] * 3
 
 
 # -- with other features ---------------------------------------------------------------------------
@@ -215,7 +215,7 @@ def test_a_job_that_waits_for_an_array_to_succeed_is_rejected_when_a_task_fails(
     job = world.submit(a_job().afterok(array))
     world.end(array + 1, ok=False)
     world.go_to(10)
-    assert world.state(job) is State.REJECTED
+    assert world.state(job) is JobState.REJECTED
 
 
 def test_a_job_can_wait_for_an_array_to_have_started() -> None:
@@ -241,17 +241,17 @@ def test_a_task_that_lost_its_nodes_is_requeued_and_is_still_the_same_task() -> 
     world = World(machine(2))
     array = world.submit(a_job().lasting(10).times(3).requeued_on_loss())
     world.tell(NodesLost(("node0",)))
-    lost = next(task for task in tasks(world, array) if world.state(task) is State.ENDING)
+    lost = next(task for task in tasks(world, array) if world.state(task) is JobState.ENDING)
     world.end(lost)
-    assert world.state(lost) is State.PENDING
+    assert world.state(lost) is JobState.PENDING
     world.go_to(40)
-    assert world.state(lost) is State.COMPLETED
-    assert world.state(array) is State.COMPLETED
+    assert world.state(lost) is JobState.COMPLETED
+    assert world.state(array) is JobState.COMPLETED
     assert len(tasks(world, array)) == 3
 
 
 def test_a_limit_on_running_jobs_counts_tasks() -> None:
-    world = World(machine(4), QueueConfig(per_user=Cap(running=2)))
+    world = World(machine(4), QueueConfig(per_user=LimitConfig(running=2)))
     array = world.submit(a_job().lasting(10).times(3))
     assert len(tasks(world, array)) == 2
     world.go_to(20)
@@ -259,10 +259,10 @@ def test_a_limit_on_running_jobs_counts_tasks() -> None:
 
 
 def test_a_limit_on_pending_jobs_counts_an_array_once() -> None:
-    world = World(machine(1), QueueConfig(per_user=Cap(pending=2)))
+    world = World(machine(1), QueueConfig(per_user=LimitConfig(pending=2)))
     world.submit(a_job())
     array, other = world.submit_together(a_job().times(50), a_job().times(50))
-    assert world.states(array, other) == [State.PENDING, State.PENDING]
+    assert world.states(array, other) == [JobState.PENDING, JobState.PENDING]
 
 
 # -- what makes no sense ---------------------------------------------------------------------------
@@ -280,7 +280,7 @@ def test_the_numbers_after_an_array_belong_to_its_tasks() -> None:
 def test_an_array_of_nothing_is_rejected(bad: JobToBe) -> None:
     world = World(machine(1))
     job = world.submit(bad)
-    assert world.state(job) is State.REJECTED
+    assert world.state(job) is JobState.REJECTED
     assert "expected 1 or more" in world.job(job).reason
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from fluxnetes.queue.config import Budget, Config, Policy, QueueConfig
-from fluxnetes.queue.errors import Refused
+from fluxnetes.queue.config import BackfillPolicy, BudgetConfig, QueueConfig, SchedulerConfig
+from fluxnetes.queue.errors import QueueRefused
 from fluxnetes.queue.events import Alter, Cancel, Grow, TaskEnded
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from tests.unit.queue.build import a_gang, a_job, machine, pods, pools
 from tests.unit.queue.world import World
 
@@ -23,8 +23,8 @@ def with_budget(
     queue: str | None = None,
     namespace: str | None = None,
 ) -> World:
-    budget = Budget("grant", hours, type, period, queue=queue, namespace=namespace)
-    config = Config(queues=queues or (QueueConfig(),), budgets=(budget,))
+    budget = BudgetConfig("grant", hours, type, period, queue=queue, namespace=namespace)
+    config = SchedulerConfig(queues=queues or (QueueConfig(),), budgets=(budget,))
     return World(machine(8), config=config)
 
 
@@ -82,8 +82,8 @@ def test_an_end_in_the_next_period_refunds_nothing_of_it() -> None:
     assert world.start(world.submit(a_job(1).lasting(HOUR))) is None
 
 
-@pytest.mark.parametrize("policy", Policy)
-def test_a_job_that_a_budget_stops_blocks_nobody(policy: Policy) -> None:
+@pytest.mark.parametrize("policy", BackfillPolicy)
+def test_a_job_that_a_budget_stops_blocks_nobody(policy: BackfillPolicy) -> None:
     world = with_budget(4, QueueConfig(policy=policy), namespace="poor")
     stopped = world.submit(a_job(8).lasting(HOUR).by("ada", "poor"))
     behind = world.submit(a_job(8).lasting(HOUR).by("bob", "rich"))
@@ -106,8 +106,8 @@ def test_a_budget_is_for_its_queue_alone() -> None:
 
 
 def test_a_budget_of_one_type_is_not_touched_by_jobs_without_it() -> None:
-    budget = Budget("gpus", 1, "gpu", DAY)
-    world = World(pools(2, cpu=8, gpu=4), config=Config(budgets=(budget,)))
+    budget = BudgetConfig("gpus", 1, "gpu", DAY)
+    world = World(pools(2, cpu=8, gpu=4), config=SchedulerConfig(budgets=(budget,)))
     jobs = world.submit_together(
         a_gang(pods(2, cpu=4)).lasting(HOUR),
         a_gang(pods(1, cpu=1), pods(1, gpu=2)).lasting(HOUR),
@@ -119,7 +119,7 @@ def test_a_budget_of_one_type_is_not_touched_by_jobs_without_it() -> None:
 def test_a_job_without_a_walltime_cannot_be_committed_and_says_so() -> None:
     world = with_budget(10)
     job = world.submit(a_job().endless())
-    assert world.state(job) is State.PENDING
+    assert world.state(job) is JobState.PENDING
     assert "without a walltime" in world.why(job)
 
 
@@ -160,7 +160,7 @@ def test_more_time_for_a_running_job_is_committed_too() -> None:
 def test_more_time_than_the_budget_has_is_refused() -> None:
     world = with_budget(10)
     job = world.submit(a_job(2).lasting(HOUR))
-    with pytest.raises(Refused, match="budget grant"):
+    with pytest.raises(QueueRefused, match="budget grant"):
         world.tell(Alter(job, walltime=6 * HOUR))
     assert world.job(job).walltime == HOUR
 
@@ -179,7 +179,7 @@ def test_an_elastic_group_grows_no_larger_than_its_budget() -> None:
     world.go_to(HOUR // 2)
     world.tell(Grow(group))
     # Of 10 node-hours 3 are used by the other, 2 committed; the walltime has half an hour left.
-    assert world.state(other) is State.COMPLETED
+    assert world.state(other) is JobState.COMPLETED
     assert len(world.nodes(group)) == 8
     assert world.job(group).commitments == {"grant": 5.0}
 
@@ -195,7 +195,10 @@ def test_tasks_that_end_early_are_refunded() -> None:
 
 
 def test_several_budgets_must_all_have_enough() -> None:
-    budgets = Budget("lab", 10, "node", DAY, namespace="lab"), Budget("all", 3, "node", DAY)
-    world = World(machine(8), config=Config(budgets=budgets))
+    budgets = (
+        BudgetConfig("lab", 10, "node", DAY, namespace="lab"),
+        BudgetConfig("all", 3, "node", DAY),
+    )
+    world = World(machine(8), config=SchedulerConfig(budgets=budgets))
     job = world.submit(a_job(4).lasting(HOUR).by("ada", "lab"))
     assert world.why(job) == "budget all: needs 4.0 node-hours and 3.0 of 3.0 are left"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fluxnetes.queue.config import Policy, QueueConfig
+from fluxnetes.queue.config import BackfillPolicy, QueueConfig
 from fluxnetes.queue.events import GraphChanged, NodesBack, NodesClosed, NodesLost, NodesOpened
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from tests.unit.queue.build import a_gang, a_job, hosts, machine, pods, pools
 from tests.unit.queue.world import World
 
@@ -13,9 +13,9 @@ def test_a_job_on_a_closed_node_runs_to_its_end() -> None:
     world = World(machine(2))
     job = world.submit(a_job(nodes=2).lasting(50))
     world.tell(NodesClosed(("node0", "node1")))
-    assert world.state(job) is State.RUNNING
+    assert world.state(job) is JobState.RUNNING
     world.go_to(50)
-    assert world.state(job) is State.COMPLETED
+    assert world.state(job) is JobState.COMPLETED
 
 
 def test_nothing_starts_on_a_closed_node_until_it_is_opened() -> None:
@@ -31,7 +31,7 @@ def test_nothing_starts_on_a_closed_node_until_it_is_opened() -> None:
 
 
 def test_what_a_job_leaves_on_a_closed_node_is_there_for_nobody() -> None:
-    world = World(machine(2), QueueConfig(policy=Policy.CONSERVATIVE))
+    world = World(machine(2), QueueConfig(policy=BackfillPolicy.CONSERVATIVE))
     job = world.submit(a_job(nodes=2).lasting(10))
     waits = world.submit(a_job(nodes=2).lasting(10))
     single = world.submit(a_job().lasting(10))
@@ -46,8 +46,8 @@ def test_what_a_job_leaves_on_a_closed_node_is_there_for_nobody() -> None:
 def test_a_job_that_fits_only_with_closed_nodes_waits_and_is_not_rejected() -> None:
     world = World(machine(2))
     world.tell(NodesClosed(("node0",)))
-    assert world.state(world.submit(a_job(nodes=2))) is State.PENDING
-    assert world.state(world.submit(a_job(nodes=3))) is State.REJECTED
+    assert world.state(world.submit(a_job(nodes=2))) is JobState.PENDING
+    assert world.state(world.submit(a_job(nodes=3))) is JobState.REJECTED
 
 
 def test_a_promise_that_closed_nodes_move_is_told_the_reason() -> None:
@@ -60,7 +60,7 @@ def test_a_promise_that_closed_nodes_move_is_told_the_reason() -> None:
 
 
 def test_a_promise_elsewhere_stays() -> None:
-    world = World(machine(3), QueueConfig(policy=Policy.CONSERVATIVE))
+    world = World(machine(3), QueueConfig(policy=BackfillPolicy.CONSERVATIVE))
     world.submit(a_job(on=hosts(0)).lasting(10))
     head = world.submit(a_job(on=hosts(0)))
     world.tell(NodesClosed(("node2",)))
@@ -71,7 +71,7 @@ def test_a_node_that_is_lost_while_closed_ends_its_jobs_and_stays_closed_when_it
     world = World(machine(1))
     job = world.submit(a_job().lasting(50))
     world.tell(NodesClosed(("node0",)), NodesLost(("node0",)))
-    assert world.state(job) is State.ENDING
+    assert world.state(job) is JobState.ENDING
     world.end(job)
     world.tell(NodesBack(("node0",)))
     next_ = world.submit(a_job())

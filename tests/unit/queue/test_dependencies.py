@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fluxnetes.queue.config import Policy, QueueConfig
+from fluxnetes.queue.config import BackfillPolicy, QueueConfig
 from fluxnetes.queue.events import Cancel, Hold, NodesBack, NodesLost, Release
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from tests.unit.queue.build import JobToBe, a_gang, a_job, machine, pods, pools
 from tests.unit.queue.world import World
 
@@ -31,7 +31,7 @@ def test_afterok_waits_until_the_other_has_succeeded() -> None:
     world = World(machine(2))
     first = world.submit(a_job().lasting(30))
     job = world.submit(a_job().afterok(first))
-    assert world.state(job) is State.PENDING
+    assert world.state(job) is JobState.PENDING
     world.go_to(30)
     assert world.start(job) == 30
 
@@ -62,7 +62,7 @@ def test_afterok_of_a_job_that_fails_rejects_and_says_why() -> None:
     first = world.submit(a_job())
     job = world.submit(a_job().afterok(first))
     world.end(first, ok=False)
-    assert world.state(job) is State.REJECTED
+    assert world.state(job) is JobState.REJECTED
     assert f"after job {first} succeeded" in world.job(job).reason
     assert "failed" in world.job(job).reason
 
@@ -76,7 +76,7 @@ def test_afterok_of_a_job_that_is_cancelled_or_times_out_rejects() -> None:
     world.end(first)
     world.go_to(10)
     world.end(second)
-    assert world.states(*jobs) == [State.REJECTED, State.REJECTED]
+    assert world.states(*jobs) == [JobState.REJECTED, JobState.REJECTED]
 
 
 def test_a_rejection_goes_down_the_whole_chain() -> None:
@@ -86,7 +86,7 @@ def test_a_rejection_goes_down_the_whole_chain() -> None:
     third = world.submit(a_job().afterok(second))
     last = world.submit(a_job().afterany(third))
     world.end(first, ok=False)
-    assert world.states(second, third) == [State.REJECTED, State.REJECTED]
+    assert world.states(second, third) == [JobState.REJECTED, JobState.REJECTED]
     assert world.start(last) == 0
 
 
@@ -95,7 +95,7 @@ def test_a_job_is_rejected_as_soon_as_one_of_several_dependencies_fails() -> Non
     first, second = world.submit_together(a_job().lasting(100), a_job().lasting(100))
     job = world.submit(a_job().afterok(first, second))
     world.end(second, ok=False)
-    assert world.state(job) is State.REJECTED
+    assert world.state(job) is JobState.REJECTED
 
 
 def test_a_job_with_a_begin_time_is_rejected_as_soon_as_its_dependency_fails() -> None:
@@ -103,7 +103,7 @@ def test_a_job_with_a_begin_time_is_rejected_as_soon_as_its_dependency_fails() -
     first = world.submit(a_job().lasting(100))
     job = world.submit(a_job().afterok(first).beginning(500))
     world.end(first, ok=False)
-    assert world.state(job) is State.REJECTED
+    assert world.state(job) is JobState.REJECTED
 
 
 def test_all_of_several_dependencies_must_be_met() -> None:
@@ -139,7 +139,7 @@ def test_a_dependency_on_a_job_that_failed_before_is_rejected_at_once() -> None:
     world = World(machine(2))
     first = world.submit(a_job())
     world.end(first, ok=False)
-    assert world.state(world.submit(a_job().afterok(first))) is State.REJECTED
+    assert world.state(world.submit(a_job().afterok(first))) is JobState.REJECTED
 
 
 def test_a_dependency_on_a_job_that_nobody_knows_is_rejected() -> None:
@@ -148,8 +148,8 @@ def test_a_dependency_on_a_job_that_nobody_knows_is_rejected() -> None:
     assert world.job(job).reason == "it depends on job 77, which nobody knows"
 
 
-@pytest.mark.parametrize("policy", Policy)
-def test_a_job_that_waits_for_another_blocks_nobody(policy: Policy) -> None:
+@pytest.mark.parametrize("policy", BackfillPolicy)
+def test_a_job_that_waits_for_another_blocks_nobody(policy: BackfillPolicy) -> None:
     world = World(machine(2), QueueConfig(policy=policy))
     first = world.submit(a_job().lasting(100))
     waiting, behind = world.submit_together(a_job(nodes=2).afterok(first), a_job().lasting(500))
@@ -171,9 +171,9 @@ def test_a_held_job_whose_dependency_fails_is_rejected_when_it_is_released() -> 
     job = world.submit(a_job().afterok(first))
     world.tell(Hold(job))
     world.end(first, ok=False)
-    assert world.state(job) is State.HELD
+    assert world.state(job) is JobState.HELD
     world.tell(Release(job))
-    assert world.state(job) is State.REJECTED
+    assert world.state(job) is JobState.REJECTED
 
 
 def test_a_requeued_job_keeps_those_waiting_who_depend_on_it() -> None:
@@ -182,7 +182,7 @@ def test_a_requeued_job_keeps_those_waiting_who_depend_on_it() -> None:
     job = world.submit(a_job().afterok(first))
     world.tell(NodesLost(("node0",)))
     world.end(first)
-    assert world.states(first, job) == [State.PENDING, State.PENDING]
+    assert world.states(first, job) == [JobState.PENDING, JobState.PENDING]
     world.tell(NodesBack(("node0",)))
     world.go_to(10)
     assert world.start(job) == 10

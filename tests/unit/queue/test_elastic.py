@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from fluxnetes.jobspec.build import core, jobspec, node, slot
-from fluxnetes.queue.config import Policy, QueueConfig
-from fluxnetes.queue.errors import Refused
+from fluxnetes.queue.config import BackfillPolicy, QueueConfig
+from fluxnetes.queue.errors import QueueRefused
 from fluxnetes.queue.events import Cancel, Ended, Grow, NodesBack, NodesLost, Returned, TaskEnded
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from tests.unit.queue.build import a_gang, a_job, asking_for, machine, pods, pools
 from tests.unit.queue.world import World
 
-CONSERVATIVE = QueueConfig(policy=Policy.CONSERVATIVE)
+CONSERVATIVE = QueueConfig(policy=BackfillPolicy.CONSERVATIVE)
 
 
 # -- how large it starts ---------------------------------------------------------------------------
@@ -106,7 +106,7 @@ def test_a_task_that_ends_gives_its_node_back_and_the_last_one_ends_the_job() ->
     world.go_to(9)
     world.tell(TaskEnded(group, 2))
     assert world.starts(*waiting) == [5, 7, 9]
-    assert world.state(group) is State.COMPLETED
+    assert world.state(group) is JobState.COMPLETED
 
 
 def test_an_elastic_job_that_shrank_holds_what_it_says() -> None:
@@ -135,7 +135,7 @@ def test_a_gang_gives_back_what_its_pod_had_pod_by_pod() -> None:
     world.tell(TaskEnded(group, 3))
     assert world.holds(group) == {"cpu": 8, "licence": 5}
     world.tell(TaskEnded(group, 1), TaskEnded(group, 2))
-    assert world.state(group) is State.COMPLETED
+    assert world.state(group) is JobState.COMPLETED
     assert world.holds(group) == {}
 
 
@@ -143,9 +143,9 @@ def test_a_group_with_a_failed_task_fails_when_the_last_has_ended() -> None:
     world = World(machine(2))
     group = world.submit(a_job(nodes=2))
     world.tell(TaskEnded(group, 0, ok=False))
-    assert world.state(group) is State.RUNNING
+    assert world.state(group) is JobState.RUNNING
     world.tell(TaskEnded(group, 1))
-    assert world.state(group) is State.FAILED
+    assert world.state(group) is JobState.FAILED
     assert world.job(group).reason == "1 of its tasks failed"
 
 
@@ -166,13 +166,13 @@ def test_a_job_that_starts_over_forgets_which_tasks_failed() -> None:
     world.end(group)
     assert world.nodes(group) == ["node0", "node2"]
     world.tell(TaskEnded(group, 0), TaskEnded(group, 1))
-    assert world.state(group) is State.COMPLETED
+    assert world.state(group) is JobState.COMPLETED
 
 
 def test_a_task_that_is_not_there_cannot_end() -> None:
     world = World(machine(2))
     group = world.submit(a_job(nodes=2))
-    with pytest.raises(Refused, match=f"job {group} has no task 2; it has 2"):
+    with pytest.raises(QueueRefused, match=f"job {group} has no task 2; it has 2"):
         world.tell(TaskEnded(group, 2))
 
 
@@ -204,7 +204,7 @@ def test_tasks_of_a_job_that_was_told_to_go_leave_one_by_one() -> None:
     world.tell(TaskEnded(group, 0))
     assert world.start(next_) == 0
     world.tell(TaskEnded(group, 1))
-    assert world.state(group) is State.CANCELLED
+    assert world.state(group) is JobState.CANCELLED
 
 
 def test_a_group_that_goes_back_to_the_queue_starts_again_at_any_size() -> None:
@@ -279,7 +279,7 @@ def test_a_gang_grows_on_nodes_where_it_has_pods_already() -> None:
         world.tell(TaskEnded(group, pod))
     assert world.holds(group) == {"cpu": 2}
     world.tell(TaskEnded(group, 7))
-    assert world.state(group) is State.COMPLETED
+    assert world.state(group) is JobState.COMPLETED
 
 
 def test_a_growing_gang_takes_its_licences_once() -> None:
@@ -319,11 +319,11 @@ def test_sizes_that_make_no_sense_are_rejected() -> None:
     world = World(machine(4))
     for least, most in [(0, 4), (3, 2), (5, 8)]:
         group = world.submit(a_job().between(least, most))
-        assert world.state(group) is State.REJECTED
+        assert world.state(group) is JobState.REJECTED
 
 
 def test_a_request_that_is_no_multiple_of_anything_cannot_be_elastic() -> None:
     world = World(pools(4, cpu=8, gpu=1))
     group = world.submit(a_gang(pods(1, cpu=1), pods(1, gpu=1)).between(1, 4))
-    assert world.state(group) is State.REJECTED
+    assert world.state(group) is JobState.REJECTED
     assert "a multiple of one unit" in world.job(group).reason

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from fluxnetes.queue.config import Cap, Policy, QueueConfig
-from fluxnetes.queue.errors import Refused
+from fluxnetes.queue.config import BackfillPolicy, LimitConfig, QueueConfig
+from fluxnetes.queue.errors import QueueRefused
 from fluxnetes.queue.events import Alter, Cancel, SetQueue
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from tests.unit.queue.build import a_gang, a_job, machine, pods, pools
 from tests.unit.queue.world import World
 
-CONSERVATIVE = QueueConfig(policy=Policy.CONSERVATIVE)
+CONSERVATIVE = QueueConfig(policy=BackfillPolicy.CONSERVATIVE)
 
 
 def crowded(*queues: QueueConfig) -> tuple[World, int, int, int]:
@@ -140,7 +140,7 @@ def test_a_head_behind_another_queues_claim_is_told_that_no_start_is_known() -> 
 
 
 def test_a_job_that_a_limit_stops_is_kept_no_room() -> None:
-    world = World(machine(4), QueueConfig(per_user=Cap(running=1)))
+    world = World(machine(4), QueueConfig(per_user=LimitConfig(running=1)))
     world.submit(a_job(nodes=2).endless().by("bob"))
     head = world.submit(a_job(nodes=3).by("ada"))
     small = world.submit(a_job().lasting(1000).by("ada"))
@@ -153,7 +153,7 @@ def test_a_job_that_a_limit_stops_is_kept_no_room() -> None:
 def test_a_running_job_is_not_given_more_time_in_the_room_that_is_kept() -> None:
     world, endless, busy, head = crowded()
     world.queue.cycle(0)  # claims are not written down, but made again by the first decision
-    with pytest.raises(Refused, match="more time would break promises"):
+    with pytest.raises(QueueRefused, match="more time would break promises"):
         world.queue.apply(Alter(busy, walltime=101), 0)
     world.go_to(100)
     world.end(endless)
@@ -210,4 +210,4 @@ def test_an_endless_job_says_that_its_walltime_has_no_end() -> None:
     job = world.submit(a_job().endless())
     assert world.why(job) == "its walltime has no end"
     world.go_to(10**9)
-    assert world.state(job) is State.RUNNING
+    assert world.state(job) is JobState.RUNNING

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from fluxnetes.queue.config import Budget, Cap, Config, Policy, QueueConfig
-from fluxnetes.queue.errors import UnknownJob
+from fluxnetes.queue.config import (
+    BackfillPolicy,
+    BudgetConfig,
+    LimitConfig,
+    QueueConfig,
+    SchedulerConfig,
+)
+from fluxnetes.queue.errors import UnknownQueueJob
 from fluxnetes.queue.events import Cancel, Hold, Maintain, NodesLost, Reserve, SetQueue
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from tests.unit.queue.build import a_gang, a_job, hosts, machine, pods, pools
 from tests.unit.queue.world import Way, World
 
-CONSERVATIVE = QueueConfig(policy=Policy.CONSERVATIVE)
+CONSERVATIVE = QueueConfig(policy=BackfillPolicy.CONSERVATIVE)
 
 
 # -- what a waiting job waits for ------------------------------------------------------------------
@@ -21,7 +27,7 @@ def test_room_and_when_it_is_promised() -> None:
     world = World(machine(2))
     world.submit(a_job().lasting(10))
     told = world.explain(world.submit(a_job(nodes=2)))
-    assert (told.state, told.until, told.place) == (State.PENDING, 10, 0)
+    assert (told.state, told.until, told.place) == (JobState.PENDING, 10, 0)
     assert told.reason == "needs 2 slot; only 1 can be had now"
 
 
@@ -54,7 +60,7 @@ def test_its_turn_where_nothing_is_promised_to_it() -> None:
 def test_a_group_that_is_not_complete() -> None:
     world = World(machine(1))
     told = world.explain(world.submit(a_job().gathering()))
-    assert (told.state, told.reason) == (State.GATHERING, "its group is not complete")
+    assert (told.state, told.reason) == (JobState.GATHERING, "its group is not complete")
     assert told.factors is None
 
 
@@ -90,13 +96,13 @@ def test_a_stopped_queue() -> None:
 
 
 def test_a_limit() -> None:
-    world = World(machine(2), QueueConfig(per_namespace=Cap(running=1)))
+    world = World(machine(2), QueueConfig(per_namespace=LimitConfig(running=1)))
     _, job = world.submit_together(a_job().by("ada", "lab"), a_job().by("bob", "lab"))
     assert world.why(job) == "limit: namespace lab may run 1 jobs at a time"
 
 
 def test_a_budget() -> None:
-    config = Config(budgets=(Budget("grant", 1.0, "node", 10**6),))
+    config = SchedulerConfig(budgets=(BudgetConfig("grant", 1.0, "node", 10**6),))
     world = World(machine(2), config=config)
     job = world.submit(a_job(nodes=2).lasting(3600))
     assert world.why(job) == "budget grant: needs 2.0 node-hours and 1.0 of 1.0 are left"
@@ -177,26 +183,26 @@ def test_a_promise_that_moved_says_why() -> None:
 def test_a_running_job_says_until_when() -> None:
     world = World(machine(1))
     told = world.explain(world.submit(a_job().lasting(10)))
-    assert (told.state, told.until, told.reason) == (State.RUNNING, 10, "")
+    assert (told.state, told.until, told.reason) == (JobState.RUNNING, 10, "")
 
 
 def test_a_job_that_was_told_to_go_says_why() -> None:
     world = World(machine(1))
     job = world.submit(a_job())
     world.tell(Cancel(job, "no longer needed"))
-    assert (world.explain(job).state, world.why(job)) == (State.ENDING, "no longer needed")
+    assert (world.explain(job).state, world.why(job)) == (JobState.ENDING, "no longer needed")
 
 
 def test_a_job_that_has_ended_can_be_explained_for_a_while() -> None:
     world = World(machine(1))
     done, rejected = world.submit(a_job()), world.submit(a_job(nodes=9))
     world.end(done, ok=False)
-    assert (world.explain(done).state, world.why(done)) == (State.FAILED, "it failed")
+    assert (world.explain(done).state, world.why(done)) == (JobState.FAILED, "it failed")
     assert world.why(rejected) == "needs 9 slot; only 1 in this graph could serve"
 
 
 def test_nobody_explains_a_job_that_nobody_knows() -> None:
-    with pytest.raises(UnknownJob, match="there is no job 5"):
+    with pytest.raises(UnknownQueueJob, match="there is no job 5"):
         World(machine(1)).explain(5)
 
 

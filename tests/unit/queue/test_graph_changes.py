@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fluxnetes.graph.columns import ResourceGraph
-from fluxnetes.graph.patch import Patch
+from fluxnetes.graph.patch import GraphPatch
 from fluxnetes.graph.pools import add_pools
-from fluxnetes.queue.config import Policy, QueueConfig
+from fluxnetes.queue.config import BackfillPolicy, QueueConfig
 from fluxnetes.queue.events import GraphChanged, Occupied, TasksEnded
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from tests.unit.queue.build import a_gang, pods, pools, with_property
 from tests.unit.queue.world import World
 
-CONSERVATIVE = QueueConfig(policy=Policy.CONSERVATIVE)
+CONSERVATIVE = QueueConfig(policy=BackfillPolicy.CONSERVATIVE)
 
 
 def add_node(graph: ResourceGraph, name: str, **amounts: int) -> None:
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     node = patch.vertex("node", id=graph.vertex_count, name=name, rank=graph.vertex_count)
     patch.edge(0, node)
     add_pools(patch, node, amounts)
@@ -25,7 +25,7 @@ def add_node(graph: ResourceGraph, name: str, **amounts: int) -> None:
 
 
 def add_to_all(graph: ResourceGraph, amounts: Mapping[str, int]) -> None:
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     tree = graph.topology()
     for row in tree.vertex[graph.type_id[tree.vertex] == graph.types.get("node")].tolist():
         add_pools(patch, row, amounts)
@@ -54,7 +54,7 @@ def test_a_node_that_comes_is_used_at_once() -> None:
 
 def test_a_job_that_was_too_large_before_a_node_came_is_taken() -> None:
     world = World(pools(1, cpu=8))
-    assert world.state(world.submit(a_gang(pods(2, cpu=8)))) is State.REJECTED
+    assert world.state(world.submit(a_gang(pods(2, cpu=8)))) is JobState.REJECTED
     add_node(world.graph, "new", cpu=8)
     world.tell(GraphChanged())
     assert world.nodes(world.submit(a_gang(pods(2, cpu=8)))) == ["new", "node0"]
@@ -66,11 +66,11 @@ def test_jobs_on_a_node_that_vanished_are_sent_away_and_the_others_go_on() -> No
     other = world.submit(a_gang(pods(1, cpu=8)).lasting(50))
     remove(world.graph, "node1")
     world.tell(GraphChanged("node1 is gone"))
-    assert world.states(lost, other) == [State.ENDING, State.RUNNING]
+    assert world.states(lost, other) == [JobState.ENDING, JobState.RUNNING]
     assert world.job(lost).reason == "node1 is gone"
     assert world.holds(lost) == {"cpu": 8}
     world.end(lost)
-    assert (world.state(lost), world.job(lost).restarts) == (State.PENDING, 1)
+    assert (world.state(lost), world.job(lost).restarts) == (JobState.PENDING, 1)
     assert world.plan(lost) == 50
 
 
@@ -80,7 +80,7 @@ def test_a_job_that_does_not_say_so_fails() -> None:
     remove(world.graph, "node0")
     world.tell(GraphChanged("node0 is gone"))
     world.end(job)
-    assert world.state(job) is State.FAILED
+    assert world.state(job) is JobState.FAILED
 
 
 def test_a_job_all_of_whose_tasks_there_had_ended_is_left_alone() -> None:
@@ -89,7 +89,7 @@ def test_a_job_all_of_whose_tasks_there_had_ended_is_left_alone() -> None:
     world.tell(TasksEnded(job, (0, 1)))
     remove(world.graph, "node0")
     world.tell(GraphChanged("node0 is gone"))
-    assert (world.state(job), world.nodes(job)) == (State.RUNNING, ["node1"])
+    assert (world.state(job), world.nodes(job)) == (JobState.RUNNING, ["node1"])
     assert world.nodes(world.submit(a_gang(pods(1, cpu=8)))) == ["node2"]
 
 
@@ -99,7 +99,7 @@ def test_a_node_of_the_same_name_is_another_node() -> None:
     remove(world.graph, "node0")
     add_node(world.graph, "node0", cpu=8)
     world.tell(GraphChanged("node0 is another one"))
-    assert world.state(job) is State.ENDING
+    assert world.state(job) is JobState.ENDING
     assert world.nodes(world.submit(a_gang(pods(1, cpu=8)))) == ["node0"]
 
 
@@ -137,7 +137,7 @@ def test_a_node_that_grew_takes_more() -> None:
     resize(world.graph, "node0/cpu0", 10)
     world.tell(GraphChanged())
     assert world.starts(job, waits) == [0, 0]
-    assert world.state(world.submit(a_gang(pods(1, cpu=10)))) is State.PENDING
+    assert world.state(world.submit(a_gang(pods(1, cpu=10)))) is JobState.PENDING
 
 
 def test_a_node_that_shrank_below_what_its_jobs_hold_takes_nothing_and_they_go_on() -> None:
@@ -145,12 +145,12 @@ def test_a_node_that_shrank_below_what_its_jobs_hold_takes_nothing_and_they_go_o
     job = world.submit(a_gang(pods(1, cpu=6)).lasting(50))
     resize(world.graph, "node0/cpu0", 4)
     world.tell(GraphChanged("node0 is smaller"))
-    assert world.state(job) is State.RUNNING
+    assert world.state(job) is JobState.RUNNING
     small, large = world.submit_together(
         a_gang(pods(2, cpu=4)).lasting(50), a_gang(pods(2, cpu=5)).lasting(50)
     )
     assert world.nodes(small) == ["node1"]
-    assert world.state(large) is State.REJECTED
+    assert world.state(large) is JobState.REJECTED
     world.go_to(20)
     world.end(job)
     assert world.start(world.submit(a_gang(pods(1, cpu=4)))) == 20
@@ -174,10 +174,10 @@ def test_a_promise_that_a_smaller_node_moves_is_told_the_reason() -> None:
 def test_pools_that_nodes_get_later_count_from_then_on() -> None:
     world = World(pools(2, cpu=8))
     job = world.submit(a_gang(pods(1, cpu=2)).lasting(50))
-    assert world.state(world.submit(a_gang(pods(1, port=1)))) is State.REJECTED
+    assert world.state(world.submit(a_gang(pods(1, port=1)))) is JobState.REJECTED
     add_to_all(world.graph, {"port": 1})
     world.tell(GraphChanged())
-    assert world.state(job) is State.RUNNING
+    assert world.state(job) is JobState.RUNNING
     jobs = world.submit_together(*3 * [a_gang(pods(1, cpu=1, port=1)).lasting(50)])
     assert world.starts(*jobs) == [0, 0, None]
     world.tell(Occupied({"node0": {"port": 1}}))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from fluxnetes.queue.config import Policy, QueueConfig
+from fluxnetes.queue.config import BackfillPolicy, QueueConfig
 from fluxnetes.queue.events import Alter, Hold, Release
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from tests.unit.queue.build import a_gang, a_job, machine, pods, pools
 from tests.unit.queue.world import World
 
-EVERY = [QueueConfig(policy=policy) for policy in Policy]
+EVERY = [QueueConfig(policy=policy) for policy in BackfillPolicy]
 
 
 # -- holds -----------------------------------------------------------------------------------------
@@ -31,7 +31,7 @@ def test_a_promised_job_that_is_held_gives_its_room_to_others() -> None:
     head, behind = world.submit_together(a_job(nodes=2), a_job().lasting(100))
     assert world.plan(head) == 10
     world.tell(Hold(head))
-    assert world.state(head) is State.HELD
+    assert world.state(head) is JobState.HELD
     assert world.plan(head) is None
     assert world.start(behind) == 0
 
@@ -80,7 +80,7 @@ def test_a_held_job_can_be_changed_and_stays_held() -> None:
     world = World(machine(1))
     job = world.submit(a_job().held())
     world.tell(Alter(job, walltime=77))
-    assert (world.state(job), world.job(job).walltime) == (State.HELD, 77)
+    assert (world.state(job), world.job(job).walltime) == (JobState.HELD, 77)
 
 
 def test_age_counts_from_the_release() -> None:
@@ -99,7 +99,7 @@ def test_age_counts_from_the_release() -> None:
 def test_a_job_does_not_start_before_its_begin_time_and_starts_at_it() -> None:
     world = World(machine(1))
     job = world.submit(a_job().beginning(50))
-    assert world.state(job) is State.PENDING
+    assert world.state(job) is JobState.PENDING
     world.go_to(200)
     assert world.start(job) == 50
 
@@ -136,7 +136,7 @@ def test_a_job_that_was_held_over_its_begin_time_starts_when_it_is_released() ->
     job = world.submit(a_job().beginning(50))
     world.tell(Hold(job))
     world.go_to(80)
-    assert world.state(job) is State.HELD
+    assert world.state(job) is JobState.HELD
     world.tell(Release(job))
     assert world.start(job) == 80
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from fluxnetes.queue.config import Cap, Policy, QueueConfig
-from fluxnetes.queue.errors import Refused
+from fluxnetes.queue.config import BackfillPolicy, LimitConfig, QueueConfig
+from fluxnetes.queue.errors import QueueRefused
 from fluxnetes.queue.events import Alter, Cancel, Grow, TaskEnded
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from tests.unit.queue.build import a_gang, a_job, machine, pods, pools
 from tests.unit.queue.world import World
 
-TWO_RUNNING = Cap(running=2)
+TWO_RUNNING = LimitConfig(running=2)
 
 
 def test_a_user_runs_no_more_jobs_at_a_time_than_the_limit() -> None:
@@ -24,13 +24,13 @@ def test_a_user_runs_no_more_jobs_at_a_time_than_the_limit() -> None:
 
 
 def test_the_limit_of_one_user_is_not_that_of_another() -> None:
-    world = World(machine(5), QueueConfig(per_user=Cap(running=1)))
+    world = World(machine(5), QueueConfig(per_user=LimitConfig(running=1)))
     jobs = world.submit_together(a_job().by("ada"), a_job().by("ada"), a_job().by("bob"))
     assert world.starts(*jobs) == [0, None, 0]
 
 
 def test_a_namespace_runs_no_more_jobs_at_a_time_than_the_limit() -> None:
-    world = World(machine(5), QueueConfig(per_namespace=Cap(running=1)))
+    world = World(machine(5), QueueConfig(per_namespace=LimitConfig(running=1)))
     jobs = world.submit_together(
         a_job().by("ada", "lab"), a_job().by("bob", "lab"), a_job().by("eve", "office")
     )
@@ -39,14 +39,16 @@ def test_a_namespace_runs_no_more_jobs_at_a_time_than_the_limit() -> None:
 
 
 def test_a_queue_runs_no_more_jobs_at_a_time_than_the_limit() -> None:
-    world = World(machine(5), QueueConfig("a", cap=Cap(running=1)), QueueConfig("b"))
+    world = World(machine(5), QueueConfig("a", cap=LimitConfig(running=1)), QueueConfig("b"))
     jobs = world.submit_together(a_job().to("a"), a_job().to("a"), a_job().to("b"), a_job().to("b"))
     assert world.starts(*jobs) == [0, None, 0, 0]
 
 
-@pytest.mark.parametrize("policy", Policy)
-def test_a_job_that_a_limit_stops_blocks_nobody_and_is_promised_nothing(policy: Policy) -> None:
-    world = World(machine(3), QueueConfig(policy=policy, per_user=Cap(running=1)))
+@pytest.mark.parametrize("policy", BackfillPolicy)
+def test_a_job_that_a_limit_stops_blocks_nobody_and_is_promised_nothing(
+    policy: BackfillPolicy,
+) -> None:
+    world = World(machine(3), QueueConfig(policy=policy, per_user=LimitConfig(running=1)))
     world.submit(a_job().lasting(10).by("ada"))
     stopped, behind = world.submit_together(a_job(nodes=3).by("ada"), a_job(nodes=2).by("bob"))
     assert world.plan(stopped) is None
@@ -54,7 +56,7 @@ def test_a_job_that_a_limit_stops_blocks_nobody_and_is_promised_nothing(policy: 
 
 
 def test_resources_held_are_limited_by_type() -> None:
-    world = World(machine(8), QueueConfig(per_user=Cap(resources={"node": 4})))
+    world = World(machine(8), QueueConfig(per_user=LimitConfig(resources={"node": 4})))
     jobs = world.submit_together(
         a_job(nodes=3).by("ada"), a_job(nodes=2).by("ada"), a_job(nodes=1).by("ada")
     )
@@ -65,7 +67,9 @@ def test_resources_held_are_limited_by_type() -> None:
 
 
 def test_gangs_count_by_what_they_hold() -> None:
-    world = World(pools(4, cpu=8, gpu=2), QueueConfig(per_namespace=Cap(resources={"gpu": 3})))
+    world = World(
+        pools(4, cpu=8, gpu=2), QueueConfig(per_namespace=LimitConfig(resources={"gpu": 3}))
+    )
     jobs = world.submit_together(
         a_gang(pods(2, cpu=4, gpu=1), pods(1, cpu=1)),
         a_gang(pods(2, cpu=1, gpu=1)),
@@ -76,39 +80,43 @@ def test_gangs_count_by_what_they_hold() -> None:
 
 
 def test_a_job_too_many_to_wait_is_rejected() -> None:
-    world = World(machine(1), QueueConfig(per_user=Cap(pending=1)))
+    world = World(machine(1), QueueConfig(per_user=LimitConfig(pending=1)))
     world.submit(a_job().by("ada"))
     waiting, late, other = (
         world.submit(job) for job in (a_job().by("ada"), a_job().by("ada"), a_job().by("bob"))
     )
-    assert world.states(waiting, late, other) == [State.PENDING, State.REJECTED, State.PENDING]
+    assert world.states(waiting, late, other) == [
+        JobState.PENDING,
+        JobState.REJECTED,
+        JobState.PENDING,
+    ]
     assert world.job(late).reason == "user ada may have 1 waiting jobs in default, and has them"
 
 
 def test_held_and_gathering_jobs_count_as_waiting() -> None:
-    world = World(machine(1), QueueConfig(per_user=Cap(pending=2)))
+    world = World(machine(1), QueueConfig(per_user=LimitConfig(pending=2)))
     world.submit_together(a_job().held(), a_job().gathering())
-    assert world.state(world.submit(a_job())) is State.REJECTED
+    assert world.state(world.submit(a_job())) is JobState.REJECTED
 
 
 def test_a_job_that_no_longer_waits_makes_place_for_another() -> None:
-    world = World(machine(1), QueueConfig(per_user=Cap(pending=1)))
+    world = World(machine(1), QueueConfig(per_user=LimitConfig(pending=1)))
     world.submit(a_job())
     waiting = world.submit(a_job())
     world.tell(Cancel(waiting))
-    assert world.state(world.submit(a_job())) is State.PENDING
+    assert world.state(world.submit(a_job())) is JobState.PENDING
 
 
 def test_a_job_cannot_be_moved_into_a_queue_in_which_it_would_be_one_too_many() -> None:
-    world = World(machine(1), QueueConfig(), QueueConfig("small", per_user=Cap(pending=0)))
+    world = World(machine(1), QueueConfig(), QueueConfig("small", per_user=LimitConfig(pending=0)))
     world.submit(a_job())
     job = world.submit(a_job())
-    with pytest.raises(Refused, match="may have 0 waiting jobs in small"):
+    with pytest.raises(QueueRefused, match="may have 0 waiting jobs in small"):
         world.tell(Alter(job, queue="small"))
 
 
 def test_backfill_cannot_use_up_the_limit_that_a_promised_job_needs() -> None:
-    world = World(machine(4), QueueConfig(per_user=Cap(running=1)))
+    world = World(machine(4), QueueConfig(per_user=LimitConfig(running=1)))
     world.submit(a_job(nodes=3).lasting(10).by("bob"))
     head = world.submit(a_job(nodes=3).by("ada"))
     small, other = world.submit_together(a_job().lasting(50).by("ada"), a_job().by("eve"))
@@ -119,7 +127,7 @@ def test_backfill_cannot_use_up_the_limit_that_a_promised_job_needs() -> None:
 
 
 def test_backfill_cannot_use_up_the_nodes_that_a_promised_job_may_have() -> None:
-    world = World(machine(4), QueueConfig(per_user=Cap(resources={"node": 3})))
+    world = World(machine(4), QueueConfig(per_user=LimitConfig(resources={"node": 3})))
     world.submit(a_job(nodes=3).lasting(10).by("bob"))
     head = world.submit(a_job(nodes=3).by("ada"))
     small = world.submit(a_job().lasting(50).by("ada"))
@@ -128,7 +136,7 @@ def test_backfill_cannot_use_up_the_nodes_that_a_promised_job_may_have() -> None
 
 
 def test_a_cancelled_promise_gives_its_part_of_the_limit_back() -> None:
-    world = World(machine(4), QueueConfig(per_user=Cap(running=1)))
+    world = World(machine(4), QueueConfig(per_user=LimitConfig(running=1)))
     world.submit(a_job(nodes=3).lasting(10).by("bob"))
     head = world.submit(a_job(nodes=3).by("ada"))
     small, also = world.submit_together(a_job().by("ada"), a_job().by("ada"))
@@ -137,7 +145,7 @@ def test_a_cancelled_promise_gives_its_part_of_the_limit_back() -> None:
 
 
 def test_a_job_counts_until_it_is_gone_from_its_nodes() -> None:
-    world = World(machine(2), QueueConfig(per_user=Cap(running=1)))
+    world = World(machine(2), QueueConfig(per_user=LimitConfig(running=1)))
     first, second = world.submit_together(a_job(), a_job())
     world.tell(Cancel(first))
     assert world.start(second) is None
@@ -147,7 +155,7 @@ def test_a_job_counts_until_it_is_gone_from_its_nodes() -> None:
 
 
 def test_a_shrinking_group_gives_its_part_of_the_limit_back() -> None:
-    world = World(machine(4), QueueConfig(per_user=Cap(resources={"node": 3})))
+    world = World(machine(4), QueueConfig(per_user=LimitConfig(resources={"node": 3})))
     group = world.submit(a_job(nodes=3).lasting(100))
     next_ = world.submit(a_job())
     assert world.start(next_) is None
@@ -156,19 +164,19 @@ def test_a_shrinking_group_gives_its_part_of_the_limit_back() -> None:
 
 
 def test_an_elastic_group_starts_no_larger_than_its_limit() -> None:
-    world = World(machine(8), QueueConfig(per_user=Cap(resources={"node": 5})))
+    world = World(machine(8), QueueConfig(per_user=LimitConfig(resources={"node": 5})))
     group = world.submit(a_job().between(2, 8))
     assert len(world.nodes(group)) == 5
 
 
 def test_an_elastic_gang_starts_no_larger_than_its_limit() -> None:
-    world = World(pools(4, cpu=8), QueueConfig(per_user=Cap(resources={"cpu": 10})))
+    world = World(pools(4, cpu=8), QueueConfig(per_user=LimitConfig(resources={"cpu": 10})))
     group = world.submit(a_gang(pods(1, cpu=3)).between(1, 8))
     assert world.holds(group) == {"cpu": 9}
 
 
 def test_an_elastic_group_grows_no_larger_than_its_limit() -> None:
-    world = World(machine(8), QueueConfig(per_user=Cap(resources={"node": 5})))
+    world = World(machine(8), QueueConfig(per_user=LimitConfig(resources={"node": 5})))
     world.submit(a_job(nodes=5).by("bob").lasting(10))
     group = world.submit(a_job().between(2, 8).lasting(100))
     assert len(world.nodes(group)) == 3

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fluxnetes.queue.config import Policy, QueueConfig
+from fluxnetes.queue.config import BackfillPolicy, QueueConfig
 from fluxnetes.queue.events import Cancel, GraphChanged, NodesBack, NodesLost, PartsLost
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from tests.unit.queue.build import a_gang, a_job, hosts, machine, pods, pools, with_property
 from tests.unit.queue.world import World
 
@@ -13,10 +13,10 @@ def test_a_job_that_loses_a_node_fails_when_it_is_gone() -> None:
     world = World(machine(2))
     job = world.submit(a_job(nodes=2).lasting(100))
     world.tell(NodesLost(("node1",)))
-    assert world.state(job) is State.ENDING
+    assert world.state(job) is JobState.ENDING
     assert world.job(job).reason == "nodes that it ran on were lost"
     world.end(job)
-    assert world.state(job) is State.FAILED
+    assert world.state(job) is JobState.FAILED
 
 
 def test_a_job_that_says_so_is_requeued_and_starts_elsewhere_with_its_age() -> None:
@@ -45,7 +45,7 @@ def test_jobs_on_other_nodes_run_on() -> None:
     world = World(machine(2))
     lost, other = world.submit_together(a_job().lasting(50), a_job().lasting(50))
     world.tell(NodesLost((world.nodes(lost)[0],)))
-    assert world.states(lost, other) == [State.ENDING, State.RUNNING]
+    assert world.states(lost, other) == [JobState.ENDING, JobState.RUNNING]
 
 
 def test_nothing_starts_on_a_lost_node_until_it_is_back() -> None:
@@ -54,7 +54,7 @@ def test_nothing_starts_on_a_lost_node_until_it_is_back() -> None:
     jobs = world.submit_together(a_job(), a_job(nodes=2))
     assert world.nodes(jobs[0]) == ["node1"]
     world.go_to(30)
-    assert world.states(*jobs) == [State.COMPLETED, State.PENDING]
+    assert world.states(*jobs) == [JobState.COMPLETED, JobState.PENDING]
     world.tell(NodesBack(("node0",)))
     assert world.start(jobs[1]) == 30
 
@@ -63,7 +63,7 @@ def test_a_job_that_fits_only_with_the_lost_nodes_waits_and_is_not_rejected() ->
     world = World(machine(2))
     world.tell(NodesLost(("node0",)))
     job = world.submit(a_job(nodes=2))
-    assert world.state(job) is State.PENDING
+    assert world.state(job) is JobState.PENDING
     assert world.plan(job) is None
     assert "needs 2 slot" in world.why(job)
 
@@ -74,7 +74,7 @@ def test_a_job_that_was_told_to_go_already_ends_as_it_was_told() -> None:
     world.tell(Cancel(job))
     world.tell(NodesLost(("node0",)))
     world.end(job)
-    assert world.state(job) is State.CANCELLED
+    assert world.state(job) is JobState.CANCELLED
 
 
 def test_a_gang_that_loses_one_of_its_nodes_goes_as_a_whole() -> None:
@@ -83,13 +83,13 @@ def test_a_gang_that_loses_one_of_its_nodes_goes_as_a_whole() -> None:
     other = world.submit(a_gang(pods(1, cpu=2)).lasting(100))
     assert world.nodes(gang) == ["node0", "node1"]
     world.tell(NodesLost(("node1",)))
-    assert world.states(gang, other) == [State.ENDING, State.RUNNING]
+    assert world.states(gang, other) == [JobState.ENDING, JobState.RUNNING]
     world.end(gang)
     assert world.nodes(gang) == ["node0", "node2"]
 
 
 def test_promises_that_need_no_lost_node_stay() -> None:
-    world = World(machine(4), QueueConfig(policy=Policy.CONSERVATIVE))
+    world = World(machine(4), QueueConfig(policy=BackfillPolicy.CONSERVATIVE))
     world.submit(a_job(nodes=2, on=hosts(0, 1)).lasting(10))
     head = world.submit(a_job(nodes=2, on=hosts(0, 1)))
     world.tell(NodesLost(("node3",)))
@@ -100,7 +100,7 @@ def test_a_node_that_is_lost_and_back_before_anybody_looked_still_ends_its_jobs(
     world = World(machine(1))
     job = world.submit(a_job().lasting(100))
     world.tell(NodesLost(("node0",)), NodesBack(("node0",)))
-    assert world.state(job) is State.ENDING
+    assert world.state(job) is JobState.ENDING
     world.end(job)
     assert world.start(world.submit(a_job())) == 0
 
@@ -119,7 +119,7 @@ def test_a_job_on_a_node_that_was_removed_for_good_goes() -> None:
     job, other = world.submit_together(a_job(nodes=2).lasting(50), a_job().lasting(50))
     world.matcher.remove("/cluster0/node1")
     world.tell(GraphChanged("node1 was removed"))
-    assert world.states(job, other) == [State.ENDING, State.RUNNING]
+    assert world.states(job, other) == [JobState.ENDING, JobState.RUNNING]
     assert world.job(job).reason == "node1 was removed"
     world.end(job)
     assert world.nodes(world.submit(a_job())) == ["node0"]
@@ -131,11 +131,11 @@ def test_a_job_all_of_whose_nodes_were_removed_is_there_until_it_is_gone() -> No
     waiting = world.submit(a_job())
     world.matcher.remove("/cluster0/node0")
     world.tell(GraphChanged("node0 was removed"))
-    assert world.states(job, other) == [State.ENDING, State.RUNNING]
+    assert world.states(job, other) == [JobState.ENDING, JobState.RUNNING]
     assert world.holds(job) == {}
     world.go_to(3)
     world.end(job)
-    assert world.state(job) is State.FAILED
+    assert world.state(job) is JobState.FAILED
     world.go_to(50)
     assert world.start(waiting) == 50
 
@@ -145,15 +145,15 @@ def test_a_gang_on_a_node_that_was_removed_for_good_goes() -> None:
     gang = world.submit(a_gang(pods(2, cpu=5), pods(1, gpu=1)).lasting(50).requeued_on_loss())
     world.matcher.remove("/cluster0/node1")
     world.tell(GraphChanged("node1 was removed"))
-    assert world.state(gang) is State.ENDING
+    assert world.state(gang) is JobState.ENDING
     world.end(gang)
-    assert world.state(gang) is State.PENDING
+    assert world.state(gang) is JobState.PENDING
     assert world.nodes(world.submit(a_gang(pods(1, cpu=8)))) == ["node0"]
 
 
 def test_a_job_that_was_impossible_before_the_graph_changed_is_taken_after() -> None:
     world = World(machine(2))
-    assert world.state(world.submit(a_job(on=with_property("fast")))) is State.REJECTED
+    assert world.state(world.submit(a_job(on=with_property("fast")))) is JobState.REJECTED
     world.matcher.set_property("/cluster0/node1", "fast", "")
     world.tell(GraphChanged())
     job = world.submit(a_job(on=with_property("fast")))
@@ -176,9 +176,9 @@ def test_jobs_that_lost_a_part_of_what_they_held_are_sent_away() -> None:
     failing = world.submit(a_job().lasting(100))
     patient = world.submit(a_job().lasting(100).requeued_on_loss())
     world.tell(PartsLost((failing, patient)))
-    assert world.states(failing, patient) == [State.ENDING, State.ENDING]
+    assert world.states(failing, patient) == [JobState.ENDING, JobState.ENDING]
     world.end(failing)
     world.end(patient)
-    assert world.state(failing) is State.FAILED
+    assert world.state(failing) is JobState.FAILED
     assert world.job(failing).reason == "a part of what it held is gone"
     assert world.job(patient).restarts == 1

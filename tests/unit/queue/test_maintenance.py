@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from fluxnetes.queue.config import Policy, QueueConfig
-from fluxnetes.queue.errors import Refused
+from fluxnetes.queue.config import BackfillPolicy, QueueConfig
+from fluxnetes.queue.errors import QueueRefused
 from fluxnetes.queue.events import Maintain, NodesBack, NodesLost, RemoveWindow
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from tests.unit.queue.build import a_gang, a_job, hosts, machine, pods, pools, with_property
 from tests.unit.queue.world import World
 
-CONSERVATIVE = QueueConfig(policy=Policy.CONSERVATIVE)
+CONSERVATIVE = QueueConfig(policy=BackfillPolicy.CONSERVATIVE)
 
 
 def test_a_job_that_would_run_into_a_window_waits_until_it_is_over() -> None:
@@ -71,7 +71,7 @@ def test_an_endless_job_does_not_start_on_nodes_with_a_window_to_come() -> None:
     world.tell(Maintain("cooling", 10**6, 10**6 + 1, hosts(0)))
     first, second = world.submit_together(a_job().endless(), a_job().endless())
     assert world.nodes(first) == ["node1"]
-    assert world.state(second) is State.PENDING
+    assert world.state(second) is JobState.PENDING
 
 
 def test_who_runs_already_is_left_alone() -> None:
@@ -79,7 +79,7 @@ def test_who_runs_already_is_left_alone() -> None:
     job = world.submit(a_job().lasting(100))
     world.tell(Maintain("cooling", 50, 80, hosts(0)))
     world.go_to(99)
-    assert world.state(job) is State.RUNNING
+    assert world.state(job) is JobState.RUNNING
 
 
 def test_nodes_can_be_meant_by_property() -> None:
@@ -154,18 +154,18 @@ def test_a_window_that_makes_no_sense_is_refused() -> None:
     world = World(machine(1))
     world.go_to(100)
     for start, end in [(200, 200), (300, 200), (10, 100)]:
-        with pytest.raises(Refused, match=f"from {start} to {end} is no time to come"):
+        with pytest.raises(QueueRefused, match=f"from {start} to {end} is no time to come"):
             world.tell(Maintain("cooling", start, end, hosts(0)))
-    with pytest.raises(Refused, match="no node is meant by its constraint"):
+    with pytest.raises(QueueRefused, match="no node is meant by its constraint"):
         world.tell(Maintain("cooling", 200, 300, hosts(7)))
 
 
 def test_a_name_is_given_once_and_can_be_given_again_when_the_window_is_gone() -> None:
     world = World(machine(1))
     world.tell(Maintain("cooling", 200, 300, hosts(0)))
-    with pytest.raises(Refused, match="there is a window cooling already"):
+    with pytest.raises(QueueRefused, match="there is a window cooling already"):
         world.tell(Maintain("cooling", 400, 500, hosts(0)))
     world.tell(RemoveWindow("cooling"))
     world.tell(Maintain("cooling", 400, 500, hosts(0)))
-    with pytest.raises(Refused, match="there is no window heating"):
+    with pytest.raises(QueueRefused, match="there is no window heating"):
         world.tell(RemoveWindow("heating"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fluxnetes.queue.config import Config, FairShare, QueueConfig, Weights
+from fluxnetes.queue.config import FairShare, PriorityWeights, QueueConfig, SchedulerConfig
 from fluxnetes.queue.events import Alter
 from tests.unit.queue.build import JobToBe, a_gang, a_job, machine, pods, pools
 from tests.unit.queue.world import World
@@ -14,7 +14,7 @@ HALF_LIFE = 1000
 
 def ordered_by(**settings: object) -> World:
     """One node, busy until 100; jobs that come line up behind it."""
-    world = World(machine(1), config=Config(**settings))  # type: ignore[arg-type]
+    world = World(machine(1), config=SchedulerConfig(**settings))  # type: ignore[arg-type]
     world.submit(a_job().lasting(100).by("nobody", "nowhere"))
     return world
 
@@ -36,7 +36,7 @@ def test_by_default_first_come_is_first_served() -> None:
 
 
 def test_a_higher_class_is_strictly_first() -> None:
-    world = ordered_by(weights=Weights(priority=1000))
+    world = ordered_by(weights=PriorityWeights(priority=1000))
     jobs = a_job().with_priority(1_000_000), a_job().of_class(2), a_job().of_class(1)
     assert in_order(world, *jobs) == [1, 2, 0]
 
@@ -45,12 +45,12 @@ def test_a_higher_class_is_strictly_first() -> None:
 
 
 def test_within_a_class_a_higher_priority_goes_first_if_it_counts() -> None:
-    world = ordered_by(weights=Weights(priority=1))
+    world = ordered_by(weights=PriorityWeights(priority=1))
     assert in_order(world, a_job(), a_job().with_priority(2), a_job().with_priority(1)) == [1, 2, 0]
 
 
 def test_a_priority_that_is_changed_changes_the_place() -> None:
-    world = ordered_by(weights=Weights(priority=1))
+    world = ordered_by(weights=PriorityWeights(priority=1))
     first, second = world.submit_together(a_job(), a_job())
     assert (world.explain(first).place, world.explain(second).place) == (0, 1)
     world.tell(Alter(second, priority=5))
@@ -60,7 +60,7 @@ def test_a_priority_that_is_changed_changes_the_place() -> None:
 
 
 def test_larger_jobs_go_first_if_size_counts() -> None:
-    world = World(machine(4), config=Config(weights=Weights(size=1)))
+    world = World(machine(4), config=SchedulerConfig(weights=PriorityWeights(size=1)))
     world.submit(a_job(nodes=4).lasting(10))
     small, large = world.submit_together(a_job(nodes=2).lasting(10), a_job(nodes=4).lasting(10))
     world.go_to(20)
@@ -68,7 +68,7 @@ def test_larger_jobs_go_first_if_size_counts() -> None:
 
 
 def test_age_counts_up_to_its_cap() -> None:
-    world = ordered_by(weights=Weights(age=10), age_cap=50)
+    world = ordered_by(weights=PriorityWeights(age=10), age_cap=50)
     job = world.submit(a_job())
     ages = []
     for time in (0, 25, 50, 90):
@@ -80,7 +80,7 @@ def test_age_counts_up_to_its_cap() -> None:
 
 
 def test_an_old_job_passes_a_younger_one_of_higher_priority() -> None:
-    world = ordered_by(weights=Weights(priority=1, age=10), age_cap=100)
+    world = ordered_by(weights=PriorityWeights(priority=1, age=10), age_cap=100)
     old = world.submit(a_job())
     world.go_to(60)
     young = world.submit(a_job().with_priority(5))
@@ -89,13 +89,13 @@ def test_an_old_job_passes_a_younger_one_of_higher_priority() -> None:
 
 
 def test_equal_scores_are_broken_by_arrival() -> None:
-    world = ordered_by(weights=Weights(priority=1, size=1))
+    world = ordered_by(weights=PriorityWeights(priority=1, size=1))
     assert in_order(world, a_job(), a_job(), a_job()) == [0, 1, 2]
 
 
 # -- fair share ------------------------------------------------------------------------------------
 
-FAIR = Weights(fair_share=1)
+FAIR = PriorityWeights(fair_share=1)
 
 
 def used(user: str, namespace: str, seconds: int) -> JobToBe:
@@ -111,7 +111,7 @@ def factor(world: World, user: str, namespace: str = "default") -> float:
 
 
 def test_who_has_used_nothing_goes_first() -> None:
-    world = World(machine(1), config=Config(weights=FAIR))
+    world = World(machine(1), config=SchedulerConfig(weights=FAIR))
     world.submit(used("greedy", "lab", 50))
     world.go_to(20)
     greedy, modest = world.submit_together(
@@ -122,7 +122,7 @@ def test_who_has_used_nothing_goes_first() -> None:
 
 
 def test_the_factor_is_one_for_nothing_and_a_half_for_just_the_share() -> None:
-    config = Config(weights=FAIR, fair_share=FairShare(half_life=10**9))
+    config = SchedulerConfig(weights=FAIR, fair_share=FairShare(half_life=10**9))
     world = World(machine(2), config=config)
     world.submit_together(used("ada", "a", 100), used("bob", "b", 100))
     world.go_to(100)
@@ -132,7 +132,7 @@ def test_the_factor_is_one_for_nothing_and_a_half_for_just_the_share() -> None:
 
 def test_a_larger_share_bears_more_usage() -> None:
     shares = FairShare(half_life=10**9, namespaces={"a": 3.0, "b": 1.0})
-    world = World(machine(2), config=Config(weights=FAIR, fair_share=shares))
+    world = World(machine(2), config=SchedulerConfig(weights=FAIR, fair_share=shares))
     world.submit_together(used("ada", "a", 300), used("bob", "b", 100))
     world.go_to(300)
     assert factor(world, "ada", "a") == pytest.approx(0.5, abs=1e-3)
@@ -140,7 +140,7 @@ def test_a_larger_share_bears_more_usage() -> None:
 
 
 def test_usage_counts_while_a_job_runs() -> None:
-    world = World(machine(2), config=Config(weights=FAIR))
+    world = World(machine(2), config=SchedulerConfig(weights=FAIR))
     world.submit(used("ada", "a", 1000))
     world.submit(used("bob", "b", 10))
     world.go_to(500)
@@ -148,7 +148,7 @@ def test_usage_counts_while_a_job_runs() -> None:
 
 
 def test_usage_is_forgotten_with_its_half_life() -> None:
-    config = Config(weights=FAIR, fair_share=FairShare(half_life=HALF_LIFE))
+    config = SchedulerConfig(weights=FAIR, fair_share=FairShare(half_life=HALF_LIFE))
     world = World(machine(1), config=config)
     world.submit(used("ada", "a", 100))
     world.go_to(100 + 10 * HALF_LIFE)
@@ -158,7 +158,7 @@ def test_usage_is_forgotten_with_its_half_life() -> None:
 
 
 def test_a_user_answers_for_a_part_of_what_the_namespace_used() -> None:
-    world = World(machine(2), config=Config(weights=FAIR))
+    world = World(machine(2), config=SchedulerConfig(weights=FAIR))
     world.submit_together(used("greedy", "lab", 100), used("bob", "office", 10))
     world.go_to(100)
     new_in_lab, new_elsewhere = factor(world, "new", "lab"), factor(world, "new", "elsewhere")
@@ -166,7 +166,7 @@ def test_a_user_answers_for_a_part_of_what_the_namespace_used() -> None:
 
 
 def test_what_counts_as_usage_can_be_configured() -> None:
-    config = Config(weights=FAIR, charge={"gpu": 1.0})
+    config = SchedulerConfig(weights=FAIR, charge={"gpu": 1.0})
     world = World(pools(2, cpu=8, gpu=1), config=config)
     world.submit_together(
         a_gang(pods(1, cpu=8)).by("ada", "a").lasting(100),
@@ -183,7 +183,9 @@ def test_what_counts_as_usage_can_be_configured() -> None:
 
 
 def test_an_order_that_changes_with_time_moves_no_promise() -> None:
-    config = Config(queues=(QueueConfig(),), weights=Weights(fair_share=10, age=1), age_cap=1000)
+    config = SchedulerConfig(
+        queues=(QueueConfig(),), weights=PriorityWeights(fair_share=10, age=1), age_cap=1000
+    )
     world = World(machine(2), config=config)
     world.submit(a_job(nodes=2).by("ada", "a").lasting(100))
     head = world.submit(a_job(nodes=2).by("ada", "a").lasting(10))
@@ -196,7 +198,7 @@ def test_an_order_that_changes_with_time_moves_no_promise() -> None:
 
 
 def test_a_job_that_comes_later_and_is_ordered_before_takes_the_promise() -> None:
-    world = ordered_by(weights=Weights(priority=1))
+    world = ordered_by(weights=PriorityWeights(priority=1))
     head = world.submit(a_job())
     assert world.plan(head) == 100
     first = world.submit(a_job().with_priority(1))
@@ -205,7 +207,7 @@ def test_a_job_that_comes_later_and_is_ordered_before_takes_the_promise() -> Non
 
 
 def test_every_factor_is_explained() -> None:
-    weights = Weights(priority=2, fair_share=3, age=4, size=5)
+    weights = PriorityWeights(priority=2, fair_share=3, age=4, size=5)
     world = ordered_by(weights=weights, age_cap=100)
     job = world.submit(a_job().by("ada", "a").with_priority(7))
     world.go_to(50)

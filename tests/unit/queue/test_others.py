@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fluxnetes.queue.config import Policy, QueueConfig
+from fluxnetes.queue.config import BackfillPolicy, QueueConfig
 from fluxnetes.queue.events import GraphChanged, Occupied, Reshape
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from tests.unit.queue.build import a_gang, pods, pools
 from tests.unit.queue.world import World
 
-CONSERVATIVE = QueueConfig(policy=Policy.CONSERVATIVE)
+CONSERVATIVE = QueueConfig(policy=BackfillPolicy.CONSERVATIVE)
 
 
 def others(**nodes: int | Mapping[str, int]) -> Occupied:
@@ -32,7 +32,7 @@ def test_what_others_hold_makes_a_job_wait_and_never_rejects_it() -> None:
     world.tell(others(node0=8, node1=5))
     job = world.submit(a_gang(pods(1, cpu=8)))
     too_large = world.submit(a_gang(pods(1, cpu=9)))
-    assert world.states(job, too_large) == [State.PENDING, State.REJECTED]
+    assert world.states(job, too_large) == [JobState.PENDING, JobState.REJECTED]
     assert world.plan(job) is None, "nobody knows when they leave"
     assert world.why(job) == "needs 8 cpu on one node; the most that one has is 3"
 
@@ -187,7 +187,7 @@ def test_a_job_whose_room_others_took_goes_on_and_nobody_else_starts_there() -> 
     world.tell(others(node0=5))
     next_ = world.submit(a_gang(pods(1, cpu=6)).lasting(50))
     last = world.submit(a_gang(pods(1, cpu=2)).lasting(50))
-    assert world.state(job) is State.RUNNING
+    assert world.state(job) is JobState.RUNNING
     assert [world.nodes(each) for each in (next_, last)] == [["node1"], ["node1"]]
 
 
@@ -219,7 +219,7 @@ def test_counting_goes_on_once_nothing_is_overcommitted_any_more() -> None:
     assert not world.queue.plans_by_counting
     world.end(job)
     assert world.queue.plans_by_counting == world.way.counts
-    assert world.state(other) is State.RUNNING
+    assert world.state(other) is JobState.RUNNING
     assert world.starts(*world.submit_together(*3 * [a_gang(pods(1, cpu=4))])) == [0, 0, None]
 
 

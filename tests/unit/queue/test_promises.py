@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fluxnetes.jobspec.build import core, jobspec, node, slot
-from fluxnetes.queue.config import Policy, QueueConfig
+from fluxnetes.queue.config import BackfillPolicy, QueueConfig
 from fluxnetes.queue.events import (
     Alter,
     Cancel,
@@ -19,7 +19,7 @@ from tests.unit.queue.build import a_gang, a_job, asking_for, hosts, machine, po
 from tests.unit.queue.world import World
 
 EASY = QueueConfig()
-CONSERVATIVE = QueueConfig(policy=Policy.CONSERVATIVE)
+CONSERVATIVE = QueueConfig(policy=BackfillPolicy.CONSERVATIVE)
 
 
 def gangs(*queues: QueueConfig) -> World:
@@ -63,7 +63,7 @@ def test_easy_promises_the_head_alone_and_conservative_everybody() -> None:
 
 
 def test_fcfs_lets_nobody_pass_the_head() -> None:
-    world = World(machine(2), QueueConfig(policy=Policy.FCFS))
+    world = World(machine(2), QueueConfig(policy=BackfillPolicy.FCFS))
     world.submit(a_job().lasting(10))
     head, behind = world.submit_together(a_job(nodes=2), a_job().lasting(1))
     assert world.starts(head, behind) == [None, None]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from fluxnetes.queue.config import Policy, QueueConfig
+from fluxnetes.queue.config import BackfillPolicy, QueueConfig
 from fluxnetes.queue.errors import UnknownQueue
 from fluxnetes.queue.events import SetQueue
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from tests.unit.queue.build import (
     a_gang,
     a_job,
@@ -80,8 +80,8 @@ def test_a_job_of_a_lower_queue_never_moves_a_promise_of_a_higher_one() -> None:
 
 
 def test_each_queue_has_its_own_policy() -> None:
-    fcfs = QueueConfig("fcfs", policy=Policy.FCFS)
-    easy = QueueConfig("easy", policy=Policy.EASY)
+    fcfs = QueueConfig("fcfs", policy=BackfillPolicy.FCFS)
+    easy = QueueConfig("easy", policy=BackfillPolicy.EASY)
     world = World(machine(4), fcfs, easy)
     world.submit(a_job(nodes=2).lasting(10).to("easy"))
     world.submit_together(a_job(nodes=4).to("fcfs"), a_job(nodes=4).to("easy"))
@@ -91,7 +91,7 @@ def test_each_queue_has_its_own_policy() -> None:
 
 @pytest.mark.parametrize(("k", "promised"), [(1, 1), (2, 2), (5, 3)])
 def test_hybrid_promises_the_first_k_that_wait(k: int, promised: int) -> None:
-    world = World(machine(2), QueueConfig(policy=Policy.HYBRID, reservations=k))
+    world = World(machine(2), QueueConfig(policy=BackfillPolicy.HYBRID, reservations=k))
     world.submit(a_job(nodes=2).lasting(10))
     jobs = world.submit_together(*[a_job(nodes=2)] * 3)
     assert world.plans(*jobs) == [10, 20, 30][:promised] + [None] * (3 - promised)
@@ -112,7 +112,7 @@ def test_only_as_many_jobs_are_looked_at_as_the_depth_says() -> None:
 def test_a_job_for_a_queue_that_does_not_exist_is_rejected_and_told_which_there_are() -> None:
     world = World(machine(1), BATCH, EXPRESS)
     job = world.submit(a_job().to("gpu"))
-    assert world.state(job) is State.REJECTED
+    assert world.state(job) is JobState.REJECTED
     assert world.job(job).reason == "there is no queue gpu; there is batch, express"
 
 
@@ -146,7 +146,7 @@ def test_a_queue_whose_nodes_are_busy_does_not_block_another() -> None:
 
 def test_a_job_larger_than_the_nodes_of_its_queue_is_rejected() -> None:
     world = partitions()
-    assert world.state(world.submit(a_job(nodes=3).to("debug"))) is State.REJECTED
+    assert world.state(world.submit(a_job(nodes=3).to("debug"))) is JobState.REJECTED
 
 
 def test_queues_that_share_nodes_keep_each_others_promises() -> None:
@@ -188,7 +188,7 @@ def test_nothing_of_a_stopped_queue_starts_and_what_runs_goes_on() -> None:
     world.tell(SetQueue("batch", stopped=True))
     stopped, other = world.submit_together(a_job().to("batch"), a_job().to("express"))
     world.go_to(40)
-    assert world.states(runs, stopped) == [State.RUNNING, State.PENDING]
+    assert world.states(runs, stopped) == [JobState.RUNNING, JobState.PENDING]
     assert world.start(other) == 0
     assert world.why(stopped) == "queue batch is stopped"
 
@@ -220,7 +220,7 @@ def test_a_drained_queue_takes_in_nothing_more_but_finishes_what_it_has() -> Non
     waiting = world.submit(a_job().to("batch"))
     world.tell(SetQueue("batch", drained=True))
     late = world.submit(a_job().to("batch"))
-    assert world.state(late) is State.REJECTED
+    assert world.state(late) is JobState.REJECTED
     assert world.job(late).reason == "queue batch is drained: it takes in no more jobs"
     world.go_to(10)
     assert world.start(waiting) == 10

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from fluxnetes.queue.config import QueueConfig
-from fluxnetes.queue.errors import Refused
+from fluxnetes.queue.errors import QueueRefused
 from fluxnetes.queue.events import (
     Cancel,
     GraphChanged,
@@ -18,7 +18,7 @@ from fluxnetes.queue.events import (
     TaskEnded,
     TasksEnded,
 )
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from tests.unit.queue.build import a_gang, a_job, hosts, machine, pods, pools
 from tests.unit.queue.world import World
 
@@ -44,7 +44,7 @@ def test_tasks_on_a_closed_node_move_and_the_others_stay() -> None:
     assert places(world, job) == ["node0", "node3", "node2"]
     assert world.nodes(job) == ["node0", "node2", "node3"]
     assert world.holds(job) == {"cpu": 24}
-    assert world.state(job) is State.RUNNING
+    assert world.state(job) is JobState.RUNNING
     assert world.story(job)[-1].reason == "tasks were moved: 1 to node3"
 
 
@@ -69,7 +69,7 @@ def test_it_ends_when_it_would_have() -> None:
     next_ = world.submit(a_gang(pods(2, cpu=8)))
     assert world.plan(next_) == 50
     world.go_to(50)
-    assert world.state(job) is State.COMPLETED
+    assert world.state(job) is JobState.COMPLETED
     assert world.nodes(next_) == ["node1", "node2"]
 
 
@@ -86,7 +86,7 @@ def test_all_of_them_or_none() -> None:
     world = World(pools(3, cpu=8))
     job = world.submit(a_gang(pods(2, cpu=8)).lasting(50))
     before = world.keeper.allocation(job)
-    with pytest.raises(Refused, match="needs room for 2 pods of 8 cpu; there is room for 1"):
+    with pytest.raises(QueueRefused, match="needs room for 2 pods of 8 cpu; there is room for 1"):
         world.tell(close("node0", "node1"), Reseat(job, (0, 1)))
     world.decide()
     assert world.keeper.allocation(job) is before
@@ -105,7 +105,7 @@ def test_a_promise_is_not_broken_for_them() -> None:
     later = world.submit(a_gang(pods(1, cpu=8)).lasting(20))
     assert world.plan(later) == 20
     world.tell(close("node0"))
-    with pytest.raises(Refused, match="there is no other place for its tasks"):
+    with pytest.raises(QueueRefused, match="there is no other place for its tasks"):
         world.tell(Reseat(job, (0,)))
     assert world.plan(later) == 20
 
@@ -130,7 +130,7 @@ def test_room_that_is_promised_before_they_are_gone_is_not_theirs() -> None:
     head = world.submit(a_gang(pods(1, cpu=4, gpu=1, on=hosts(1)), pods(1, cpu=4)).lasting(50))
     assert world.plan(head) == 10
     world.tell(Occupied({"node0": {"cpu": 1}}))
-    with pytest.raises(Refused, match="there is no other place for its tasks"):
+    with pytest.raises(QueueRefused, match="there is no other place for its tasks"):
         world.tell(Reseat(job, (0,)))
     assert world.plan(head) == 10
 
@@ -151,7 +151,7 @@ def test_tasks_keep_their_numbers_after_others_ended_and_were_added() -> None:
     world.tell(TasksEnded(job, (1,)))
     assert "node3" not in world.nodes(job)
     world.tell(TasksEnded(job, tuple(range(len(places(world, job))))))
-    assert world.state(job) is State.COMPLETED
+    assert world.state(job) is JobState.COMPLETED
 
 
 def test_tasks_may_be_moved_again_and_again() -> None:
@@ -169,7 +169,7 @@ def test_a_job_whose_tasks_were_moved_before_their_node_went_is_left_alone() -> 
     world.tell(close("node0"), Reseat(job, (0,)))
     world.graph.remove(world.graph.find_path("/cluster0/node0"))
     world.tell(GraphChanged("node0 was removed"))
-    assert world.state(job) is State.RUNNING
+    assert world.state(job) is JobState.RUNNING
     assert places(world, job) == ["node2", "node1"]
 
 
@@ -178,7 +178,7 @@ def test_tasks_of_a_node_that_is_gone_already_are_moved_before_the_queue_hears_o
     job = world.submit(a_gang(pods(2, cpu=8)).lasting(50))
     world.graph.remove(world.graph.find_path("/cluster0/node0"))
     world.tell(Reseat(job, (0,)), GraphChanged("node0 was removed"))
-    assert world.state(job) is State.RUNNING
+    assert world.state(job) is JobState.RUNNING
     assert places(world, job) == ["node2", "node1"]
     assert world.holds(job) == {"cpu": 16}
 
@@ -189,7 +189,7 @@ def test_who_has_tasks_left_on_another_node_that_is_gone_goes() -> None:
     for number in range(2):
         world.graph.remove(world.graph.find_path(f"/cluster0/node{number}"))
     world.tell(Reseat(job, (0,)), GraphChanged("nodes were removed"))
-    assert world.state(job) is State.ENDING
+    assert world.state(job) is JobState.ENDING
 
 
 def test_a_job_that_nobody_started_yet_can_be_moved() -> None:
@@ -197,7 +197,7 @@ def test_a_job_that_nobody_started_yet_can_be_moved() -> None:
     world.carries_out = False
     job = world.submit(a_gang(pods(1, cpu=8)).lasting(50))
     world.tell(close("node0"), Reseat(job, (0,)))
-    assert (world.state(job), places(world, job)) == (State.ALLOCATED, ["node1"])
+    assert (world.state(job), places(world, job)) == (JobState.ALLOCATED, ["node1"])
 
 
 def test_nothing_to_move_is_no_trouble() -> None:
@@ -225,12 +225,12 @@ def test_only_tasks_that_are_there_can_be_moved(
     world = World(pools(4, cpu=8))
     job = world.submit(a_gang(pods(2, cpu=8)).lasting(50))
     prepare(world, job)
-    with pytest.raises(Refused, match=reason):
+    with pytest.raises(QueueRefused, match=reason):
         world.tell(Reseat(job, tasks))
 
 
 def test_a_jobspec_has_no_tasks_that_could_be_moved() -> None:
     world = World(machine(2))
     job = world.submit(a_job().lasting(50))
-    with pytest.raises(Refused, match="is no gang"):
+    with pytest.raises(QueueRefused, match="is no gang"):
         world.tell(Reseat(job, (0,)))

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from fluxnetes.queue.config import Config, Policy, QueueConfig, Weights
-from fluxnetes.queue.errors import Refused
+from fluxnetes.queue.config import BackfillPolicy, PriorityWeights, QueueConfig, SchedulerConfig
+from fluxnetes.queue.errors import QueueRefused
 from fluxnetes.queue.events import Gathered, Hold, Release, Reshape
-from fluxnetes.queue.jobs import Size
-from fluxnetes.queue.states import State
+from fluxnetes.queue.jobs import ElasticSize
+from fluxnetes.queue.states import JobState
 from tests.unit.queue.build import JobToBe, a_gang, pods, pools
 from tests.unit.queue.world import World
 
-CONSERVATIVE = QueueConfig(policy=Policy.CONSERVATIVE)
+CONSERVATIVE = QueueConfig(policy=BackfillPolicy.CONSERVATIVE)
 
 
 def asking(job: int, gang: JobToBe) -> Reshape:
     return Reshape(job, gang.spec.request, gang.spec.size)
 
 
-def full(*queues: QueueConfig, config: Config | None = None) -> World:
+def full(*queues: QueueConfig, config: SchedulerConfig | None = None) -> World:
     """Two nodes, one busy for 10 s, the other for 20 s."""
     world = World(pools(2, cpu=8), *queues, config=config)
     world.submit_together(*(a_gang(pods(1, cpu=8)).lasting(time) for time in (10, 20)))
@@ -86,14 +86,14 @@ def test_what_can_never_be_is_rejected_with_the_reason() -> None:
     world = full()
     job = world.submit(a_gang(pods(1, cpu=8)))
     world.tell(asking(job, a_gang(pods(1, cpu=9))))
-    assert world.state(job) is State.REJECTED
+    assert world.state(job) is JobState.REJECTED
     assert world.job(job).reason == "needs 9 cpu on one node; the most that one has is 8"
 
 
 def test_sizes_that_make_no_sense_are_rejected() -> None:
     world = full()
     job = world.submit(a_gang(pods(1, cpu=8)))
-    world.tell(Reshape(job, a_gang(pods(1, cpu=8)).spec.request, Size(3, 2)))
+    world.tell(Reshape(job, a_gang(pods(1, cpu=8)).spec.request, ElasticSize(3, 2)))
     assert world.job(job).reason == "an elastic group of 3 to 2: expected 1 <= min <= max"
 
 
@@ -109,7 +109,7 @@ def test_a_held_job_asks_for_the_new_thing_when_it_is_released() -> None:
     world = World(pools(2, cpu=8))
     job = world.submit(a_gang(pods(1, cpu=8)).held())
     world.tell(asking(job, a_gang(pods(2, cpu=4))))
-    assert world.state(job) is State.HELD
+    assert world.state(job) is JobState.HELD
     world.tell(Release(job))
     assert world.holds(job) == {"cpu": 8}
     assert world.nodes(job) == ["node0"]
@@ -121,14 +121,14 @@ def test_a_held_job_that_can_never_be_is_rejected_at_once() -> None:
     waits = world.submit(a_gang(pods(2, cpu=8)))
     world.tell(Hold(waits))
     world.tell(asking(waits, a_gang(pods(3, cpu=8))))
-    assert world.states(job, waits) == [State.RUNNING, State.REJECTED]
+    assert world.states(job, waits) == [JobState.RUNNING, JobState.REJECTED]
 
 
 def test_a_group_that_gathers_is_judged_when_it_is_complete() -> None:
     world = World(pools(2, cpu=8))
     job = world.submit(a_gang(pods(1, cpu=8)).gathering())
     world.tell(asking(job, a_gang(pods(1, cpu=3))))
-    assert world.state(job) is State.GATHERING
+    assert world.state(job) is JobState.GATHERING
     world.tell(Gathered(job))
     assert world.holds(job) == {"cpu": 3}
 
@@ -143,7 +143,7 @@ def test_a_job_that_waits_for_its_begin_time_goes_on_waiting_for_it() -> None:
 
 
 def test_where_size_counts_it_is_ordered_by_its_new_one() -> None:
-    config = Config(queues=(CONSERVATIVE,), weights=Weights(size=1.0))
+    config = SchedulerConfig(queues=(CONSERVATIVE,), weights=PriorityWeights(size=1.0))
     world = full(config=config)
     small, other = world.submit_together(a_gang(pods(1, cpu=2)), a_gang(pods(1, cpu=4)))
     assert world.explain(small).place == 1
@@ -157,12 +157,12 @@ def test_who_does_not_wait_cannot_ask_for_something_else(end: bool) -> None:
     job = world.submit(a_gang(pods(1, cpu=8)))
     if end:
         world.end(job)
-    with pytest.raises(Refused, match="only who waits can ask otherwise"):
+    with pytest.raises(QueueRefused, match="only who waits can ask otherwise"):
         world.tell(asking(job, a_gang(pods(2, cpu=8))))
 
 
 def test_an_array_cannot_either() -> None:
     world = full()
     array = world.submit(a_gang(pods(1, cpu=8)).times(3))
-    with pytest.raises(Refused, match="is an array"):
+    with pytest.raises(QueueRefused, match="is an array"):
         world.tell(asking(array, a_gang(pods(2, cpu=8))))

@@ -14,15 +14,15 @@ import pytest
 
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.match.matcher import Matcher
-from fluxnetes.queue.changes import Event, Snapshot
+from fluxnetes.queue.changes import JobEvent, Snapshot
 from fluxnetes.queue.config import (
-    Budget,
-    Cap,
-    Config,
+    BackfillPolicy,
+    BudgetConfig,
     FairShare,
-    Policy,
+    LimitConfig,
+    PriorityWeights,
     QueueConfig,
-    Weights,
+    SchedulerConfig,
 )
 from fluxnetes.queue.events import (
     Alter,
@@ -38,21 +38,21 @@ from fluxnetes.queue.events import (
     Submit,
     TaskEnded,
 )
-from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.queue.scheduler import Scheduler
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from tests.unit.queue.build import a_gang, a_job, hosts, machine, pods, pools
 from tests.unit.queue.world import Way, World
 
-CONFIG = Config(
+CONFIG = SchedulerConfig(
     queues=(
-        QueueConfig("batch", policy=Policy.CONSERVATIVE, per_user=Cap(running=6)),
+        QueueConfig("batch", policy=BackfillPolicy.CONSERVATIVE, per_user=LimitConfig(running=6)),
         QueueConfig("express", priority=1, preempts=True, max_walltime=50, grace=5),
     ),
-    weights=Weights(priority=1, fair_share=5, age=2),
+    weights=PriorityWeights(priority=1, fair_share=5, age=2),
     age_cap=100,
     fair_share=FairShare(half_life=500),
-    budgets=(Budget("grant", 40, "node", 1000, namespace="lab"),),
+    budgets=(BudgetConfig("grant", 40, "node", 1000, namespace="lab"),),
 )
 
 
@@ -76,7 +76,7 @@ def a_busy_life(world: World) -> None:
     world.tell(Maintain("cooling", 90, 110, hosts(0, 1)))
     world.go_to(31)
     world.tell(NodesBack(("node5",)))
-    for job in [j.id for j in world.keeper.jobs.values() if j.state is State.ENDING]:
+    for job in [j.id for j in world.keeper.jobs.values() if j.state is JobState.ENDING]:
         world.end(job)
     late = world.submit(a_job(nodes=5).lasting(30).to("batch").beginning(60))
     world.go_to(50)
@@ -105,7 +105,7 @@ def a_busy_life_of_gangs(world: World) -> None:
     world.tell(NodesLost(("node2",)))
     world.go_to(33)
     world.tell(NodesBack(("node2",)), Cancel(urgent))
-    for job in [j.id for j in world.keeper.jobs.values() if j.state is State.ENDING]:
+    for job in [j.id for j in world.keeper.jobs.values() if j.state is JobState.ENDING]:
         world.end(job)
     world.go_to(400)
 
@@ -116,12 +116,12 @@ LIVES: list[tuple[Callable[[World], None], Callable[[], ResourceGraph]]] = [
 ]
 
 
-def lived(world: World, live: Callable[[World], None]) -> tuple[list[Event], Snapshot]:
+def lived(world: World, live: Callable[[World], None]) -> tuple[list[JobEvent], Snapshot]:
     live(world)
     return world.keeper.events, world.keeper.snapshot()
 
 
-def without_steps(job: Job) -> Job:
+def without_steps(job: QueueJob) -> QueueJob:
     """A job without what depends on how often the queue was asked to decide."""
     return replace(job, ranked=0, plan=None if job.plan is None else replace(job.plan, since=0))
 
@@ -161,7 +161,7 @@ def test_a_walltime_that_passed_while_the_queue_was_dead_is_noticed() -> None:
     world.now = 500
     world.restart()
     world.decide()
-    assert world.state(job) is State.ENDING
+    assert world.state(job) is JobState.ENDING
     assert world.plan(head) == 530
     assert f"job {job} overran its walltime" in world.story(head)[-1].reason
 
@@ -222,22 +222,22 @@ def test_what_an_operator_said_of_a_queue_is_kept() -> None:
     world.tell(SetQueue("default", stopped=True, drained=True))
     world.restart()
     job = world.submit(a_job())
-    assert world.state(job) is State.REJECTED
+    assert world.state(job) is JobState.REJECTED
 
 
 def test_jobs_of_a_queue_that_is_no_longer_configured_are_not_lost() -> None:
     world = World(machine(2), QueueConfig("old"), QueueConfig("new"))
     runs, waits = world.submit_together(a_job(2).lasting(10).to("old"), a_job(2).to("old"))
-    config = Config(queues=(QueueConfig("new"),))
+    config = SchedulerConfig(queues=(QueueConfig("new"),))
     snapshot = world.keeper.snapshot()
     queue = Scheduler.resume(Matcher(world.graph), config, snapshot, now=5, validate=True)
     queue.apply(Ended(runs), 5)
     queue.cycle(5)
-    assert queue.job(runs).state is State.COMPLETED
-    assert queue.job(waits).state is State.PENDING
+    assert queue.job(runs).state is JobState.COMPLETED
+    assert queue.job(waits).state is JobState.PENDING
     assert queue.explain(waits, 5).reason == "queue old is stopped"
     queue.apply(Submit(replace(a_job().to("old").spec, id=77)), 5)
-    assert queue.job(77).state is State.REJECTED
+    assert queue.job(77).state is JobState.REJECTED
     queue.apply(Alter(waits, queue="new"), 5)
     queue.cycle(5)
     assert queue.job(waits).start == 5

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from fluxnetes.queue.config import Policy, QueueConfig
+from fluxnetes.queue.config import BackfillPolicy, QueueConfig
 from fluxnetes.queue.events import Cancel
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from tests.unit.queue.build import JobToBe, a_gang, pods, pools
 from tests.unit.queue.world import World
 
-CONSERVATIVE = QueueConfig(policy=Policy.CONSERVATIVE)
+CONSERVATIVE = QueueConfig(policy=BackfillPolicy.CONSERVATIVE)
 
 
 def licensed(licences: int, cpu: int = 1) -> JobToBe:
@@ -45,7 +45,7 @@ def test_licences_are_given_out_to_the_last_one() -> None:
 def test_more_licences_than_there_are_can_never_be_had() -> None:
     world = World(pools(4, cpu=8, licence=40))
     job = world.submit(licensed(41))
-    assert world.state(job) is State.REJECTED
+    assert world.state(job) is JobState.REJECTED
     assert "licence" in world.job(job).reason
 
 

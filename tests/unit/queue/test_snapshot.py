@@ -11,10 +11,10 @@ import pytest
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Changes
-from fluxnetes.queue.config import Budget, Config, QueueConfig
+from fluxnetes.queue.config import BudgetConfig, QueueConfig, SchedulerConfig
 from fluxnetes.queue.events import Cancel, Ended, NodesLost, SetQueue, Submit
 from fluxnetes.queue.scheduler import Scheduler
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from tests.unit.queue.build import a_job, machine
 from tests.unit.queue.snapshots import check_snapshot
 from tests.unit.queue.test_restore import CONFIG, LIVES, lived, without_steps
@@ -52,8 +52,8 @@ def test_every_life_is_written_in_the_snapshots_and_is_the_same_when_it_is_hande
 
 
 def test_what_happens_later_does_not_change_it() -> None:
-    budget = Budget("grant", 10, "node", 1000, namespace="default")
-    world = World(machine(2), config=Config(budgets=(budget,)))
+    budget = BudgetConfig("grant", 10, "node", 1000, namespace="default")
+    world = World(machine(2), config=SchedulerConfig(budgets=(budget,)))
     runs = world.submit(a_job(2).lasting(10))
     waits = world.submit(a_job(2))
     found = world.queue.snapshot()
@@ -61,7 +61,7 @@ def test_what_happens_later_does_not_change_it() -> None:
     assert next(job.commitments for job in found.jobs if job.id == runs)
     world.tell(Ended(runs), Cancel(waits))
     assert found.jobs == before
-    assert [job.state for job in found.jobs] == [State.RUNNING, State.PENDING]
+    assert [job.state for job in found.jobs] == [JobState.RUNNING, JobState.PENDING]
 
 
 def test_taking_one_changes_nothing() -> None:
@@ -79,10 +79,10 @@ def test_who_goes_on_changes_nothing_of_the_queue_that_it_was_taken_from() -> No
     snapshot = world.queue.snapshot()
     twin = Scheduler.resume(Matcher(world.graph.copy()), None, snapshot, now=0)
     twin.apply(Ended(job), 0)
-    assert twin.job(job).state is State.COMPLETED
-    assert world.queue.job(job).state is State.RUNNING
+    assert twin.job(job).state is JobState.COMPLETED
+    assert world.queue.job(job).state is JobState.RUNNING
     world.end(job)
-    assert world.state(job) is State.COMPLETED
+    assert world.state(job) is JobState.COMPLETED
 
 
 def test_an_ended_job_is_in_it_while_somebody_depends_on_it() -> None:
@@ -92,7 +92,7 @@ def test_an_ended_job_is_in_it_while_somebody_depends_on_it() -> None:
     world.go_to(5)
     found = world.queue.snapshot()
     assert [job.id for job in found.jobs] == [other, third, one]
-    assert found.outcomes == ((one, State.COMPLETED),)
+    assert found.outcomes == ((one, JobState.COMPLETED),)
 
 
 def test_who_ended_long_ago_is_known_by_the_outcome() -> None:
@@ -104,7 +104,7 @@ def test_who_ended_long_ago_is_known_by_the_outcome() -> None:
     twin = Scheduler.resume(Matcher(world.graph), None, found, now=5)
     twin.apply(Submit(replace(a_job().afterok(one).spec, id=7)), 5)
     twin.cycle(5)
-    assert twin.job(7).state is State.ALLOCATED
+    assert twin.job(7).state is JobState.ALLOCATED
 
 
 def test_it_can_be_taken_before_the_queue_has_decided() -> None:
@@ -115,7 +115,7 @@ def test_it_can_be_taken_before_the_queue_has_decided() -> None:
     world.queue.apply(NodesLost(("node0",)), 0)
     graph = world.graph.copy()
     twin = Scheduler.resume(Matcher(graph), None, world.queue.snapshot(), now=0, validate=True)
-    assert twin.job(job).state is State.ENDING
+    assert twin.job(job).state is JobState.ENDING
     twin.cycle(0)
     world.decide()
     assert twin.job(head).plan is None
@@ -126,7 +126,7 @@ def test_a_queue_that_is_no_longer_configured_stays_stopped() -> None:
     world = World(machine(1), QueueConfig("old"), QueueConfig("new"))
     world.submit(a_job().to("old").lasting(5))
     waits = world.submit(a_job().to("old"))
-    config = Config(queues=(QueueConfig("new"),))
+    config = SchedulerConfig(queues=(QueueConfig("new"),))
     queue = Scheduler.resume(Matcher(machine(1)), config, world.queue.snapshot(), now=0)
     for its in (config, queue.config):
         twin = Scheduler.resume(Matcher(machine(1)), its, queue.snapshot(), now=0, validate=True)

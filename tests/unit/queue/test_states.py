@@ -9,7 +9,7 @@ import pytest
 
 from fluxnetes.jobspec.build import jobspec, node, slot
 from fluxnetes.queue.config import QueueConfig
-from fluxnetes.queue.errors import QueueError, Refused, UnknownJob
+from fluxnetes.queue.errors import QueueError, QueueRefused, UnknownQueueJob
 from fluxnetes.queue.events import (
     Alter,
     Cancel,
@@ -28,14 +28,14 @@ from fluxnetes.queue.events import (
     TaskEnded,
 )
 from fluxnetes.queue.jobs import Submission
-from fluxnetes.queue.states import ENDED, WAYS, ImpossibleTransition, State, check_way
+from fluxnetes.queue.states import ENDED, WAYS, ImpossibleTransition, JobState, check_way
 from tests.unit.queue.build import JobToBe, a_job, machine
 from tests.unit.queue.world import World
 
-S = State
+S = JobState
 
 
-def life(world: World, job: int) -> list[State]:
+def life(world: World, job: int) -> list[JobState]:
     """Every state that a job was in, in order."""
     events = [event for event in world.story(job) if event.kind == "transition"]
     assert [e.before for e in events] == [None, *(e.after for e in events[:-1])]
@@ -67,7 +67,7 @@ def test_a_job_that_ends_badly_has_failed() -> None:
 
 
 @pytest.mark.parametrize(("ok", "outcome"), [(True, S.COMPLETED), (False, S.FAILED)])
-def test_a_job_may_be_over_before_anybody_saw_it_run(ok: bool, outcome: State) -> None:
+def test_a_job_may_be_over_before_anybody_saw_it_run(ok: bool, outcome: JobState) -> None:
     world = world_in_which_nothing_runs_by_itself()
     job = world.submit(a_job())
     world.end(job, ok=ok)
@@ -262,7 +262,7 @@ def test_a_job_is_rejected_whose_reservation_is_called_off_while_it_waits(job: J
 
 
 def test_a_way_that_is_not_on_the_chart_is_refused() -> None:
-    for before, after in itertools.product((None, *State), State):
+    for before, after in itertools.product((None, *JobState), JobState):
         if after not in WAYS[before]:
             with pytest.raises(ImpossibleTransition, match="job 7 cannot go from"):
                 check_way(7, before, after)
@@ -272,11 +272,11 @@ def test_what_has_ended_never_changes_again() -> None:
     assert all(not WAYS[state] for state in ENDED)
 
 
-def job_in(state: State) -> tuple[World, int]:
+def job_in(state: JobState) -> tuple[World, int]:
     """A job in one of its states."""
     world = World(machine(2), QueueConfig(grace=5))
-    world.carries_out = state is not State.ALLOCATED
-    if state is State.PENDING:
+    world.carries_out = state is not JobState.ALLOCATED
+    if state is JobState.PENDING:
         world.submit(a_job(nodes=2).lasting(100))
     builders = {S.GATHERING: a_job().gathering(), S.HELD: a_job().held(), S.REJECTED: a_job(9)}
     job = world.submit(builders.get(state, a_job(nodes=2)))
@@ -293,7 +293,7 @@ def job_in(state: State) -> tuple[World, int]:
 
 WAITS = {S.GATHERING, S.PENDING, S.HELD}
 HAS_NODES = {S.ALLOCATED, S.RUNNING, S.ENDING}
-MAKES_SENSE: dict[Event, set[State]] = {
+MAKES_SENSE: dict[Event, set[JobState]] = {
     Gathered(0): {S.GATHERING},
     Hold(0): WAITS,
     Release(0): {S.HELD, S.GATHERING},
@@ -308,19 +308,21 @@ MAKES_SENSE: dict[Event, set[State]] = {
 NONSENSE = [
     (event, state)
     for event, states in MAKES_SENSE.items()
-    for state in sorted(set(State) - states, key=str)
+    for state in sorted(set(JobState) - states, key=str)
 ]
 
 
 @pytest.mark.parametrize(
-    ("event", "state"), NONSENSE, ids=lambda x: x.name if isinstance(x, State) else type(x).__name__
+    ("event", "state"),
+    NONSENSE,
+    ids=lambda x: x.name if isinstance(x, JobState) else type(x).__name__,
 )
 def test_what_makes_no_sense_in_a_state_is_refused_and_changes_nothing(
-    event: Event, state: State
+    event: Event, state: JobState
 ) -> None:
     world, job = job_in(state)
     before = world.job(job)
-    with pytest.raises(Refused, match=f"job {job} "):
+    with pytest.raises(QueueRefused, match=f"job {job} "):
         world.queue.apply(_for(event, job), world.now)
     changes = world.queue.take_changes()
     assert not changes, f"{changes}"
@@ -334,7 +336,7 @@ def _for(event: Event, job: int) -> Event:
 def test_only_an_elastic_job_can_grow() -> None:
     world = World(machine(2))
     job = world.submit(a_job())
-    with pytest.raises(Refused, match=f"job {job} has a fixed size"):
+    with pytest.raises(QueueRefused, match=f"job {job} has a fixed size"):
         world.tell(Grow(job))
 
 
@@ -347,7 +349,7 @@ def test_telling_a_second_time_that_a_job_runs_changes_nothing() -> None:
 
 def test_nobody_knows_a_job_that_nobody_submitted() -> None:
     world = World(machine(2))
-    with pytest.raises(UnknownJob, match="there is no job 99"):
+    with pytest.raises(UnknownQueueJob, match="there is no job 99"):
         world.tell(Cancel(99))
 
 

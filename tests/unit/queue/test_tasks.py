@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from fluxnetes.queue.config import Policy, QueueConfig
-from fluxnetes.queue.errors import Refused
+from fluxnetes.queue.config import BackfillPolicy, QueueConfig
+from fluxnetes.queue.errors import QueueRefused
 from fluxnetes.queue.events import NodesLost, TaskEnded, TasksEnded
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from tests.unit.queue.build import a_gang, a_job, machine, pods, pools
 from tests.unit.queue.world import World
 
@@ -41,7 +41,7 @@ def test_the_last_of_them_end_the_job() -> None:
     world = World(pools(2, cpu=8))
     job = world.submit(a_gang(pods(4, cpu=4)).lasting(50))
     world.tell(TasksEnded(job, (0, 1)), TasksEnded(job, (1, 2, 3)))
-    assert world.state(job) is State.COMPLETED
+    assert world.state(job) is JobState.COMPLETED
 
 
 def test_those_that_failed_are_counted_once_and_the_job_fails_with_the_last() -> None:
@@ -49,14 +49,14 @@ def test_those_that_failed_are_counted_once_and_the_job_fails_with_the_last() ->
     job = world.submit(a_gang(pods(4, cpu=4)).lasting(50))
     world.tell(TasksEnded(job, (0, 1), frozenset({1})))
     world.tell(TasksEnded(job, (1,), frozenset({1})), TasksEnded(job, (2, 3), frozenset({3})))
-    assert world.state(job) is State.FAILED
+    assert world.state(job) is JobState.FAILED
     assert world.job(job).reason == "2 of its tasks failed"
 
 
 def test_a_task_that_nobody_has_is_refused_and_nothing_ends() -> None:
     world = World(pools(2, cpu=8))
     job = world.submit(a_gang(pods(2, cpu=4)).lasting(50))
-    with pytest.raises(Refused, match="has no task 2; it has 2"):
+    with pytest.raises(QueueRefused, match="has no task 2; it has 2"):
         world.tell(TasksEnded(job, (0, 2)))
     assert world.holds(job) == {"cpu": 8}
 
@@ -65,19 +65,19 @@ def test_a_node_of_which_nothing_is_left_is_not_the_jobs_any_more() -> None:
     world = World(pools(2, cpu=8))
     job = world.submit(a_gang(pods(2, cpu=8)).lasting(50))
     world.tell(TasksEnded(job, (0,)), NodesLost(("node0",)))
-    assert world.state(job) is State.RUNNING
+    assert world.state(job) is JobState.RUNNING
 
 
 def test_so_it_is_for_whole_nodes() -> None:
     world = World(machine(3))
     job = world.submit(a_job(nodes=3).lasting(50))
     world.tell(TasksEnded(job, (0, 2)), NodesLost(("node0",)))
-    assert (world.state(job), world.nodes(job)) == (State.RUNNING, ["node1"])
+    assert (world.state(job), world.nodes(job)) == (JobState.RUNNING, ["node1"])
     assert world.nodes(world.submit(a_job())) == ["node2"]
 
 
 def test_units_are_counted_on_after_many_ended() -> None:
-    world = World(pools(4, cpu=8), QueueConfig(policy=Policy.CONSERVATIVE))
+    world = World(pools(4, cpu=8), QueueConfig(policy=BackfillPolicy.CONSERVATIVE))
     job = world.submit(a_gang(pods(8, cpu=4)).lasting(50))
     world.tell(TasksEnded(job, (0, 2, 4)))
     assert world.queue.plans_by_counting == world.way.counts

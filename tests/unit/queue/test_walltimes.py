@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from fluxnetes.queue.config import Policy, QueueConfig
-from fluxnetes.queue.errors import Refused, UnknownQueue
+from fluxnetes.queue.config import BackfillPolicy, QueueConfig
+from fluxnetes.queue.errors import QueueRefused, UnknownQueue
 from fluxnetes.queue.events import Alter, Cancel, Maintain
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from tests.unit.queue.build import a_gang, a_job, hosts, machine, pods, pools, with_property
 from tests.unit.queue.world import World
 
-CONSERVATIVE = QueueConfig(policy=Policy.CONSERVATIVE)
+CONSERVATIVE = QueueConfig(policy=BackfillPolicy.CONSERVATIVE)
 
 
 # -- when one passes -------------------------------------------------------------------------------
@@ -23,10 +23,10 @@ def test_a_job_that_leaves_in_its_grace_time_has_timed_out_and_makes_room_at_onc
     next_ = world.submit(a_job(nodes=2))
     world.stays(job)
     world.go_to(13)
-    assert world.state(job) is State.ENDING
+    assert world.state(job) is JobState.ENDING
     assert world.job(job).reason == "its walltime of 10 s is over"
     world.end(job)
-    assert world.state(job) is State.TIMED_OUT
+    assert world.state(job) is JobState.TIMED_OUT
     assert world.start(next_) == 13
 
 
@@ -36,7 +36,7 @@ def test_until_a_job_is_gone_its_nodes_are_busy() -> None:
     next_ = world.submit(a_job(nodes=2))
     world.stays(job)
     world.go_to(500)
-    assert world.states(job, next_) == [State.ENDING, State.PENDING]
+    assert world.states(job, next_) == [JobState.ENDING, JobState.PENDING]
     world.end(job)
     assert world.start(next_) == 500
 
@@ -94,7 +94,7 @@ def test_without_a_grace_time_a_job_is_expected_to_be_gone_a_second_later() -> N
     head = world.submit(a_job())
     world.stays(job)
     world.go_to(10)
-    assert (world.state(job), world.plan(head)) == (State.ENDING, 11)
+    assert (world.state(job), world.plan(head)) == (JobState.ENDING, 11)
 
 
 # -- who sets it -----------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ def test_where_there_is_a_maximum_but_no_default_the_maximum_is_the_default() ->
 def test_a_walltime_above_the_maximum_is_rejected_and_the_message_names_both() -> None:
     world = World(machine(1), QueueConfig(max_walltime=100))
     job = world.submit(a_job().lasting(101))
-    assert world.state(job) is State.REJECTED
+    assert world.state(job) is JobState.REJECTED
     assert world.job(job).reason == "a walltime of 101 s; queue default allows 100"
 
 
@@ -121,7 +121,7 @@ def test_a_walltime_above_the_maximum_is_rejected_and_the_message_names_both() -
 def test_a_walltime_of_nothing_is_rejected(walltime: int) -> None:
     world = World(machine(1))
     job = world.submit(a_job().lasting(walltime))
-    assert world.state(job) is State.REJECTED
+    assert world.state(job) is JobState.REJECTED
     assert "expected 1 or more" in world.job(job).reason
 
 
@@ -135,16 +135,16 @@ def test_a_running_job_can_be_given_more_time_if_nobody_waits_for_its_room() -> 
     world.tell(Alter(job, walltime=100))
     assert world.job(job).deadline == 100
     world.go_to(99)
-    assert world.state(job) is State.RUNNING
+    assert world.state(job) is JobState.RUNNING
     world.go_to(100)
-    assert world.state(job) is State.COMPLETED
+    assert world.state(job) is JobState.COMPLETED
 
 
 def test_more_time_that_would_break_a_promise_is_refused() -> None:
     world = World(machine(2))
     job = world.submit(a_job(nodes=2).lasting(10))
     head = world.submit(a_job(nodes=1))
-    with pytest.raises(Refused, match="more time would break promises"):
+    with pytest.raises(QueueRefused, match="more time would break promises"):
         world.tell(Alter(job, walltime=11))
     world.go_to(10)
     assert world.start(head) == 10
@@ -156,7 +156,7 @@ def test_more_time_up_to_a_promise_is_given() -> None:
     head = world.submit(a_job(nodes=2))
     world.tell(Alter(short, walltime=50))
     assert world.job(short).deadline == 50
-    with pytest.raises(Refused):
+    with pytest.raises(QueueRefused):
         world.tell(Alter(long, walltime=51))
     assert world.plan(head) == 50
 
@@ -169,7 +169,7 @@ def test_more_time_for_a_gang_is_given_while_promised_gangs_find_another_place()
     assert world.starts(first, other) == [0, 0]
     assert world.plan(head) == 10
     world.tell(Alter(first, walltime=100))
-    with pytest.raises(Refused):
+    with pytest.raises(QueueRefused):
         world.tell(Alter(other, walltime=11))
     world.go_to(10)
     assert world.start(head) == 10
@@ -178,7 +178,7 @@ def test_more_time_for_a_gang_is_given_while_promised_gangs_find_another_place()
 def test_a_job_cannot_be_given_more_time_than_its_queue_allows() -> None:
     world = World(machine(2), QueueConfig(max_walltime=100))
     job = world.submit(a_job())
-    with pytest.raises(Refused, match="queue default allows 100"):
+    with pytest.raises(QueueRefused, match="queue default allows 100"):
         world.tell(Alter(job, walltime=101))
 
 
@@ -187,7 +187,7 @@ def test_a_running_job_cannot_be_extended_into_a_maintenance_window() -> None:
     job = world.submit(a_job(nodes=2).lasting(10))
     world.tell(Maintain("cooling", 50, 60, hosts(1)))
     world.tell(Alter(job, walltime=50))
-    with pytest.raises(Refused, match="more time would"):
+    with pytest.raises(QueueRefused, match="more time would"):
         world.tell(Alter(job, walltime=51))
 
 
@@ -214,16 +214,16 @@ def test_time_that_is_over_already_is_refused() -> None:
     world = World(machine(2))
     job = world.submit(a_job().lasting(100))
     world.go_to(30)
-    with pytest.raises(Refused, match="has run 30 s already"):
+    with pytest.raises(QueueRefused, match="has run 30 s already"):
         world.tell(Alter(job, walltime=30))
 
 
 def test_what_a_running_job_has_cannot_be_moved_to_another_queue_or_priority() -> None:
     world = World(machine(2), QueueConfig(), QueueConfig("other"))
     job = world.submit(a_job())
-    with pytest.raises(Refused, match="only its walltime can be changed"):
+    with pytest.raises(QueueRefused, match="only its walltime can be changed"):
         world.tell(Alter(job, queue="other"))
-    with pytest.raises(Refused, match="only its walltime can be changed"):
+    with pytest.raises(QueueRefused, match="only its walltime can be changed"):
         world.tell(Alter(job, priority=1))
 
 
@@ -265,7 +265,7 @@ def test_a_waiting_job_cannot_be_made_longer_than_its_queue_allows() -> None:
     world = World(machine(1), QueueConfig(max_walltime=100))
     world.submit(a_job())
     job = world.submit(a_job())
-    with pytest.raises(Refused, match="queue default allows 100"):
+    with pytest.raises(QueueRefused, match="queue default allows 100"):
         world.tell(Alter(job, walltime=101))
     assert world.job(job).walltime == 10
 
@@ -292,7 +292,7 @@ def test_a_job_cannot_be_moved_to_a_queue_that_allows_less_time() -> None:
     world = World(machine(1), QueueConfig(), QueueConfig("short", max_walltime=5))
     world.submit(a_job())
     job = world.submit(a_job().lasting(10))
-    with pytest.raises(Refused, match="queue short allows 5"):
+    with pytest.raises(QueueRefused, match="queue short allows 5"):
         world.tell(Alter(job, queue="short"))
     world.tell(Alter(job, queue="short", walltime=5))
     assert world.job(job).queue == "short"
@@ -311,7 +311,7 @@ def test_a_job_cannot_be_moved_to_a_queue_on_whose_nodes_it_can_never_run() -> N
     world = World(machine(4, named={"small": 1}), QueueConfig(), small)
     world.submit(a_job(nodes=4))
     job = world.submit(a_job(nodes=2))
-    with pytest.raises(Refused, match="small"):
+    with pytest.raises(QueueRefused, match="small"):
         world.tell(Alter(job, queue="small"))
     assert world.job(job).queue == "default"
 
@@ -329,5 +329,5 @@ def test_a_job_that_was_told_to_go_is_not_given_more_time() -> None:
     world = World(machine(1))
     job = world.submit(a_job())
     world.tell(Cancel(job))
-    with pytest.raises(Refused, match="it cannot be changed any more"):
+    with pytest.raises(QueueRefused, match="it cannot be changed any more"):
         world.tell(Alter(job, walltime=100))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from fluxnetes.queue.changes import Event
-from fluxnetes.queue.jobs import Job
-from fluxnetes.queue.states import State
+from fluxnetes.queue.changes import JobEvent
+from fluxnetes.queue.jobs import QueueJob
+from fluxnetes.queue.states import JobState
 
 
 class Watch:
@@ -15,19 +15,19 @@ class Watch:
     def __init__(self) -> None:
         self._promised: dict[int, int] = {}
 
-    def see(self, events: Iterable[Event], jobs: Mapping[int, Job]) -> None:
+    def see(self, events: Iterable[JobEvent], jobs: Mapping[int, QueueJob]) -> None:
         for event in events:
             if event.kind == "planned":
                 self._see_planned(event)
             elif event.kind == "unplanned":
                 assert event.reason, f"job {event.job} lost its promise, and nobody says why"
                 self._promised.pop(event.job, None)
-            elif event.after is State.ALLOCATED:
+            elif event.after is JobState.ALLOCATED:
                 self._see_start(event, jobs[event.job])
             elif event.kind == "transition":
                 self._promised.pop(event.job, None)
 
-    def _see_planned(self, event: Event) -> None:
+    def _see_planned(self, event: JobEvent) -> None:
         assert event.start is not None
         before = self._promised.get(event.job)
         moved_later = before is not None and event.start > before
@@ -36,7 +36,7 @@ class Watch:
         )
         self._promised[event.job] = event.start
 
-    def _see_start(self, event: Event, job: Job) -> None:
+    def _see_start(self, event: JobEvent, job: QueueJob) -> None:
         # An array is promised something as a whole, and its next task starts.
         id = job.id if job.parent is None else job.parent
         promised = self._promised.pop(id, event.at)

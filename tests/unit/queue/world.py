@@ -24,14 +24,14 @@ from dataclasses import replace
 
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.match.matcher import Matcher
-from fluxnetes.queue.changes import Changes, Event
-from fluxnetes.queue.config import Config, QueueConfig
+from fluxnetes.queue.changes import Changes, JobEvent
+from fluxnetes.queue.config import QueueConfig, SchedulerConfig
 from fluxnetes.queue.events import Ended, Started, Submit
 from fluxnetes.queue.events import Event as Happening
 from fluxnetes.queue.explain import Explanation
-from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.queue.scheduler import Scheduler
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from tests.unit.queue.build import JobToBe
 from tests.unit.queue.keeper import Keeper
 from tests.unit.queue.watch import Watch
@@ -63,7 +63,7 @@ class World:
         self,
         graph: ResourceGraph,
         *queues: QueueConfig,
-        config: Config | None = None,
+        config: SchedulerConfig | None = None,
         way: Way | None = None,
     ) -> None:
         self.now = 0
@@ -71,7 +71,7 @@ class World:
         self.graph = graph
         self.carries_out = True
         """Whether what is allocated runs at once."""
-        config = config or Config()
+        config = config or SchedulerConfig()
         self._config = replace(config, queues=queues) if queues else config
         self.keeper = Keeper()
         self._watch = Watch()
@@ -131,7 +131,7 @@ class World:
 
     def _carry_out(self) -> None:
         for id, job in list(self.queue.jobs.items()):
-            if job.state is State.ALLOCATED:
+            if job.state is JobState.ALLOCATED:
                 self.queue.apply(Started(id), self.now)
         self._write_down()
 
@@ -172,23 +172,23 @@ class World:
         over = [j.id for j in self._leaving() if j.deadline is not None and j.deadline <= instant]
         self.tell(*(Ended(job) for job in over))
 
-    def _leaving(self) -> list[Job]:
+    def _leaving(self) -> list[QueueJob]:
         """Those who will leave by themselves."""
         return [
             job
             for job in self.keeper.jobs.values()
-            if job.state is State.RUNNING and job.id not in self._staying
+            if job.state is JobState.RUNNING and job.id not in self._staying
         ]
 
     # -- looking -------------------------------------------------------------------------------
 
-    def job(self, id: int) -> Job:
+    def job(self, id: int) -> QueueJob:
         return self.keeper.jobs[id]
 
-    def state(self, id: int) -> State:
+    def state(self, id: int) -> JobState:
         return self.job(id).state
 
-    def states(self, *ids: int) -> list[State]:
+    def states(self, *ids: int) -> list[JobState]:
         return [self.state(id) for id in ids]
 
     def start(self, id: int) -> int | None:
@@ -213,7 +213,7 @@ class World:
     def why(self, id: int) -> str:
         return self.explain(id).reason
 
-    def story(self, id: int) -> list[Event]:
+    def story(self, id: int) -> list[JobEvent]:
         return [event for event in self.keeper.events if event.job == id]
 
     def promised(self, id: int) -> list[int | None]:

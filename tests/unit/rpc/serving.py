@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import grpc
 
 from fluxnetes.rpc.dialects.choice import USUAL, services
-from fluxnetes.rpc.server import Server, Settings, serving
-from fluxnetes.service.matcher_backend import Alone
-from fluxnetes.service.matcher_ops import Matching
+from fluxnetes.rpc.server import GrpcServer, ServerSettings, serving
+from fluxnetes.service.matcher_backend import MatcherBackend
+from fluxnetes.service.matcher_ops import MatcherOperations
 from fluxnetes.v1 import resources_pb2 as v1
 
 STATUS = "/fluxnetes.v1.ResourceService/GetStatus"
@@ -22,8 +22,8 @@ WATCH = "/fluxnetes.v1.ResourceService/WatchResources"
 class Served:
     """A server that serves, and what it serves."""
 
-    server: Server
-    host: Alone
+    server: GrpcServer
+    host: MatcherBackend
 
     @property
     def address(self) -> str:
@@ -32,13 +32,13 @@ class Served:
 
 @asynccontextmanager
 async def served(
-    settings: Settings | None = None, dialects: tuple[str, ...] = USUAL, graph: str = ""
+    settings: ServerSettings | None = None, dialects: tuple[str, ...] = USUAL, graph: str = ""
 ) -> AsyncIterator[Served]:
-    host = Alone(Matching())
+    host = MatcherBackend(MatcherOperations())
     try:
         if graph:
             await host.load(graph, "jgf", "")
-        settings = settings or Settings("127.0.0.1:0")
+        settings = settings or ServerSettings("127.0.0.1:0")
         async with serving(services(host, dialects), settings) as server:
             yield Served(server, host)
     finally:

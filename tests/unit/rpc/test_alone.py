@@ -11,23 +11,23 @@ import pytest
 
 from fluxnetes.match.answers import Outcome
 from fluxnetes.service.errors import Invalid, NoGraph, UnknownJob
-from fluxnetes.service.matcher_backend import Alone
-from fluxnetes.service.matcher_ops import LARGEST_JOB, Matching
+from fluxnetes.service.matcher_backend import MatcherBackend
+from fluxnetes.service.matcher_ops import LARGEST_JOB, MatcherOperations
 from fluxnetes.service.requests.jobspec_cache import read_jobspec
-from fluxnetes.service.values import Adoption, Grant, Wish
+from fluxnetes.service.values import AllocationUpdate, Grant, MatchCall
 from tests.integration.rpc.graphs import a_cluster, another_node
 from tests.integration.rpc.jobspecs import slots
 
 GRAPH = a_cluster(2, 4)
 
 
-def a_wish(cores: int = 1, **more: object) -> Wish:
-    return Wish(read_jobspec(slots(1, cores)), **more)  # type: ignore[arg-type]
+def a_wish(cores: int = 1, **more: object) -> MatchCall:
+    return MatchCall(read_jobspec(slots(1, cores)), **more)  # type: ignore[arg-type]
 
 
 @asynccontextmanager
-async def a_host(graph: str = GRAPH) -> AsyncIterator[Alone]:
-    host = Alone(Matching())
+async def a_host(graph: str = GRAPH) -> AsyncIterator[MatcherBackend]:
+    host = MatcherBackend(MatcherOperations())
     try:
         if graph:
             await host.load(graph, "jgf", "")
@@ -36,11 +36,11 @@ async def a_host(graph: str = GRAPH) -> AsyncIterator[Alone]:
         await host.close()
 
 
-async def held(host: Alone) -> set[int]:
+async def held(host: MatcherBackend) -> set[int]:
     return {view.id for view in await host.job_views(None)}
 
 
-async def free(host: Alone) -> int:
+async def free(host: MatcherBackend) -> int:
     return sum(pool.free for view in await host.node_views(None) for pool in view.pools)
 
 
@@ -51,7 +51,7 @@ class Slow:
         self.begun = threading.Event()
         self.let = threading.Event()
 
-    def __call__(self, matching: Matching, wish: Wish) -> Grant:
+    def __call__(self, matching: MatcherOperations, wish: MatchCall) -> Grant:
         grant = _match(matching, wish)
         self.begun.set()
         self.let.wait(10)
@@ -61,17 +61,17 @@ class Slow:
         assert await asyncio.to_thread(self.begun.wait, 10)
 
 
-_match = Matching.match
+_match = MatcherOperations.match
 
 
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> Slow:
     slow = Slow()
-    monkeypatch.setattr(Matching, "match", lambda matching, wish: slow(matching, wish))
+    monkeypatch.setattr(MatcherOperations, "match", lambda matching, wish: slow(matching, wish))
     return slow
 
 
-async def settled(host: Alone) -> None:
+async def settled(host: MatcherBackend) -> None:
     """Until what was undone is undone: it comes in line when the loop has heard of it."""
     await host.status()
     await host.status()
@@ -184,10 +184,10 @@ async def test_numbers_that_callers_chose_are_not_given_again() -> None:
         text = (await host.match(a_wish(format="jgf"))).text
         await host.match(a_wish())
         await host.cancel(1)
-        assert await host.update(Adoption(1, text, "jgf", 0, 60))
+        assert await host.update(AllocationUpdate(1, text, "jgf", 0, 60))
         assert (await host.match(a_wish())).job == 3
         await host.cancel(1)
-        assert await host.update(Adoption(40, text, "jgf", 0, 60))
+        assert await host.update(AllocationUpdate(40, text, "jgf", 0, 60))
         assert (await host.match(a_wish())).job == 41
         for job in await held(host):
             await host.cancel(job)
@@ -199,17 +199,17 @@ async def test_numbers_that_leave_no_room_for_ours_are_refused(number: int) -> N
     async with a_host() as host:
         text = (await host.match(a_wish(format="jgf"))).text
         with pytest.raises(Invalid) as refused:
-            await host.update(Adoption(number, text, "jgf", 0, 60))
+            await host.update(AllocationUpdate(number, text, "jgf", 0, 60))
         assert refused.value.field == "job"
 
 
 async def test_what_another_has_cannot_be_adopted() -> None:
     async with a_host() as host:
         text = (await host.match(a_wish(format="jgf"))).text
-        busy = await host.update(Adoption(7, text, "jgf", 0, 60))
+        busy = await host.update(AllocationUpdate(7, text, "jgf", 0, 60))
         assert (busy.outcome, bool(busy)) == (Outcome.BUSY, False)
         with pytest.raises(Invalid, match="holds resources already"):
-            await host.update(Adoption(1, text, "jgf", 0, 60))
+            await host.update(AllocationUpdate(1, text, "jgf", 0, 60))
 
 
 # -- the graph -------------------------------------------------------------------------------------
@@ -283,4 +283,4 @@ async def test_the_policy_of_one_graph_is_not_that_of_the_next() -> None:
 
 def test_a_policy_that_makes_no_sense_is_found_out_at_once() -> None:
     with pytest.raises(Invalid, match="best"):
-        Matching("best")
+        MatcherOperations("best")

@@ -12,9 +12,14 @@ import pytest
 from cryptography import x509
 from cryptography.x509 import Certificate
 
-from fluxnetes.common.certificates import Signed, issue_client, issue_server, make_authority
-from fluxnetes.rpc.credentials import BadCertificates, Files, Own
-from fluxnetes.rpc.server import Settings
+from fluxnetes.common.certificates import (
+    SignedCertificate,
+    issue_client,
+    issue_server,
+    make_authority,
+)
+from fluxnetes.rpc.credentials import CertificateFiles, InvalidCertificates, OwnCertificates
+from fluxnetes.rpc.server import ServerSettings
 from tests.unit.rpc.serving import served, status
 
 DAY = timedelta(days=1)
@@ -30,7 +35,7 @@ def names(found: Certificate) -> set[str]:
     return set(known.get_values_for_type(x509.DNSName)) | addresses
 
 
-def write(folder: Path, made: Signed, name: str = "tls") -> tuple[Path, Path]:
+def write(folder: Path, made: SignedCertificate, name: str = "tls") -> tuple[Path, Path]:
     """Put a certificate and its key where a server looks for them."""
     folder.mkdir(exist_ok=True)
     paths = folder / f"{name}.crt", folder / f"{name}.key"
@@ -41,11 +46,13 @@ def write(folder: Path, made: Signed, name: str = "tls") -> tuple[Path, Path]:
     return paths
 
 
-def a_server(authority: Signed, lasts: timedelta = DAY, now: datetime | None = None) -> Signed:
+def a_server(
+    authority: SignedCertificate, lasts: timedelta = DAY, now: datetime | None = None
+) -> SignedCertificate:
     return issue_server(authority, "test", ("127.0.0.1",), ("localhost",), lasts, now)
 
 
-def trusting(authority: bytes, client: Signed | None = None) -> grpc.ChannelCredentials:
+def trusting(authority: bytes, client: SignedCertificate | None = None) -> grpc.ChannelCredentials:
     if client is None:
         return grpc.ssl_channel_credentials(authority)
     return grpc.ssl_channel_credentials(authority, client.key, client.certificate)
@@ -68,8 +75,8 @@ async def can_call(address: str, shown: grpc.ChannelCredentials) -> bool:
 async def test_with_certificates_of_our_own_clients_who_trust_our_authority_can_call(
     tmp_path: Path,
 ) -> None:
-    own = Own(tmp_path / "service")
-    async with served(Settings("127.0.0.1:0", own.files())) as up:
+    own = OwnCertificates(tmp_path / "service")
+    async with served(ServerSettings("127.0.0.1:0", own.files())) as up:
         assert await can_call(up.address, trusting(own.authority.read_bytes()))
         stranger = make_authority("stranger", DAY)
         assert not await can_call(up.address, trusting(stranger.certificate))
@@ -80,7 +87,7 @@ async def test_with_certificates_of_our_own_clients_who_trust_our_authority_can_
 
 
 def test_keys_are_for_us_alone(tmp_path: Path) -> None:
-    own = Own(tmp_path / "service")
+    own = OwnCertificates(tmp_path / "service")
     own.files()
     assert stat.S_IMODE(own.folder.stat().st_mode) == 0o700
     for key in ("ca.key", "tls.key"):
@@ -88,23 +95,23 @@ def test_keys_are_for_us_alone(tmp_path: Path) -> None:
 
 
 def test_our_certificate_is_for_all_names_we_are_called_by(tmp_path: Path) -> None:
-    files = Own(tmp_path, ("match.example.org", "10.0.0.7", "fd00::7")).files()
+    files = OwnCertificates(tmp_path, ("match.example.org", "10.0.0.7", "fd00::7")).files()
     usual = {"localhost", "127.0.0.1", "::1"}
     wanted = usual | {"match.example.org", "10.0.0.7", "fd00::7"}
     assert names(certificate(files.certificate)) >= wanted
 
 
 def test_what_is_there_and_good_is_used_again(tmp_path: Path) -> None:
-    before = Own(tmp_path).files()
+    before = OwnCertificates(tmp_path).files()
     was = before.certificate.read_bytes(), (tmp_path / "ca.crt").read_bytes()
-    Own(tmp_path).files()
+    OwnCertificates(tmp_path).files()
     assert (before.certificate.read_bytes(), (tmp_path / "ca.crt").read_bytes()) == was
 
 
 def test_another_name_needs_another_certificate_but_no_other_authority(tmp_path: Path) -> None:
-    Own(tmp_path).files()
+    OwnCertificates(tmp_path).files()
     authority = (tmp_path / "ca.crt").read_bytes()
-    files = Own(tmp_path, ("other.example.org",)).files()
+    files = OwnCertificates(tmp_path, ("other.example.org",)).files()
     assert "other.example.org" in names(certificate(files.certificate))
     assert (tmp_path / "ca.crt").read_bytes() == authority
 
@@ -113,9 +120,11 @@ def test_another_name_needs_another_certificate_but_no_other_authority(tmp_path:
 def test_ours_is_renewed_when_two_thirds_of_its_time_are_over(
     tmp_path: Path, passed: float, renewed: bool
 ) -> None:
-    own = Own(tmp_path)
+    own = OwnCertificates(tmp_path)
     own.files()
-    authority = Signed(*(own.authority.with_suffix(s).read_bytes() for s in (".crt", ".key")))
+    authority = SignedCertificate(
+        *(own.authority.with_suffix(s).read_bytes() for s in (".crt", ".key"))
+    )
     lasts = timedelta(days=90)
     made = datetime.now(UTC) - lasts * passed
     addresses, called = ("127.0.0.1", "::1"), ("localhost", os.uname().nodename)
@@ -128,22 +137,24 @@ def test_ours_is_renewed_when_two_thirds_of_its_time_are_over(
 @pytest.mark.parametrize("broken", ["tls.crt", "tls.key", "ca.crt"])
 @pytest.mark.parametrize("how", ["missing", "nonsense"])
 async def test_what_is_lost_or_spoiled_is_made_again(tmp_path: Path, broken: str, how: str) -> None:
-    own = Own(tmp_path)
+    own = OwnCertificates(tmp_path)
     own.files()
     if how == "missing":
         (tmp_path / broken).unlink()
     else:
         (tmp_path / broken).write_text("-----BEGIN NONSENSE-----\n")
-    async with served(Settings("127.0.0.1:0", own.files())) as up:
+    async with served(ServerSettings("127.0.0.1:0", own.files())) as up:
         assert await can_call(up.address, trusting(own.authority.read_bytes()))
 
 
 async def test_a_server_that_runs_renews_its_own(tmp_path: Path) -> None:
-    own = Own(tmp_path)
-    async with served(Settings("127.0.0.1:0", own.files())) as up:
+    own = OwnCertificates(tmp_path)
+    async with served(ServerSettings("127.0.0.1:0", own.files())) as up:
         trust = trusting(own.authority.read_bytes())
         assert await can_call(up.address, trust)
-        authority = Signed(*(own.authority.with_suffix(s).read_bytes() for s in (".crt", ".key")))
+        authority = SignedCertificate(
+            *(own.authority.with_suffix(s).read_bytes() for s in (".crt", ".key"))
+        )
         old = issue_server(
             authority, "old", ("127.0.0.1",), ("localhost",), 3 * DAY, datetime.now(UTC) - 4 * DAY
         )
@@ -157,8 +168,8 @@ async def test_a_server_that_runs_renews_its_own(tmp_path: Path) -> None:
 
 async def test_files_that_changed_are_used_without_a_restart(tmp_path: Path) -> None:
     first, second = make_authority("first", DAY), make_authority("second", DAY)
-    files = Files(*write(tmp_path, a_server(first)))
-    async with served(Settings("127.0.0.1:0", files)) as up:
+    files = CertificateFiles(*write(tmp_path, a_server(first)))
+    async with served(ServerSettings("127.0.0.1:0", files)) as up:
         assert await can_call(up.address, trusting(first.certificate))
         assert not await can_call(up.address, trusting(second.certificate))
         write(tmp_path, a_server(second))
@@ -170,8 +181,8 @@ async def test_files_that_make_no_sense_any_more_change_nothing(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     authority = make_authority("first", DAY)
-    files = Files(*write(tmp_path, a_server(authority)))
-    async with served(Settings("127.0.0.1:0", files)) as up:
+    files = CertificateFiles(*write(tmp_path, a_server(authority)))
+    async with served(ServerSettings("127.0.0.1:0", files)) as up:
         other = a_server(authority)
         for spoil in (
             lambda: files.certificate.write_bytes(other.certificate),  # the key is not there yet
@@ -190,19 +201,19 @@ def test_to_begin_with_files_that_make_no_sense_are_refused(
 ) -> None:
     authority = make_authority("first", DAY)
     clients, _ = write(tmp_path, authority, "clients")
-    files = Files(*write(tmp_path, a_server(authority)), clients)
+    files = CertificateFiles(*write(tmp_path, a_server(authority)), clients)
     (tmp_path / broken).unlink()
     if how == "nonsense":
         (tmp_path / broken).write_text("nonsense")
-    with pytest.raises(BadCertificates, match=broken):
+    with pytest.raises(InvalidCertificates, match=broken):
         files.credentials()
 
 
 def test_a_key_that_is_not_the_certificates_is_refused(tmp_path: Path) -> None:
     authority = make_authority("first", DAY)
-    files = Files(*write(tmp_path, a_server(authority)))
+    files = CertificateFiles(*write(tmp_path, a_server(authority)))
     files.key.write_bytes(a_server(authority).key)
-    with pytest.raises(BadCertificates, match="key"):
+    with pytest.raises(InvalidCertificates, match="key"):
         files.credentials()
 
 
@@ -212,9 +223,9 @@ def test_a_key_that_is_not_the_certificates_is_refused(tmp_path: Path) -> None:
 async def test_with_an_authority_for_clients_only_those_it_signed_can_call(
     tmp_path: Path,
 ) -> None:
-    own, clients = Own(tmp_path / "service"), make_authority("clients", DAY)
+    own, clients = OwnCertificates(tmp_path / "service"), make_authority("clients", DAY)
     theirs, _ = write(tmp_path, clients, "clients")
-    async with served(Settings("127.0.0.1:0", own.files(theirs))) as up:
+    async with served(ServerSettings("127.0.0.1:0", own.files(theirs))) as up:
         ours = own.authority.read_bytes()
         ada = issue_client(clients, "ada", None, DAY)
         assert await can_call(up.address, trusting(ours, ada))
@@ -230,12 +241,12 @@ async def test_another_authority_for_clients_counts_from_the_next_handshake_on(
     tmp_path: Path,
 ) -> None:
     own, first, second = (
-        Own(tmp_path / "service"),
+        OwnCertificates(tmp_path / "service"),
         make_authority("first", DAY),
         make_authority("second", DAY),
     )
     theirs, _ = write(tmp_path, first, "clients")
-    async with served(Settings("127.0.0.1:0", own.files(theirs))) as up:
+    async with served(ServerSettings("127.0.0.1:0", own.files(theirs))) as up:
         ours = own.authority.read_bytes()
         ada, bob = (issue_client(each, "x", None, DAY) for each in (first, second))
         assert await can_call(up.address, trusting(ours, ada))

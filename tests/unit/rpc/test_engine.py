@@ -12,12 +12,12 @@ from functools import partial
 
 import pytest
 
-from fluxnetes.service.concurrency.worker_thread import Engine
+from fluxnetes.service.concurrency.worker_thread import WorkerThread
 
 
 @asynccontextmanager
-async def an_engine() -> AsyncIterator[Engine]:
-    engine = Engine("test")
+async def an_engine() -> AsyncIterator[WorkerThread]:
+    engine = WorkerThread("test")
     try:
         yield engine
     finally:
@@ -168,7 +168,7 @@ async def test_to_close_is_to_let_the_rest_be_done() -> None:
         done.append(number)
         return ""
 
-    engine = Engine("test")
+    engine = WorkerThread("test")
     gate = Gate()
     waiting = [asyncio.create_task(engine.do(gate))]
     waiting += [asyncio.create_task(engine.do(partial(note, n))) for n in range(5)]
@@ -191,7 +191,7 @@ async def test_whenever_calls_are_given_up_what_was_done_is_answered_or_undone(s
         held.add(number)
         return number
 
-    async def ask(engine: Engine, number: int) -> int:
+    async def ask(engine: WorkerThread, number: int) -> int:
         return await engine.do(lambda: take(number), held.discard)
 
     async with an_engine() as engine:

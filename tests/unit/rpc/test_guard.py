@@ -11,8 +11,8 @@ import pytest
 from grpc_health.v1 import health_pb2
 
 from fluxnetes.rpc import guard as guards
-from fluxnetes.rpc.guard import BadTokens, Guard
-from fluxnetes.rpc.server import Settings
+from fluxnetes.rpc.guard import InvalidTokens, TokenGuard
+from fluxnetes.rpc.server import ServerSettings
 from fluxnetes.v1 import resources_pb2 as v1
 from tests.unit.rpc.serving import WATCH, served, status
 
@@ -43,7 +43,7 @@ def shown(token: str) -> tuple[tuple[str, str], ...]:
 
 
 def test_whoever_shows_a_token_of_the_file_is_known_by_name(write: Write) -> None:
-    guard = Guard(write(f"# for tests\n\nada {ADA}\n  bob\t{BOB}  \n"))
+    guard = TokenGuard(write(f"# for tests\n\nada {ADA}\n  bob\t{BOB}  \n"))
     assert guard.caller(shown(ADA)) == "ada"
     assert guard.caller(shown(BOB)) == "bob"
 
@@ -68,11 +68,11 @@ def test_whoever_shows_a_token_of_the_file_is_known_by_name(write: Write) -> Non
     ],
 )
 def test_whoever_shows_anything_else_is_nobody(write: Write, metadata: object) -> None:
-    assert Guard(write(f"ada {ADA}\n# {BOB}")).caller(metadata) is None
+    assert TokenGuard(write(f"ada {ADA}\n# {BOB}")).caller(metadata) is None
 
 
 def test_the_file_is_read_anew_when_it_changed(write: Write) -> None:
-    guard = Guard(write(f"ada {ADA}\n"))
+    guard = TokenGuard(write(f"ada {ADA}\n"))
     write(f"bob {BOB}\n")
     assert (guard.caller(shown(ADA)), guard.caller(shown(BOB))) == (None, "bob")
 
@@ -80,7 +80,7 @@ def test_the_file_is_read_anew_when_it_changed(write: Write) -> None:
 def test_the_file_is_not_read_as_long_as_it_is_the_same(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    guard = Guard(write(f"ada {ADA}\n"))
+    guard = TokenGuard(write(f"ada {ADA}\n"))
     monkeypatch.setattr(guards, "read_tokens", lambda file: pytest.fail("it was read"))
     assert guard.caller(shown(ADA)) == "ada"
 
@@ -90,7 +90,7 @@ def test_a_file_that_makes_no_sense_any_more_changes_nothing(
     write: Write, text: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Whoever edits it must not let everybody in, nor shut everybody out."""
-    guard = Guard(write(f"ada {ADA}\n"))
+    guard = TokenGuard(write(f"ada {ADA}\n"))
     write(text)
     assert guard.caller(shown(ADA)) == "ada"
     assert guard.caller(shown(BOB)) is None
@@ -101,7 +101,7 @@ def test_a_file_that_makes_no_sense_any_more_changes_nothing(
 
 def test_a_file_that_is_gone_changes_nothing_until_it_is_there_again(write: Write) -> None:
     file = write(f"ada {ADA}\n")
-    guard = Guard(file)
+    guard = TokenGuard(file)
     file.unlink()
     assert guard.caller(shown(ADA)) == "ada"
     write(f"bob {BOB}\n")
@@ -112,8 +112,8 @@ def test_a_file_that_is_gone_changes_nothing_until_it_is_there_again(write: Writ
 def test_a_file_that_others_can_read_or_write_is_refused(write: Write, mode: int) -> None:
     file = write(f"ada {ADA}\n")
     file.chmod(mode)
-    with pytest.raises(BadTokens, match="chmod o="):
-        Guard(file)
+    with pytest.raises(InvalidTokens, match="chmod o="):
+        TokenGuard(file)
 
 
 @pytest.mark.parametrize(
@@ -124,14 +124,14 @@ def test_to_begin_with_a_bad_file_is_refused_with_its_name(
     write: Write, text: str, why: str
 ) -> None:
     file = write(text)
-    with pytest.raises(BadTokens, match=why) as refused:
-        Guard(file)
+    with pytest.raises(InvalidTokens, match=why) as refused:
+        TokenGuard(file)
     assert str(file) in str(refused.value)
 
 
 def test_tokens_are_not_kept_as_they_are(write: Write) -> None:
     """Whoever sees our memory, or a report of a crash, sees only what they are hashed to."""
-    guard = Guard(write(f"ada {ADA}\n"))
+    guard = TokenGuard(write(f"ada {ADA}\n"))
     assert ADA not in repr(vars(guard))
 
 
@@ -140,7 +140,7 @@ def test_all_tokens_are_compared_whatever_is_shown(
 ) -> None:
     """How long it takes must not say which one was right, or nearly."""
     tokens = [f"{n:016d}" for n in range(20)]
-    guard = Guard(write("\n".join(f"user{n} {token}" for n, token in enumerate(tokens))))
+    guard = TokenGuard(write("\n".join(f"user{n} {token}" for n, token in enumerate(tokens))))
     compared: list[bytes] = []
 
     def compare(known: bytes, digest: bytes) -> bool:
@@ -157,7 +157,7 @@ def test_all_tokens_are_compared_whatever_is_shown(
 
 
 async def test_a_server_with_tokens_answers_those_who_have_one(write: Write) -> None:
-    settings = Settings("127.0.0.1:0", guard=Guard(write(f"ada {ADA}\n")))
+    settings = ServerSettings("127.0.0.1:0", guard=TokenGuard(write(f"ada {ADA}\n")))
     async with (
         served(settings) as up,
         grpc.aio.insecure_channel(up.address) as channel,
@@ -171,7 +171,7 @@ async def test_a_server_with_tokens_answers_those_who_have_one(write: Write) -> 
 
 
 async def test_streams_and_old_dialects_are_guarded_too(write: Write) -> None:
-    settings = Settings("127.0.0.1:0", guard=Guard(write(f"ada {ADA}\n")))
+    settings = ServerSettings("127.0.0.1:0", guard=TokenGuard(write(f"ada {ADA}\n")))
     async with served(settings) as up, grpc.aio.insecure_channel(up.address) as channel:
         watch = channel.unary_stream(WATCH, v1.WatchResourcesRequest.SerializeToString, bytes)
         with pytest.raises(grpc.aio.AioRpcError) as refused:
@@ -190,7 +190,7 @@ async def test_streams_and_old_dialects_are_guarded_too(write: Write) -> None:
 
 
 async def test_health_may_be_asked_by_everybody(write: Write) -> None:
-    settings = Settings("127.0.0.1:0", guard=Guard(write(f"ada {ADA}\n")))
+    settings = ServerSettings("127.0.0.1:0", guard=TokenGuard(write(f"ada {ADA}\n")))
     async with served(settings) as up, grpc.aio.insecure_channel(up.address) as channel:
         check = channel.unary_unary(
             "/grpc.health.v1.Health/Check",

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluxnetes.service.changelog import Journal
+from fluxnetes.service.changelog import ChangeLog
 from tests.property.profile import examples
 
 KEPT = 4
@@ -24,7 +24,7 @@ def test_a_watcher_hears_of_all_that_changed_since_or_that_it_is_too_long_ago(
     steps: list[list[str] | str],
 ) -> None:
     """Against a list of all that ever happened."""
-    journal = Journal(KEPT)
+    journal = ChangeLog(KEPT)
     history: list[set[str] | None] = [None]  # by revision; None: everything is another
     for step in steps:
         if isinstance(step, str):
@@ -51,7 +51,7 @@ def test_a_watcher_hears_of_all_that_changed_since_or_that_it_is_too_long_ago(
 @given(_steps)
 @examples(100)
 def test_those_that_changed_last_are_told_last(steps: list[list[str] | str]) -> None:
-    journal = Journal()
+    journal = ChangeLog()
     when: dict[str, int] = {}
     for number, step in enumerate(steps):
         if not isinstance(step, str):
@@ -63,7 +63,7 @@ def test_those_that_changed_last_are_told_last(steps: list[list[str] | str]) -> 
 
 
 async def test_whoever_waits_wakes_up_when_something_changes() -> None:
-    journal = Journal()
+    journal = ChangeLog()
     changes: list[Callable[[], None]] = [
         lambda: journal.note(["a"]),
         journal.reset,
@@ -78,18 +78,18 @@ async def test_whoever_waits_wakes_up_when_something_changes() -> None:
 
 
 async def test_whoever_is_behind_does_not_wait() -> None:
-    journal = Journal()
+    journal = ChangeLog()
     journal.note(["a"])
     assert await journal.beyond(0, 10)
 
 
 async def test_whoever_waits_in_vain_is_told_so() -> None:
-    journal = Journal()
+    journal = ChangeLog()
     assert not await journal.beyond(0, 0.01)
 
 
 async def test_many_may_wait() -> None:
-    journal = Journal()
+    journal = ChangeLog()
     waiting = [asyncio.create_task(journal.beyond(0, 10)) for _ in range(100)]
     await asyncio.sleep(0)
     journal.note(["a"])
@@ -99,7 +99,7 @@ async def test_many_may_wait() -> None:
 @given(st.integers(0, 10**15))
 @examples(50)
 def test_a_place_can_be_kept_and_read_again(revision: int) -> None:
-    journal = Journal()
+    journal = ChangeLog()
     assert journal.read(journal.place(revision)) == revision
 
 
@@ -107,11 +107,11 @@ def test_a_place_can_be_kept_and_read_again(revision: int) -> None:
     "place", ["", "-", "1", "x-1", "{name}", "{name}-", "{name}--1", "{name}-1x", "{name}-²"]
 )
 def test_what_is_no_place_of_ours_is_too_long_ago(place: str) -> None:
-    journal = Journal()
+    journal = ChangeLog()
     name = journal.place(0).rpartition("-")[0]
     assert journal.read(place.format(name=name)) == -1
     assert journal.since(-1) is None
 
 
 def test_a_place_of_another_life_is_none_of_this_one() -> None:
-    assert Journal().read(Journal().place(3)) == -1
+    assert ChangeLog().read(ChangeLog().place(3)) == -1

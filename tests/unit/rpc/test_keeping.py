@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from fluxnetes.queue.states import State
-from fluxnetes.service.matcher_ops import Matching
-from fluxnetes.service.persistence.allocations import Book
+from fluxnetes.queue.states import JobState
+from fluxnetes.service.matcher_ops import MatcherOperations
+from fluxnetes.service.persistence.allocations import AllocationJournal
 from fluxnetes.service.requests.jobspec_cache import read_jobspec
-from fluxnetes.service.values import Wish
+from fluxnetes.service.values import MatchCall
 from tests.integration.rpc.graphs import a_cluster
 from tests.integration.rpc.jobspecs import slots
 
 
-def a_book(reserve: bool = False) -> tuple[Book, Matching]:
+def a_book(reserve: bool = False) -> tuple[AllocationJournal, MatcherOperations]:
     """With one job, or with one and its successor."""
-    matching, book = Matching(), Book()
+    matching, book = MatcherOperations(), AllocationJournal()
     matching.load(a_cluster(1, 1))
     for _ in range(2 if reserve else 1):
-        grant = matching.match(Wish(read_jobspec(slots(1, 1)), reserve=True))
+        grant = matching.match(MatchCall(read_jobspec(slots(1, 1)), reserve=True))
         book.enter(matching.matcher.jobs[grant.job], matching)
     return book, matching
 
@@ -27,16 +27,16 @@ def test_what_began_is_written_as_begun_also_when_it_has_ended_meanwhile() -> No
     begun = book.take_changes()
     book.end(1, 7, "why")
     ended = book.take_changes()
-    assert begun.jobs[1].state is State.RUNNING
+    assert begun.jobs[1].state is JobState.RUNNING
     assert begun.allocations[1] is not None
-    assert (ended.jobs[1].state, ended.jobs[1].reason) == (State.CANCELLED, "why")
+    assert (ended.jobs[1].state, ended.jobs[1].reason) == (JobState.CANCELLED, "why")
     assert ended.allocations == {1: None}
 
 
 def test_what_is_reserved_is_written_as_allocated_for_later() -> None:
     book, _ = a_book(reserve=True)
     changes = book.take_changes()
-    assert (changes.jobs[2].state, changes.jobs[2].start) == (State.ALLOCATED, 3600)
+    assert (changes.jobs[2].state, changes.jobs[2].start) == (JobState.ALLOCATED, 3600)
     assert changes.step == 2
 
 

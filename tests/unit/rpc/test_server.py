@@ -8,7 +8,7 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2
 
-from fluxnetes.rpc.server import CannotListen, Settings
+from fluxnetes.rpc.server import CannotListen, ServerSettings
 from fluxnetes.v1 import jobs_pb2 as v1
 from tests.integration.rpc.graphs import a_cluster
 from tests.integration.rpc.jobspecs import slots
@@ -73,7 +73,7 @@ async def test_whoever_watches_health_hears_that_the_server_goes() -> None:
 async def test_an_address_that_is_taken_is_said_to_be() -> None:
     async with served() as up:
         with pytest.raises(CannotListen, match=f"cannot listen on 127.0.0.1:{up.server.port}"):
-            async with served(Settings(f"127.0.0.1:{up.server.port}")):
+            async with served(ServerSettings(f"127.0.0.1:{up.server.port}")):
                 pass
 
 

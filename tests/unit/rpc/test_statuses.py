@@ -15,13 +15,13 @@ from fluxnetes.match.answers import Outcome
 from fluxnetes.rpc.grpc_status import code_of, details_of, text_of
 from fluxnetes.service import errors
 from fluxnetes.service.errors import (
-    Away,
     Denied,
     Invalid,
     NoFit,
     NoGraph,
     NoQueue,
-    Refusal,
+    ServiceError,
+    Unavailable,
     UnknownJob,
     WrongState,
 )
@@ -36,11 +36,11 @@ ALL = [
     (NoGraph(), "NO_GRAPH", StatusCode.FAILED_PRECONDITION),
     (NoQueue(), "NO_QUEUE", StatusCode.UNIMPLEMENTED),
     (Denied("no"), "DENIED", StatusCode.PERMISSION_DENIED),
-    (Away("later"), "NOT_LEADING", StatusCode.UNAVAILABLE),
+    (Unavailable("later"), "NOT_LEADING", StatusCode.UNAVAILABLE),
 ]
 
 
-def status_of(refusal: Refusal) -> Status:
+def status_of(refusal: ServiceError) -> Status:
     [(key, value)] = details_of(refusal)
     assert key == "grpc-status-details-bin"
     return Status.FromString(value)
@@ -48,7 +48,7 @@ def status_of(refusal: Refusal) -> Status:
 
 @pytest.mark.parametrize(("refusal", "reason", "code"), ALL)
 def test_every_refusal_has_a_code_for_programs_and_a_text_for_people(
-    refusal: Refusal, reason: str, code: StatusCode
+    refusal: ServiceError, reason: str, code: StatusCode
 ) -> None:
     assert code_of(refusal) == (reason, code)
     status, info = status_of(refusal), ErrorInfo()
@@ -59,7 +59,7 @@ def test_every_refusal_has_a_code_for_programs_and_a_text_for_people(
 
 def test_none_is_forgotten() -> None:
     kinds = [each for each in vars(errors).values() if isinstance(each, type)]
-    known = {each for each in kinds if issubclass(each, Refusal)} - {Refusal}
+    known = {each for each in kinds if issubclass(each, ServiceError)} - {ServiceError}
     assert known == {type(refusal) for refusal, _, _ in ALL}
 
 

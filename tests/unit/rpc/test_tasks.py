@@ -12,7 +12,7 @@ from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.jobs import Request
 from fluxnetes.service.views.shares import shares
-from fluxnetes.service.views.tasks import Alike, tasks_of
+from fluxnetes.service.views.tasks import EqualTasks, tasks_of
 from tests.unit.match.clusters import a, cluster, cores, gpus, nodes
 
 
@@ -72,12 +72,12 @@ def test_where_it_cannot_be_told_it_is_not_told(request_: Jobspec) -> None:
 
 def test_nobody_has_more_tasks_than_there_are() -> None:
     """A node that is taken whole has room for more than the job has."""
-    three = Alike(3, {"core": 1})
+    three = EqualTasks(3, {"core": 1})
     assert [three.on(node, {"core": 2}) for node in range(4)] == [2, 1, 0, 0]
 
 
 def test_what_is_not_on_a_node_is_enough_for_nothing() -> None:
-    assert Alike(3, {"core": 1, "gpu": 1}).on(0, {"core": 8}) == 0
+    assert EqualTasks(3, {"core": 1, "gpu": 1}).on(0, {"core": 8}) == 0
 
 
 def test_pods_are_where_they_were_seated() -> None:

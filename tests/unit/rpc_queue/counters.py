@@ -21,15 +21,15 @@ from fluxnetes.jobspec.build import core, jobspec, slot
 from fluxnetes.jobspec.model import Jobspec
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Snapshot
-from fluxnetes.queue.config import Config
+from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.queue.events import Submit
-from fluxnetes.queue.jobs import Job, Submission
+from fluxnetes.queue.jobs import QueueJob, Submission
 from fluxnetes.queue.scheduler import Scheduler
-from fluxnetes.queue.states import State
-from fluxnetes.service.caller_leases import Custody
-from fluxnetes.service.mailbox import Petition, Petitions
-from fluxnetes.service.operations import Clerk
-from fluxnetes.service.queue_runner import LoneQueue
+from fluxnetes.queue.states import JobState
+from fluxnetes.service.caller_leases import CallerLeases
+from fluxnetes.service.mailbox import Mailbox, QueueRequest
+from fluxnetes.service.operations import QueueOperations
+from fluxnetes.service.queue_runner import QueueRunner
 from fluxnetes.service.views.nodes import totals
 from tests.integration.rpc.graphs import a_cluster
 
@@ -52,18 +52,18 @@ class Clock:
 class Counter:
     """See the module's docstring."""
 
-    queue: LoneQueue
-    clerk: Clerk
+    queue: QueueRunner
+    clerk: QueueOperations
     clock: Clock
 
-    async def ask(self, petition: Petition[T]) -> T:
+    async def ask(self, petition: QueueRequest[T]) -> T:
         """The answer, after a round."""
         asked = asyncio.create_task(self.queue.petitions.ask(petition))
         await asyncio.sleep(0)
         await self.queue.round()
         return await asked
 
-    async def queued(self, *petitions: Petition[Any]) -> list[asyncio.Task[Any]]:
+    async def queued(self, *petitions: QueueRequest[Any]) -> list[asyncio.Task[Any]]:
         """Asked, all at once, of a queue that has not heard of it yet."""
         asked = [asyncio.create_task(self.queue.petitions.ask(each)) for each in petitions]
         await asyncio.sleep(0)
@@ -77,10 +77,10 @@ class Counter:
 
     # -- looking -------------------------------------------------------------------------------
 
-    def job(self, id: int) -> Job:
+    def job(self, id: int) -> QueueJob:
         return self.queue.scheduler.job(id)
 
-    def state(self, id: int) -> State:
+    def state(self, id: int) -> JobState:
         return self.job(id).state
 
     def free(self, type: str = "core") -> int:
@@ -91,7 +91,9 @@ class Counter:
     def starts(self) -> dict[int, int]:
         """What waiting jobs were promised."""
         jobs = self.queue.scheduler.jobs.values()
-        return {j.id: j.plan.start for j in jobs if j.plan is not None and j.state is State.PENDING}
+        return {
+            j.id: j.plan.start for j in jobs if j.plan is not None and j.state is JobState.PENDING
+        }
 
     # -- others --------------------------------------------------------------------------------
 
@@ -113,23 +115,27 @@ class Counter:
 
 
 def a_counter(
-    nodes: int = 2, cores: int = 4, *, config: Config | None = None, patience: float | None = None
+    nodes: int = 2,
+    cores: int = 4,
+    *,
+    config: SchedulerConfig | None = None,
+    patience: float | None = None,
 ) -> Counter:
     """Nodes of cores, all of them free."""
     graph = read_graph(a_cluster(nodes, cores), "jgf")
-    return open_counter(graph, config or Config(), patience, Clock())
+    return open_counter(graph, config or SchedulerConfig(), patience, Clock())
 
 
 def a_pool_counter(nodes: int = 2, cpu: int = 4000, pods: int = 10) -> Counter:
     """Nodes as Kubernetes has them."""
     sizes = {"cpu": cpu, "memory": 1024, "pods": pods, "tenancy": 1_000_000}
     graph = pool_graph({f"n{number}": sizes for number in range(nodes)})
-    return open_counter(graph, Config(), None, Clock())
+    return open_counter(graph, SchedulerConfig(), None, Clock())
 
 
 def open_counter(
     graph: ResourceGraph,
-    config: Config,
+    config: SchedulerConfig,
     patience: float | None,
     clock: Clock,
     snapshot: Snapshot | None = None,
@@ -137,10 +143,10 @@ def open_counter(
     now, snapshot = int(clock()), snapshot or Snapshot()
     matcher = Matcher(graph, policy=config.match_policy)
     scheduler = Scheduler.resume(matcher, config, snapshot, now=now, validate=True)
-    clerk = Clerk(Custody(patience, clock))
-    petitions = Petitions(tend=clerk.custody.tend, changed=clerk.take, opened=clerk.begin)
+    clerk = QueueOperations(CallerLeases(patience, clock))
+    petitions = Mailbox(tend=clerk.custody.tend, changed=clerk.take, opened=clerk.begin)
     next_id = 1 + max((job.id for job in snapshot.jobs), default=0)
-    queue = LoneQueue(matcher, scheduler, petitions, now=now, next_id=next_id, clock=clock)
+    queue = QueueRunner(matcher, scheduler, petitions, now=now, next_id=next_id, clock=clock)
     petitions.open(queue, lambda: None)
     return Counter(queue, clerk, clock)
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from fluxnetes.graph.readers import read_graph
 from fluxnetes.match.matcher import Matcher
-from fluxnetes.queue.config import Config
-from fluxnetes.service.concurrency.loop_thread import SideLoop
-from fluxnetes.service.mailbox import Petitions
-from fluxnetes.service.queue_backend import Queued
-from fluxnetes.service.queue_runner import LoneQueue, lone_queue
+from fluxnetes.queue.config import SchedulerConfig
+from fluxnetes.service.concurrency.loop_thread import LoopThread
+from fluxnetes.service.mailbox import Mailbox
+from fluxnetes.service.queue_backend import QueueBackend
+from fluxnetes.service.queue_runner import QueueRunner, lone_queue
 from tests.integration.rpc.graphs import a_cluster
 
 
@@ -21,10 +21,10 @@ from tests.integration.rpc.graphs import a_cluster
 class Hosted:
     """A host, and the queue that it asks. Several terms may follow one another."""
 
-    host: Queued
-    petitions: Petitions
-    side: SideLoop
-    queue: LoneQueue | None = None
+    host: QueueBackend
+    petitions: Mailbox
+    side: LoopThread
+    queue: QueueRunner | None = None
     _running: asyncio.Task[None] | None = None
 
     async def there(self, do: Callable[[], object]) -> None:
@@ -35,7 +35,7 @@ class Hosted:
 
         await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(done(), self.side.loop))
 
-    async def open(self, queue: LoneQueue) -> None:
+    async def open(self, queue: QueueRunner) -> None:
         self.queue = queue
 
         def begin() -> None:
@@ -53,16 +53,16 @@ class Hosted:
         await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(end(), self.side.loop))
 
 
-async def a_queue(petitions: Petitions, nodes: int = 2, cores: int = 4) -> LoneQueue:
+async def a_queue(petitions: Mailbox, nodes: int = 2, cores: int = 4) -> QueueRunner:
     matcher = Matcher(read_graph(a_cluster(nodes, cores), "jgf"), policy="lonode")
-    return await lone_queue(matcher, Config(), petitions, None, 0)
+    return await lone_queue(matcher, SchedulerConfig(), petitions, None, 0)
 
 
 @asynccontextmanager
 async def hosted(nodes: int = 2, cores: int = 4, *, closed: bool = False) -> AsyncIterator[Hosted]:
     """A host whose queue runs, unless it is to be closed at first."""
-    petitions, side = Petitions(), SideLoop("queue")
-    host = Queued(petitions, side.loop, source="file", durable=False)
+    petitions, side = Mailbox(), LoopThread("queue")
+    host = QueueBackend(petitions, side.loop, source="file", durable=False)
     found = Hosted(host, petitions, side)
     try:
         if not closed:

@@ -11,11 +11,11 @@ import pytest
 
 from fluxnetes.client import AsyncClient, Denied
 from fluxnetes.rpc.dialects.choice import services
-from fluxnetes.rpc.guard import Guard
-from fluxnetes.rpc.server import Settings, serving
-from fluxnetes.service.backend import Host
-from fluxnetes.service.matcher_backend import Alone
-from fluxnetes.service.matcher_ops import Matching
+from fluxnetes.rpc.guard import TokenGuard
+from fluxnetes.rpc.server import ServerSettings, serving
+from fluxnetes.service.backend import Backend
+from fluxnetes.service.matcher_backend import MatcherBackend
+from fluxnetes.service.matcher_ops import MatcherOperations
 from tests.integration.rpc.graphs import a_cluster
 from tests.integration.rpc.jobspecs import slots
 from tests.unit.rpc_queue.hosts import hosted
@@ -33,9 +33,9 @@ def tokens(tmp_path: Path) -> Path:
 
 
 @asynccontextmanager
-async def served(host: Host, tokens: Path | None) -> AsyncIterator[str]:
-    guard = None if tokens is None else Guard(tokens)
-    settings = Settings("127.0.0.1:0", guard=guard)
+async def served(host: Backend, tokens: Path | None) -> AsyncIterator[str]:
+    guard = None if tokens is None else TokenGuard(tokens)
+    settings = ServerSettings("127.0.0.1:0", guard=guard)
     async with serving(services(host, ["jobspec", "fluxcli"]), settings) as server:
         yield f"127.0.0.1:{server.port}"
 
@@ -85,7 +85,7 @@ async def test_callers_at_one_time_are_not_taken_for_each_other(tokens: Path) ->
 
 
 async def test_a_matcher_alone_knows_whose_job_it_is_too(tokens: Path) -> None:
-    host = Alone(Matching())
+    host = MatcherBackend(MatcherOperations())
     try:
         await host.load(a_cluster(2, 4), "jgf", "")
         async with served(host, tokens) as where, AsyncClient(where, token=ADA) as ada:

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from fluxnetes.queue.config import Config, QueueConfig
+from fluxnetes.queue.config import QueueConfig, SchedulerConfig
 from fluxnetes.queue.events import NodesLost
-from fluxnetes.queue.states import State
-from fluxnetes.service.values import Wish
+from fluxnetes.queue.states import JobState
+from fluxnetes.service.values import MatchCall
 from tests.unit.rpc_queue.counters import BEGIN, Counter, a_counter, a_submission, cores
 
 GRACE = 10
 
 
 def with_grace() -> Counter:
-    return a_counter(config=Config(queues=(QueueConfig(grace=GRACE),)))
+    return a_counter(config=SchedulerConfig(queues=(QueueConfig(grace=GRACE),)))
 
 
 async def match(counter: Counter, count: int = 1, seconds: int = 0) -> int:
-    return (await counter.ask(counter.clerk.match(Wish(cores(count, seconds=seconds))))).job
+    return (await counter.ask(counter.clerk.match(MatchCall(cores(count, seconds=seconds))))).job
 
 
 async def test_what_nobody_renews_expires_and_says_so() -> None:
     counter = a_counter(patience=30)
     job = await match(counter)
     await counter.later(30)
-    assert counter.state(job) is State.RUNNING
+    assert counter.state(job) is JobState.RUNNING
     await counter.later(1)
-    assert counter.state(job) is State.CANCELLED and counter.free() == 8
+    assert counter.state(job) is JobState.CANCELLED and counter.free() == 8
     assert counter.job(job).reason == "nobody renewed or used it for 30 s"
 
 
@@ -35,7 +35,7 @@ async def test_what_is_renewed_stays() -> None:
     for _ in range(5):
         counter.clock.now += 25
         await counter.ask(counter.clerk.renew(job))
-    assert counter.state(job) is State.RUNNING
+    assert counter.state(job) is JobState.RUNNING
 
 
 async def test_renewing_says_until_when_and_where_nothing_expires_that_it_does_not() -> None:
@@ -49,7 +49,7 @@ async def test_without_patience_nothing_expires() -> None:
     counter = a_counter()
     job = await match(counter)
     await counter.later(10_000_000)
-    assert counter.state(job) is State.RUNNING
+    assert counter.state(job) is JobState.RUNNING
 
 
 async def test_a_job_that_was_queued_expires_from_when_it_was_given_something() -> None:
@@ -59,13 +59,13 @@ async def test_a_job_that_was_queued_expires_from_when_it_was_given_something() 
     counter.clock.now += 25
     await counter.ask(counter.clerk.renew(first))
     await counter.later(25)
-    assert counter.state(waiting) is State.PENDING  # it holds nothing that could expire
+    assert counter.state(waiting) is JobState.PENDING  # it holds nothing that could expire
     await counter.ask(counter.clerk.cancel(first, ""))
-    assert counter.state(waiting) is State.ALLOCATED
+    assert counter.state(waiting) is JobState.ALLOCATED
     await counter.later(30)
-    assert counter.state(waiting) is State.ALLOCATED
+    assert counter.state(waiting) is JobState.ALLOCATED
     await counter.later(1)
-    assert counter.state(waiting) is State.CANCELLED
+    assert counter.state(waiting) is JobState.CANCELLED
 
 
 async def test_after_a_restart_everybody_has_time_anew() -> None:
@@ -74,9 +74,9 @@ async def test_after_a_restart_everybody_has_time_anew() -> None:
     counter.clock.now += 29
     counter = counter.restarted()
     await counter.later(30)
-    assert counter.state(job) is State.RUNNING
+    assert counter.state(job) is JobState.RUNNING
     await counter.later(1)
-    assert counter.state(job) is State.CANCELLED
+    assert counter.state(job) is JobState.CANCELLED
 
 
 async def test_what_others_have_is_not_looked_after() -> None:
@@ -84,7 +84,7 @@ async def test_what_others_have_is_not_looked_after() -> None:
     job = counter.put_other(cores(1))
     await counter.later()
     await counter.later(60)
-    assert counter.state(job) is State.ALLOCATED
+    assert counter.state(job) is JobState.ALLOCATED
 
 
 # -- told to go ----------------------------------------------------------------------------------
@@ -94,13 +94,13 @@ async def test_a_job_whose_walltime_is_over_is_told_to_go_and_gone_after_its_gra
     counter = with_grace()
     job = await match(counter, 8, seconds=100)
     await counter.later(99)
-    assert counter.state(job) is State.RUNNING
+    assert counter.state(job) is JobState.RUNNING
     await counter.later(1)
-    assert counter.state(job) is State.ENDING and counter.free() == 0
+    assert counter.state(job) is JobState.ENDING and counter.free() == 0
     await counter.later(GRACE - 1)
-    assert counter.state(job) is State.ENDING
+    assert counter.state(job) is JobState.ENDING
     await counter.later(1)
-    assert counter.state(job) is State.TIMED_OUT and counter.free() == 8
+    assert counter.state(job) is JobState.TIMED_OUT and counter.free() == 8
     assert counter.job(job).end == BEGIN + 100 + GRACE
 
 
@@ -110,9 +110,9 @@ async def test_also_if_we_were_away_when_it_was_over() -> None:
     counter.clock.now += 150
     counter = counter.restarted()
     await counter.later()
-    assert counter.state(job) is State.ENDING
+    assert counter.state(job) is JobState.ENDING
     await counter.later(GRACE)
-    assert counter.state(job) is State.TIMED_OUT
+    assert counter.state(job) is JobState.TIMED_OUT
 
 
 async def test_its_caller_may_say_before_that_it_is_gone() -> None:
@@ -121,7 +121,7 @@ async def test_its_caller_may_say_before_that_it_is_gone() -> None:
     await counter.later(100)
     await counter.ask(counter.clerk.finish(finished, ok=True, reason="I saw it go"))
     await counter.ask(counter.clerk.cancel(cancelled, ""))
-    assert counter.state(finished) is counter.state(cancelled) is State.TIMED_OUT
+    assert counter.state(finished) is counter.state(cancelled) is JobState.TIMED_OUT
     assert counter.free() == 8
 
 
@@ -130,9 +130,9 @@ async def test_who_waits_for_the_room_of_one_that_is_told_to_go_starts_when_it_i
     job = await match(counter, 8, seconds=100)
     behind = (await counter.ask(counter.clerk.submit(a_submission(8), ""))).id
     await counter.later(100)
-    assert (counter.state(job), counter.state(behind)) == (State.ENDING, State.PENDING)
+    assert (counter.state(job), counter.state(behind)) == (JobState.ENDING, JobState.PENDING)
     await counter.later(GRACE)
-    assert counter.state(behind) is State.ALLOCATED
+    assert counter.state(behind) is JobState.ALLOCATED
 
 
 async def test_a_job_that_loses_its_node_fails_after_its_grace() -> None:
@@ -140,6 +140,6 @@ async def test_a_job_that_loses_its_node_fails_after_its_grace() -> None:
     job = await match(counter, 8)
     counter.queue.put(NodesLost(("node0",)))
     await counter.later()
-    assert counter.state(job) is State.ENDING
+    assert counter.state(job) is JobState.ENDING
     await counter.later(GRACE)
-    assert counter.state(job) is State.FAILED
+    assert counter.state(job) is JobState.FAILED

@@ -8,12 +8,12 @@ import pytest
 
 from fluxnetes.jobspec.build import jobspec, node, slot
 from fluxnetes.match.gang.model import Gang, Shape
-from fluxnetes.queue.config import Config, QueueConfig
-from fluxnetes.queue.jobs import After, Dependency, Submission
-from fluxnetes.queue.states import State
-from fluxnetes.service.errors import Invalid, Refusal, UnknownJob, WrongState
-from fluxnetes.service.mailbox import Petition
-from fluxnetes.service.values import JobView, Wish
+from fluxnetes.queue.config import QueueConfig, SchedulerConfig
+from fluxnetes.queue.jobs import Dependency, DependencyKind, Submission
+from fluxnetes.queue.states import JobState
+from fluxnetes.service.errors import Invalid, ServiceError, UnknownJob, WrongState
+from fluxnetes.service.mailbox import QueueRequest
+from fluxnetes.service.values import JobView, MatchCall
 from tests.unit.rpc_queue.counters import BEGIN, Counter, a_counter, a_submission, cores
 
 
@@ -35,7 +35,7 @@ async def test_a_job_lives_from_submit_to_finish() -> None:
     behind = (await submit(counter, 8)).id
     over = await counter.ask(counter.clerk.finish(job, ok=True, reason="done"))
     assert (over.state, over.reason, over.shares) == ("completed", "done", ())
-    assert counter.state(behind) is State.ALLOCATED  # in the very same round
+    assert counter.state(behind) is JobState.ALLOCATED  # in the very same round
 
 
 async def test_a_job_may_fail() -> None:
@@ -49,14 +49,14 @@ async def test_what_is_cancelled_is_free_in_the_same_round() -> None:
     first, second = await submit(counter, 8), await submit(counter, 8)
     over = await counter.ask(counter.clerk.cancel(first.id, "not needed"))
     assert (over.state, over.reason) == ("cancelled", "not needed")
-    assert counter.state(second.id) is State.ALLOCATED
+    assert counter.state(second.id) is JobState.ALLOCATED
 
 
 async def test_a_held_job_waits_until_it_is_released() -> None:
     counter = a_counter()
     job = (await submit(counter, 1, held=True)).id
     await counter.later(10)
-    assert counter.state(job) is State.HELD
+    assert counter.state(job) is JobState.HELD
     assert (await counter.ask(counter.clerk.release(job))).state == "allocated"
 
 
@@ -75,22 +75,22 @@ async def test_what_is_so_already_may_be_said_again() -> None:
 async def test_a_dependency_is_waited_for() -> None:
     counter = a_counter()
     first = (await submit(counter, 1)).id
-    after = (Dependency(After.SUCCEEDED, first),)
+    after = (Dependency(DependencyKind.SUCCEEDED, first),)
     second = await submit(counter, 1, dependencies=after)
     assert second.state == "pending"
     told = await counter.ask(counter.clerk.explain(second.id))
     assert f"{first}" in told.reason
     await counter.ask(counter.clerk.finish(first, ok=True, reason=""))
-    assert counter.state(second.id) is State.ALLOCATED
+    assert counter.state(second.id) is JobState.ALLOCATED
 
 
 async def test_what_depends_on_a_job_that_failed_never_starts() -> None:
     counter = a_counter()
     first = (await submit(counter, 1)).id
-    after = (Dependency(After.SUCCEEDED, first),)
+    after = (Dependency(DependencyKind.SUCCEEDED, first),)
     second = (await submit(counter, 1, dependencies=after)).id
     await counter.ask(counter.clerk.finish(first, ok=False, reason=""))
-    assert counter.state(second) in (State.CANCELLED, State.REJECTED)
+    assert counter.state(second) in (JobState.CANCELLED, JobState.REJECTED)
 
 
 async def test_a_submission_that_comes_twice_under_one_key_is_one_job() -> None:
@@ -128,7 +128,7 @@ async def test_views_are_of_all_who_live_or_of_those_asked_for() -> None:
 # -- what is refused -----------------------------------------------------------------------------
 
 
-def every_way(counter: Counter, id: int) -> list[Petition[Any]]:
+def every_way(counter: Counter, id: int) -> list[QueueRequest[Any]]:
     clerk = counter.clerk
     return [
         clerk.start(id),
@@ -140,8 +140,8 @@ def every_way(counter: Counter, id: int) -> list[Petition[Any]]:
     ]
 
 
-async def refused(counter: Counter, petition: Petition[Any]) -> Refusal:
-    with pytest.raises(Refusal) as found:
+async def refused(counter: Counter, petition: QueueRequest[Any]) -> ServiceError:
+    with pytest.raises(ServiceError) as found:
         await counter.ask(petition)
     return found.value
 
@@ -169,7 +169,7 @@ async def test_callers_cannot_change_what_is_not_theirs() -> None:
     for petition in every_way(counter, job):
         refusal = await refused(counter, petition)
         assert isinstance(refusal, WrongState) and "Job/default/train" in str(refusal)
-    assert counter.state(job) is before is State.ALLOCATED
+    assert counter.state(job) is before is JobState.ALLOCATED
 
 
 async def test_what_cannot_be_said_of_a_job_where_it_is_is_refused_and_says_where_it_is() -> None:
@@ -177,7 +177,7 @@ async def test_what_cannot_be_said_of_a_job_where_it_is_is_refused_and_says_wher
     await submit(counter, 8)
     waits = (await submit(counter, 1)).id
     clerk = counter.clerk
-    wrong: list[Petition[Any]] = [clerk.start(waits), clerk.finish(waits, ok=True, reason="")]
+    wrong: list[QueueRequest[Any]] = [clerk.start(waits), clerk.finish(waits, ok=True, reason="")]
     for petition in [*wrong, clerk.renew(waits)]:
         refusal = await refused(counter, petition)
         assert isinstance(refusal, WrongState) and "pending" in str(refusal)
@@ -187,7 +187,7 @@ async def test_what_cannot_be_said_of_a_job_where_it_is_is_refused_and_says_wher
 
 
 async def test_a_queue_that_is_not_there_is_refused_by_name() -> None:
-    counter = a_counter(config=Config(queues=(QueueConfig("batch"),)))
+    counter = a_counter(config=SchedulerConfig(queues=(QueueConfig("batch"),)))
     refusal = await refused(counter, counter.clerk.submit(a_submission(1, queue="fast"), ""))
     assert isinstance(refusal, Invalid) and refusal.field == "queue" and "fast" in str(refusal)
 
@@ -196,7 +196,7 @@ async def test_a_gang_on_a_graph_without_pools_is_refused_and_told_what_to_ask_w
     counter = a_counter()
     gang = Gang((Shape.of(1, {"cpu": 1000}),))
     for petition in (
-        counter.clerk.match(Wish(gang)),
+        counter.clerk.match(MatchCall(gang)),
         counter.clerk.submit(Submission(0, gang, walltime=1), ""),
     ):
         refusal = await refused(counter, petition)
@@ -212,7 +212,7 @@ async def test_what_is_refused_takes_no_number() -> None:
 async def test_whole_nodes_are_told_as_such() -> None:
     counter = a_counter()
     whole = jobspec(slot(2, node(1, exclusive=True)), duration=60)
-    grant = await counter.ask(counter.clerk.match(Wish(whole)))
+    grant = await counter.ask(counter.clerk.match(MatchCall(whole)))
     assert [(share.node, share.amounts["node"]) for share in grant.shares] == [
         ("node0", 1),
         ("node1", 1),

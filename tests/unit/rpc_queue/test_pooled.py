@@ -13,7 +13,7 @@ from fluxnetes.match.answers import Operation
 from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.service.requests.pools import pooled
-from fluxnetes.service.values import Pods, Wish
+from fluxnetes.service.values import EqualPods, MatchCall
 from fluxnetes.service.views.shares import shares
 from tests.integration.rpc.graphs import a_cluster
 from tests.unit.rpc_queue.counters import a_pool_counter, cores
@@ -93,7 +93,7 @@ def test_slots_and_pods_of_the_same_size_get_as_much(count: int, size: int) -> N
 
 async def test_a_jobspec_of_cores_is_matched_on_pools_and_its_tasks_are_counted() -> None:
     counter = a_pool_counter(nodes=2, cpu=4000)
-    grant = await counter.ask(counter.clerk.match(Wish(cores(6))))
+    grant = await counter.ask(counter.clerk.match(MatchCall(cores(6))))
     assert [(s.node, s.tasks, s.amounts["cpu"], s.amounts["pods"]) for s in grant.shares] == [
         ("n0", 4, 4000, 4),
         ("n1", 2, 2000, 2),
@@ -103,13 +103,13 @@ async def test_a_jobspec_of_cores_is_matched_on_pools_and_its_tasks_are_counted(
 async def test_a_node_has_no_more_pods_than_places() -> None:
     counter = a_pool_counter(nodes=1, cpu=4000, pods=2)
     gang = Gang((Shape.of(3, {"cpu": 1}),))
-    grant = await counter.ask(counter.clerk.match(Wish(gang)))
+    grant = await counter.ask(counter.clerk.match(MatchCall(gang)))
     assert not grant and "pods" in grant.reason
 
 
 async def test_pods_that_are_to_be_together_are_counted_on_their_one_node() -> None:
     counter = a_pool_counter(nodes=2, cpu=4000)
-    grant = await counter.ask(counter.clerk.match(Wish(Pods(3, cpu=1, together=True))))
+    grant = await counter.ask(counter.clerk.match(MatchCall(EqualPods(3, cpu=1, together=True))))
     assert [(share.node, share.tasks, share.amounts["cpu"]) for share in grant.shares] == [
         ("n0", 3, 3000)
     ]

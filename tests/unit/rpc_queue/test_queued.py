@@ -10,11 +10,11 @@ import pytest
 
 from fluxnetes.match.answers import Outcome
 from fluxnetes.queue.scheduler import Scheduler
-from fluxnetes.queue.states import State
-from fluxnetes.rpc.api.streams import Watched, watch
-from fluxnetes.service.errors import Away, Denied, UnknownJob
-from fluxnetes.service.queue_runner import LoneQueue
-from fluxnetes.service.values import Adoption, Grant, JobView, Wish
+from fluxnetes.queue.states import JobState
+from fluxnetes.rpc.api.streams import WatchedItem, watch
+from fluxnetes.service.errors import Denied, Unavailable, UnknownJob
+from fluxnetes.service.queue_runner import QueueRunner
+from fluxnetes.service.values import AllocationUpdate, Grant, JobView, MatchCall
 from tests.unit.rpc_queue.counters import a_submission, cores
 from tests.unit.rpc_queue.hosts import Hosted, a_queue, hosted
 
@@ -28,7 +28,7 @@ async def free(up: Hosted) -> int:
 
 async def test_what_is_asked_here_is_done_there_and_answered_here() -> None:
     async with hosted() as up:
-        grant = await up.host.match(Wish(cores(3)))
+        grant = await up.host.match(MatchCall(cores(3)))
         assert (grant.job, await free(up)) == (1, 5)
         [view] = await up.host.job_views([1])
         assert (view.state, view.shares) == ("running", grant.shares)
@@ -44,7 +44,7 @@ async def test_of_callers_who_go_away_at_any_moment_nothing_is_left() -> None:
         held: set[int] = set()
 
         async def call() -> None:
-            task = asyncio.create_task(up.host.match(Wish(cores(1))))
+            task = asyncio.create_task(up.host.match(MatchCall(cores(1))))
             await asyncio.wait([task], timeout=draw.random() * 0.01)
             task.cancel()
             try:
@@ -67,7 +67,7 @@ async def test_of_callers_who_go_away_at_any_moment_nothing_is_left() -> None:
 
 async def test_an_answer_that_is_on_its_way_when_its_caller_leaves_is_undone() -> None:
     async with hosted() as up:
-        asked = [asyncio.create_task(up.host.match(Wish(cores(1)))) for _ in range(8)]
+        asked = [asyncio.create_task(up.host.match(MatchCall(cores(1)))) for _ in range(8)]
         await asyncio.sleep(0)
         assert up.queue is not None
         while len(up.queue.scheduler.jobs) < 8 or not is_settled(up.queue):
@@ -81,25 +81,25 @@ async def test_an_answer_that_is_on_its_way_when_its_caller_leaves_is_undone() -
                 await asyncio.sleep(0.01)
 
 
-def is_settled(queue: LoneQueue) -> bool:
+def is_settled(queue: QueueRunner) -> bool:
     """All have been told, as far as the queue knows."""
     jobs = list(queue.scheduler.jobs.values())
-    return all(job.state is State.RUNNING for job in jobs) and not queue.petitions._heard
+    return all(job.state is JobState.RUNNING for job in jobs) and not queue.petitions._heard
 
 
 async def test_what_is_withdrawn_is_free_and_what_is_gone_already_is_well() -> None:
     async with hosted() as up:
-        grant = await up.host.match(Wish(cores(3)))
+        grant = await up.host.match(MatchCall(cores(3)))
         for _ in range(2):
             await up.host.withdraw(grant)
         assert await free(up) == 8
-        assert (await up.host.match(Wish(cores(3)))).job == grant.job + 1
+        assert (await up.host.match(MatchCall(cores(3)))).job == grant.job + 1
 
 
 async def test_where_no_queue_is_open_everybody_is_told_to_come_back() -> None:
     async with hosted(closed=True) as up:
-        for call in (up.host.match(Wish(cores(1))), up.host.status(), up.host.cancel(1)):
-            with pytest.raises(Away):
+        for call in (up.host.match(MatchCall(cores(1))), up.host.status(), up.host.cancel(1)):
+            with pytest.raises(Unavailable):
                 await call
         await up.host.withdraw(Grant(Outcome.ALLOCATED, 1))  # the next term looks after it
 
@@ -118,29 +118,29 @@ async def test_health_follows_the_terms() -> None:
 async def test_whoever_watches_when_the_term_ends_is_told_that_nobody_leads() -> None:
     async with hosted() as up:
 
-        async def views(keys: list[str] | None) -> list[Watched[JobView]]:
+        async def views(keys: list[str] | None) -> list[WatchedItem[JobView]]:
             found = await up.host.job_views(None if keys is None else list(map(int, keys)))
-            return [Watched(each) for each in found]
+            return [WatchedItem(each) for each in found]
 
         stream = watch(up.host.jobs, "", views)
         assert (await anext(stream))[0] == "reset"
         assert (await anext(stream))[0] == "bookmark"
         await up.close()
         async with asyncio.timeout(PATIENCE):
-            with pytest.raises(Away):
+            with pytest.raises(Unavailable):
                 async for _ in stream:
                     pass
 
 
 async def test_the_nodes_of_a_job_from_before_the_term_are_told_when_it_is_over() -> None:
     async with hosted() as up:
-        grant = await up.host.match(Wish(cores(8)))
+        grant = await up.host.match(MatchCall(cores(8)))
         assert up.queue is not None
         before, matcher = up.queue, (await a_queue(up.petitions)).matcher
         await up.close()
         snapshot = before.scheduler.snapshot()
         scheduler = Scheduler.resume(matcher, before.scheduler.config, snapshot, now=before.now)
-        await up.open(LoneQueue(matcher, scheduler, up.petitions, now=before.now, next_id=2))
+        await up.open(QueueRunner(matcher, scheduler, up.petitions, now=before.now, next_id=2))
         assert await free(up) == 0
         seen = up.host.nodes.revision
         await up.host.finish(grant.job, ok=True, reason="")
@@ -156,7 +156,7 @@ async def test_the_graph_of_a_queue_stays_as_it_is() -> None:
             up.host.load("{}", "jgf", ""),
             up.host.grow("{}"),
             up.host.shrink(["/cluster0/node0"]),
-            up.host.update(Adoption(1, "{}", "jgf", 0, 1)),
+            up.host.update(AllocationUpdate(1, "{}", "jgf", 0, 1)),
         ):
             with pytest.raises(Denied):
                 await call
@@ -165,7 +165,7 @@ async def test_the_graph_of_a_queue_stays_as_it_is() -> None:
 
 async def test_an_estimate_changes_nothing_and_is_what_then_happens() -> None:
     async with hosted() as up:
-        await up.host.match(Wish(cores(6, seconds=1000)))
+        await up.host.match(MatchCall(cores(6, seconds=1000)))
         found = await up.host.estimate(a_submission(2, seconds=50), 0)
         assert found.known and (await up.host.status()).jobs == {"running": 1}
         view = await up.host.submit(a_submission(2, seconds=50), "")
@@ -179,6 +179,6 @@ async def test_an_estimate_changes_nothing_and_is_what_then_happens() -> None:
 
 async def test_every_job_that_lives_is_a_group_with_its_size() -> None:
     async with hosted() as up:
-        await up.host.match(Wish(cores(3), name="train"))
-        await up.host.match(Wish(cores(1)))
+        await up.host.match(MatchCall(cores(3), name="train"))
+        await up.host.match(MatchCall(cores(1)))
         assert [(g.name, g.size) for g in await up.host.groups()] == [("train", 3), ("job-2", 1)]

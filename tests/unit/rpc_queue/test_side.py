@@ -7,11 +7,11 @@ import threading
 
 import pytest
 
-from fluxnetes.service.concurrency.loop_thread import SideLoop
+from fluxnetes.service.concurrency.loop_thread import LoopThread
 
 
 async def test_work_is_done_elsewhere_and_its_end_is_heard_here() -> None:
-    side = SideLoop("test")
+    side = LoopThread("test")
     seen: list[tuple[str, bool]] = []
 
     async def work() -> None:
@@ -24,7 +24,7 @@ async def test_work_is_done_elsewhere_and_its_end_is_heard_here() -> None:
 
 
 async def test_what_fails_fails_for_whoever_waits() -> None:
-    side = SideLoop("test")
+    side = LoopThread("test")
 
     async def work() -> None:
         raise ValueError("no")
@@ -35,7 +35,7 @@ async def test_what_fails_fails_for_whoever_waits() -> None:
 
 
 async def test_whoever_is_stopped_may_clean_up_before_the_loop_is_closed() -> None:
-    side = SideLoop("test")
+    side = LoopThread("test")
     begun, cleaned = threading.Event(), []
 
     async def work() -> None:
@@ -54,7 +54,7 @@ async def test_whoever_is_stopped_may_clean_up_before_the_loop_is_closed() -> No
 
 
 async def test_one_that_never_started_can_be_stopped() -> None:
-    side = SideLoop("test")
+    side = LoopThread("test")
     await side.stop()
     assert side.loop.is_closed()
     assert all(thread.name != "test" for thread in threading.enumerate())

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fluxnetes.simulate.schedule import Machine, Schedule
-from fluxnetes.simulate.workload import Skipped, Workload, WorkloadJob, gather
+from fluxnetes.simulate.schedule import Schedule, SimulatedMachine
+from fluxnetes.simulate.workload import SkippedJob, Workload, WorkloadJob, gather
 from tests.oracle.textbook import Job
 
 
-def workload(*jobs: Job, skipped: Mapping[Skipped, int] | None = None) -> Workload:
+def workload(*jobs: Job, skipped: Mapping[SkippedJob, int] | None = None) -> Workload:
     """Jobs by (submit, runtime, walltime, size), numbered from 1."""
     left_out = [why for why, count in (skipped or {}).items() for _ in range(count)]
     rows = [WorkloadJob(number, *job) for number, job in enumerate(jobs, 1)]
@@ -30,7 +30,7 @@ def schedule(
     start = np.array(starts, np.int64)
     end = start + work.duration
     units = _seats(start.tolist(), end.tolist(), work.size.tolist(), processors)
-    machine = Machine.uniform(processors, 1)
+    machine = SimulatedMachine.uniform(processors, 1)
     return Schedule(policy, work, machine, start, end, units, seconds=0.5)
 
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Changes, Snapshot
-from fluxnetes.queue.config import Config
+from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.queue.events import Event, Started, Submit
 from fluxnetes.queue.jobs import Submission
 from fluxnetes.queue.scheduler import Scheduler
-from fluxnetes.simulate.cluster import Cluster, uniform_cluster
+from fluxnetes.simulate.cluster import SimulatedCluster, uniform_cluster
 from fluxnetes.simulate.policies import parse_policy
 from tests.unit.queue.keeper import Keeper
 
@@ -28,11 +28,15 @@ RUNNING, HEAD, PASSING, LONG = job(1, 3, 100), job(2, 4, 50), job(3, 1, 60), job
 
 
 def changes_of(
-    *submissions: Submission, cluster: Cluster = CLUSTER, then: Mapping[int, Event] | None = None
+    *submissions: Submission,
+    cluster: SimulatedCluster = CLUSTER,
+    then: Mapping[int, Event] | None = None,
 ) -> list[Changes]:
     """What a queue under easy writes down when these jobs come at once, and later more happens."""
     scheduler = Scheduler(
-        Matcher(cluster.graph, policy="lonode"), Config(queues=(parse_policy("easy"),)), now=NOW
+        Matcher(cluster.graph, policy="lonode"),
+        SchedulerConfig(queues=(parse_policy("easy"),)),
+        now=NOW,
     )
     for submission in submissions:
         scheduler.apply(Submit(submission), NOW)

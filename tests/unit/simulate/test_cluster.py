@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from fluxnetes.graph.columns import ResourceGraph
-from fluxnetes.graph.patch import Patch
+from fluxnetes.graph.patch import GraphPatch
 from fluxnetes.match.matcher import Matcher
-from fluxnetes.queue.config import Policy
-from fluxnetes.simulate.cluster import Cluster, read_cluster, survey, uniform_cluster
+from fluxnetes.queue.config import BackfillPolicy
+from fluxnetes.simulate.cluster import SimulatedCluster, read_cluster, survey, uniform_cluster
 from fluxnetes.simulate.errors import SimulationError
 from fluxnetes.simulate.policies import parse_policy
 
@@ -19,7 +19,7 @@ from fluxnetes.simulate.policies import parse_policy
 def graph_of(*edges: tuple[str, str]) -> ResourceGraph:
     """A graph by edges between vertices that are named for their type, such as node1."""
     graph = ResourceGraph()
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     names = list(dict.fromkeys(name for edge in edges for name in edge))
     rows = {n: patch.vertex(n.rstrip("0123456789"), id=i) for i, n in enumerate(names)}
     for above, below in edges:
@@ -28,7 +28,7 @@ def graph_of(*edges: tuple[str, str]) -> ResourceGraph:
     return graph
 
 
-def placed(cluster: Cluster, size: int) -> list[int]:
+def placed(cluster: SimulatedCluster, size: int) -> list[int]:
     answer = Matcher(cluster.graph, policy="lonode").allocate(cluster.request(size))
     assert answer.placement is not None, answer.reason
     units: list[int] = cluster.units(answer.placement.vertex[answer.placement.exclusive]).tolist()
@@ -92,7 +92,7 @@ def test_units_ignore_what_is_no_processor() -> None:
 
 
 def test_policies_are_known_by_name() -> None:
-    assert {parse_policy(p.value).policy for p in Policy} == set(Policy)
+    assert {parse_policy(p.value).policy for p in BackfillPolicy} == set(BackfillPolicy)
     assert parse_policy("hybrid:3").reservations == 3
 
 

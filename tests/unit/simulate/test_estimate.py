@@ -8,12 +8,12 @@ from fluxnetes.graph.pools import pool_graph
 from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Snapshot
-from fluxnetes.queue.config import Config, QueueConfig
+from fluxnetes.queue.config import QueueConfig, SchedulerConfig
 from fluxnetes.queue.errors import QueueError
 from fluxnetes.queue.events import NodesClosed, Occupied, Started, Submit
-from fluxnetes.queue.jobs import After, Array, Dependency, Size, Submission
+from fluxnetes.queue.jobs import Dependency, DependencyKind, ElasticSize, JobArray, Submission
 from fluxnetes.queue.scheduler import Scheduler
-from fluxnetes.queue.states import State
+from fluxnetes.queue.states import JobState
 from fluxnetes.simulate.estimate import Estimate, estimate, free_id
 from tests.unit.simulate.queues import CLUSTER, HEAD, LONG, NOW, PASSING, RUNNING, job, snapshot_of
 
@@ -23,9 +23,9 @@ BUSY = snapshot_of(RUNNING, HEAD, PASSING, LONG)
 
 
 def asked(
-    submission: Submission, snapshot: Snapshot = BUSY, config: Config | None = None
+    submission: Submission, snapshot: Snapshot = BUSY, config: SchedulerConfig | None = None
 ) -> Estimate:
-    return estimate(snapshot, CLUSTER.graph, config or Config(), submission, NOW)
+    return estimate(snapshot, CLUSTER.graph, config or SchedulerConfig(), submission, NOW)
 
 
 def test_a_job_that_can_start_now_starts_now() -> None:
@@ -64,20 +64,20 @@ def test_a_job_that_cannot_even_be_submitted_is_refused_as_a_submission_is() -> 
 
 def test_dependencies_and_begin_times_count() -> None:
     assert asked(job(1, 1, 10, begin=NOW + 500)).start == NOW + 500
-    after_head = job(1, 1, 10, dependencies=(Dependency(After.SUCCEEDED, HEAD.id),))
+    after_head = job(1, 1, 10, dependencies=(Dependency(DependencyKind.SUCCEEDED, HEAD.id),))
     assert asked(after_head).start == NOW + 150
-    unknown = job(1, 1, 10, dependencies=(Dependency(After.SUCCEEDED, 77),))
+    unknown = job(1, 1, 10, dependencies=(Dependency(DependencyKind.SUCCEEDED, 77),))
     assert "nobody knows" in asked(unknown).reason
 
 
 def test_limits_of_the_queue_count() -> None:
-    config = Config(queues=(QueueConfig(max_walltime=100),))
+    config = SchedulerConfig(queues=(QueueConfig(max_walltime=100),))
     assert "allows 100" in asked(job(1, 1, 101), config=config).reason
     assert asked(job(1, 1, None), config=config).allocation is not None
 
 
 def test_an_array_starts_with_its_first_task() -> None:
-    found = asked(job(1, 1, 40, array=Array(5)))
+    found = asked(job(1, 1, 40, array=JobArray(5)))
     assert found.start == NOW + 60
     assert found.allocation is not None
     assert found.allocation.end == NOW + 100
@@ -85,7 +85,7 @@ def test_an_array_starts_with_its_first_task() -> None:
 
 def test_an_elastic_job_has_the_size_that_it_starts_with() -> None:
     request = CLUSTER.request(1)
-    found = asked(Submission(1, request, 10, size=Size(1, 9)), snapshot_of(job(1, 1, 60)))
+    found = asked(Submission(1, request, 10, size=ElasticSize(1, 9)), snapshot_of(job(1, 1, 60)))
     assert found.start == NOW
     assert found.allocation is not None
     assert len(found.allocation.task_nodes(CLUSTER.graph)) == 3
@@ -98,13 +98,13 @@ def test_the_number_of_a_submission_means_nothing() -> None:
 def test_a_free_number_is_neither_a_jobs_nor_a_tasks_nor_one_of_the_past() -> None:
     assert free_id(Snapshot()) == 1
     assert free_id(BUSY) == 5
-    assert free_id(snapshot_of(job(7, 4, 10, array=Array(20)))) == 28
-    assert free_id(Snapshot(outcomes=((3, State.COMPLETED), (40, State.FAILED)))) == 41
+    assert free_id(snapshot_of(job(7, 4, 10, array=JobArray(20)))) == 28
+    assert free_id(Snapshot(outcomes=((3, JobState.COMPLETED), (40, JobState.FAILED)))) == 41
 
 
 def test_others_and_closed_nodes_are_what_the_graph_says_and_what_is_said_besides() -> None:
     graph = pool_graph({name: {"cpu": 4} for name in ("a", "b", "c")})
-    queue = Scheduler(Matcher(graph, policy="lonode"), Config(), now=NOW)
+    queue = Scheduler(Matcher(graph, policy="lonode"), SchedulerConfig(), now=NOW)
     queue.apply(Occupied({"a": {"cpu": 3}}), NOW)
     queue.apply(NodesClosed(("b",)), NOW)
     queue.apply(Submit(pods(1, 3)), NOW)
@@ -123,7 +123,7 @@ def test_others_and_closed_nodes_are_what_the_graph_says_and_what_is_said_beside
 def test_a_gang_is_told_where_each_of_its_pods_goes() -> None:
     graph = pool_graph({name: {"cpu": 4} for name in ("a", "b")})
     wanted = Submission(1, Gang((Shape.of(3, {"cpu": 2}),)), 10)
-    found = estimate(Snapshot(), graph, Config(), wanted, NOW)
+    found = estimate(Snapshot(), graph, SchedulerConfig(), wanted, NOW)
     assert found.allocation is not None
     nodes = [graph.name(row) for row in found.allocation.task_nodes(graph)]
     assert sorted(nodes) == ["a", "a", "b"]

@@ -7,8 +7,15 @@ import json
 import pytest
 
 from fluxnetes.queue.changes import Snapshot
-from fluxnetes.queue.config import Budget, Cap, Config, Policy, QueueConfig, Weights
-from fluxnetes.queue.jobs import After, Dependency, Submission
+from fluxnetes.queue.config import (
+    BackfillPolicy,
+    BudgetConfig,
+    LimitConfig,
+    PriorityWeights,
+    QueueConfig,
+    SchedulerConfig,
+)
+from fluxnetes.queue.jobs import Dependency, DependencyKind, Submission
 from fluxnetes.simulate.cluster import uniform_cluster, with_more_nodes
 from fluxnetes.simulate.document import write_forecasts
 from fluxnetes.simulate.errors import SimulationError
@@ -33,16 +40,16 @@ from tests.unit.simulate.queues import (
     snapshot_of,
 )
 
-EASY = Config(queues=(parse_policy("easy"),))
+EASY = SchedulerConfig(queues=(parse_policy("easy"),))
 
 
 def ahead(snapshot: Snapshot, *more: Submission, nodes: int = 4, policy: str = "easy") -> Forecast:
     cluster = CLUSTER if nodes == 4 else with_more_nodes(CLUSTER, nodes - 4)
-    config = Config(queues=(parse_policy(policy),))
+    config = SchedulerConfig(queues=(parse_policy(policy),))
     return look_ahead(snapshot, Scenario("s", cluster.graph, config, more), NOW)
 
 
-def ahead_with(config: Config, snapshot: Snapshot, *more: Submission) -> Forecast:
+def ahead_with(config: SchedulerConfig, snapshot: Snapshot, *more: Submission) -> Forecast:
     return look_ahead(snapshot, Scenario("s", CLUSTER.graph, config, more), NOW)
 
 
@@ -88,7 +95,7 @@ def test_a_job_without_walltime_starts_and_never_ends() -> None:
 
 
 def test_held_jobs_wait_and_dependants_start_after_what_they_depend_on() -> None:
-    after = job(4, 1, 10, dependencies=(Dependency(After.SUCCEEDED, 2),))
+    after = job(4, 1, 10, dependencies=(Dependency(DependencyKind.SUCCEEDED, 2),))
     found = ahead(snapshot_of(RUNNING, HEAD, job(3, 1, 5, held=True), after))
     assert found.start == {2: NOW + 100, 4: NOW + 150}
     assert list(found.never) == [3]
@@ -108,13 +115,15 @@ def test_a_queue_of_another_cluster_is_refused() -> None:
 
 def test_limits_of_the_configuration_hold_in_the_forecast() -> None:
     queue, small = snapshot_of(RUNNING, HEAD), job(9, 1, 10)
-    one_at_a_time = Config(queues=(QueueConfig(cap=Cap(running=1)),))
+    one_at_a_time = SchedulerConfig(queues=(QueueConfig(cap=LimitConfig(running=1)),))
     assert ahead_with(EASY, queue, small).start == {2: NOW + 100, 9: NOW}
     assert ahead_with(one_at_a_time, queue, small).start == {2: NOW + 100, 9: NOW + 150}
 
 
 def test_weights_and_default_walltimes_of_the_configuration_count() -> None:
-    config = Config(queues=(QueueConfig(default_walltime=70),), weights=Weights(priority=1))
+    config = SchedulerConfig(
+        queues=(QueueConfig(default_walltime=70),), weights=PriorityWeights(priority=1)
+    )
     more = (job(2, 4, 50), job(3, 4, None, priority=5), job(4, 4, 90, priority=9))
     found = ahead_with(config, snapshot_of(RUNNING), *more)
     assert found.start == {4: NOW + 100, 3: NOW + 190, 2: NOW + 260}
@@ -122,7 +131,7 @@ def test_weights_and_default_walltimes_of_the_configuration_count() -> None:
 
 def test_who_is_preempted_goes_and_starts_again_later() -> None:
     queue = snapshot_of(job(1, 4, 100, preemptible=True))
-    config = Config(queues=(QueueConfig(preempts=True, grace=5),))
+    config = SchedulerConfig(queues=(QueueConfig(preempts=True, grace=5),))
     found = ahead_with(config, queue, job(9, 4, 20, job_class=1))
     assert found.start == {9: NOW + 5, 1: NOW + 25}
     assert found.end == {9: NOW + 25, 1: NOW + 125}
@@ -130,15 +139,15 @@ def test_who_is_preempted_goes_and_starts_again_later() -> None:
 
 def test_a_budget_that_is_renewed_lets_a_job_start_in_a_later_period() -> None:
     """A core-hour a day. The day of NOW is over at 86,400."""
-    budget = Budget("b", amount=1.0, period=86_400, queue="default")
-    config = Config(queues=(QueueConfig(),), budgets=(budget,))
+    budget = BudgetConfig("b", amount=1.0, period=86_400, queue="default")
+    config = SchedulerConfig(queues=(QueueConfig(),), budgets=(budget,))
     found = ahead_with(config, Snapshot(), job(8, 1, 3000), job(9, 1, 3000))
     assert found.start == {8: NOW, 9: 86_400}
 
 
 def test_a_budget_that_never_suffices_ends_the_forecast_and_is_told() -> None:
-    budget = Budget("b", amount=1.0, period=86_400, queue="default")
-    config = Config(queues=(QueueConfig(),), budgets=(budget,))
+    budget = BudgetConfig("b", amount=1.0, period=86_400, queue="default")
+    config = SchedulerConfig(queues=(QueueConfig(),), budgets=(budget,))
     later = job(9, 1, 60, begin=NOW + 100 * 86_400)
     found = ahead_with(config, Snapshot(), job(8, 1, 7200), later)
     assert (found.start, list(found.never)) == ({9: NOW + 100 * 86_400}, [8])
@@ -146,19 +155,21 @@ def test_a_budget_that_never_suffices_ends_the_forecast_and_is_told() -> None:
 
 
 def test_another_policy_leaves_everything_else_of_a_queue() -> None:
-    queues = (QueueConfig("a", priority=3, cap=Cap(running=1)), QueueConfig("b", depth=7))
-    config = Config(queues=queues, weights=Weights(age=1.0))
+    queues = (QueueConfig("a", priority=3, cap=LimitConfig(running=1)), QueueConfig("b", depth=7))
+    config = SchedulerConfig(queues=queues, weights=PriorityWeights(age=1.0))
     changed = with_policy(config, parse_policy("hybrid:16"))
     assert changed.weights == config.weights
     assert changed.queues == (
-        QueueConfig("a", Policy.HYBRID, 16, priority=3, cap=Cap(running=1)),
-        QueueConfig("b", Policy.HYBRID, 16, depth=7),
+        QueueConfig("a", BackfillPolicy.HYBRID, 16, priority=3, cap=LimitConfig(running=1)),
+        QueueConfig("b", BackfillPolicy.HYBRID, 16, depth=7),
     )
 
 
 def test_a_queue_that_is_no_longer_configured_is_a_plain_one() -> None:
     queue = snapshot_of(RUNNING, HEAD)
-    config = with_queues_of(Config(queues=(QueueConfig("other", Policy.FCFS),)), queue)
+    config = with_queues_of(
+        SchedulerConfig(queues=(QueueConfig("other", BackfillPolicy.FCFS),)), queue
+    )
     assert [queue.name for queue in config.queues] == ["other", "default"]
     assert ahead_with(config, queue).start == {2: NOW + 100}
 

@@ -12,19 +12,19 @@ from fluxnetes.graph.writers.whole import write_graph
 from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Snapshot
-from fluxnetes.queue.config import Config, QueueConfig
+from fluxnetes.queue.config import QueueConfig, SchedulerConfig
 from fluxnetes.queue.events import Submit
-from fluxnetes.queue.jobs import Array, Submission
+from fluxnetes.queue.jobs import JobArray, Submission
 from fluxnetes.queue.scheduler import Scheduler
-from fluxnetes.queue.states import Cause, State
+from fluxnetes.queue.states import EndCause, JobState
 from fluxnetes.simulate.forecast import Forecast, Scenario, look_ahead
 from fluxnetes.simulate.policies import parse_policy
 from tests.unit.simulate.queues import CLUSTER, HEAD, LONG, NOW, PASSING, RUNNING, job, snapshot_of
 
-EASY = Config(queues=(parse_policy("easy"),))
+EASY = SchedulerConfig(queues=(parse_policy("easy"),))
 
 
-def ahead(snapshot: Snapshot, *more: Submission, config: Config = EASY) -> Forecast:
+def ahead(snapshot: Snapshot, *more: Submission, config: SchedulerConfig = EASY) -> Forecast:
     return look_ahead(snapshot, Scenario("s", CLUSTER.graph, config, more), NOW)
 
 
@@ -73,9 +73,11 @@ def test_who_is_on_a_closed_node_stays_to_the_end() -> None:
 def test_who_is_late_to_leave_is_not_gone_yet() -> None:
     """It was told to go at 1100, was to be gone 30 s later, and is still there."""
     queue = snapshot_of(RUNNING, HEAD)
-    ending = replace(queue.jobs[0], state=State.ENDING, cause=Cause.TIMED_OUT, expected=NOW + 130)
+    ending = replace(
+        queue.jobs[0], state=JobState.ENDING, cause=EndCause.TIMED_OUT, expected=NOW + 130
+    )
     late = replace(queue, jobs=(ending, *queue.jobs[1:]))
-    scenario = Scenario("s", CLUSTER.graph, Config(queues=(QueueConfig(grace=30),)))
+    scenario = Scenario("s", CLUSTER.graph, SchedulerConfig(queues=(QueueConfig(grace=30),)))
     assert look_ahead(late, scenario, NOW + 110).start == {2: NOW + 130}
     assert look_ahead(late, scenario, NOW + 130).start == {2: NOW + 160}
 
@@ -98,13 +100,13 @@ def test_the_scenarios_own_jobs_have_a_place() -> None:
 
 
 def test_the_place_of_an_array_is_that_of_its_first_task() -> None:
-    found = ahead(snapshot_of(RUNNING), job(8, 1, 10, array=Array(3)))
+    found = ahead(snapshot_of(RUNNING), job(8, 1, 10, array=JobArray(3)))
     assert found.start == {9: NOW, 10: NOW + 10, 11: NOW + 20}
     assert (list(found.where), nodes_of(found, 8)) == ([8], ["node3"])
 
 
 def test_who_goes_and_comes_again_is_placed_where_it_first_was() -> None:
-    config = Config(queues=(QueueConfig(preempts=True, grace=5),))
+    config = SchedulerConfig(queues=(QueueConfig(preempts=True, grace=5),))
     first = job(8, 4, 100, preemptible=True)
     second = job(9, 4, 20, job_class=1, begin=NOW + 30)
     found = ahead(Snapshot(), first, second, config=config)
@@ -145,7 +147,7 @@ def test_in_brief_who_never_starts_is_told_so_in_the_end() -> None:
 
 def test_who_was_not_let_in_is_remembered_however_many_end_after_it() -> None:
     graph = CLUSTER.graph
-    many = job(10, 1, 1, array=Array(1_200))
+    many = job(10, 1, 1, array=JobArray(1_200))
     found = look_ahead(Snapshot(), Scenario("s", graph, EASY, (job(9, 5, 1), many)), NOW)
     assert len(found.start) == 1_200
     assert list(found.never) == [9]
@@ -154,12 +156,12 @@ def test_who_was_not_let_in_is_remembered_however_many_end_after_it() -> None:
 # -- with no more effort than it is worth ----------------------------------------------------------
 
 
-def mixed_queue(policy: str) -> tuple[Snapshot, Config, ResourceGraph]:
+def mixed_queue(policy: str) -> tuple[Snapshot, SchedulerConfig, ResourceGraph]:
     """One pod of each node's two halves runs; many of several shapes wait, a short small one last.
 
     Shapes compete for nodes, so that only the matcher can tell what fits."""
     graph = pool_graph({name: {"cpu": 4} for name in ("a", "b")})
-    config = Config(queues=(parse_policy(policy),))
+    config = SchedulerConfig(queues=(parse_policy(policy),))
     queue = Scheduler(Matcher(graph, policy=config.match_policy), config, now=NOW)
     shapes = [3, 3, *(4, 3, 2) * 10]
     for id, cpu in enumerate(shapes, 1):

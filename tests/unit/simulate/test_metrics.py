@@ -8,7 +8,7 @@ import pytest
 
 from fluxnetes.simulate.metrics import DEFINITIONS, Figures, measure, processors_used, queue_length
 from fluxnetes.simulate.table import TITLES, span, written
-from fluxnetes.simulate.workload import Skipped
+from fluxnetes.simulate.workload import SkippedJob
 from tests.oracle.textbook import simulate
 from tests.unit.simulate.jobs import schedule, textbook_jobs, workload
 
@@ -71,7 +71,7 @@ def test_queue_and_use_are_those_after_all_that_happens_at_an_instant() -> None:
 
 
 def test_a_workload_without_jobs_has_figures_too() -> None:
-    empty = measure(schedule(workload(skipped={Skipped.TOO_LARGE: 2}), [], 4))
+    empty = measure(schedule(workload(skipped={SkippedJob.TOO_LARGE: 2}), [], 4))
     assert (empty.jobs, empty.skipped, empty.utilisation) == (0, 2, 0.0)
 
 

@@ -10,11 +10,11 @@ from typing import Any
 from fluxnetes.simulate.document import write_json
 from fluxnetes.simulate.metrics import Figures, measure
 from fluxnetes.simulate.report import write_report
-from fluxnetes.simulate.schedule import Machine
-from fluxnetes.simulate.workload import Skipped
+from fluxnetes.simulate.schedule import SimulatedMachine
+from fluxnetes.simulate.workload import SkippedJob
 from tests.unit.simulate.jobs import schedule, workload
 
-WORK = workload((10, 10, 10, 3), (11, 40, 40, 4), (12, 5, 8, 1), skipped={Skipped.NO_SIZE: 2})
+WORK = workload((10, 10, 10, 3), (11, 40, 40, 4), (12, 5, 8, 1), skipped={SkippedJob.NO_SIZE: 2})
 EASY = schedule(WORK, [10, 20, 12], 4)
 FCFS = schedule(WORK, [10, 20, 60], 4, "fcfs")
 SCRIPT = "</script><!-- <script>alert(1)</script>"
@@ -54,7 +54,7 @@ def test_json_has_every_job() -> None:
 
 
 def test_nodes_are_counted_once_however_many_processors_a_job_has_there() -> None:
-    two_nodes = replace(EASY, machine=Machine.uniform(2, 2))
+    two_nodes = replace(EASY, machine=SimulatedMachine.uniform(2, 2))
     jobs = json.loads(write_json([two_nodes]))["policies"]["easy"]["schedule"]
     assert [job["nodes"] for job in jobs] == [2, 2, 1]
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from fluxnetes.simulate.errors import SimulationError, TraceError
-from fluxnetes.simulate.swf import Header, parse_jobs, read_header, read_swf
-from fluxnetes.simulate.workload import Skipped, WorkloadJob
+from fluxnetes.simulate.swf import TraceHeader, parse_jobs, read_header, read_swf
+from fluxnetes.simulate.workload import SkippedJob, WorkloadJob
 from tests.unit.simulate.traces import LUBLIN, NASA, swf_line, trace
 
 
-def read(line: str, overestimate: float = 1.0) -> WorkloadJob | Skipped:
+def read(line: str, overestimate: float = 1.0) -> WorkloadJob | SkippedJob:
     (job,) = parse_jobs("t", [line.encode()], overestimate)
     return job
 
@@ -50,13 +50,13 @@ def test_a_requested_time_is_not_overestimated_again() -> None:
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        (swf_line(runtime=-1), Skipped.NO_RUN_TIME),
-        (swf_line(allocated=-1), Skipped.NO_SIZE),
-        (swf_line(allocated=0, requested=0), Skipped.NO_SIZE),
-        (swf_line(submit=-1), Skipped.NO_SUBMIT_TIME),
+        (swf_line(runtime=-1), SkippedJob.NO_RUN_TIME),
+        (swf_line(allocated=-1), SkippedJob.NO_SIZE),
+        (swf_line(allocated=0, requested=0), SkippedJob.NO_SIZE),
+        (swf_line(submit=-1), SkippedJob.NO_SUBMIT_TIME),
     ],
 )
-def test_what_cannot_be_run_is_skipped_for_a_reason(line: str, why: Skipped) -> None:
+def test_what_cannot_be_run_is_skipped_for_a_reason(line: str, why: SkippedJob) -> None:
     assert read(line) is why
 
 
@@ -129,7 +129,7 @@ def test_what_is_skipped_is_counted_by_reason(tmp_path: Path) -> None:
     (tmp_path / "t").write_text("".join(lines))
     found = read_swf(tmp_path / "t", 4)
     assert len(found) == 1
-    assert found.skipped == {Skipped.TOO_LARGE: 2, Skipped.NO_RUN_TIME: 1}
+    assert found.skipped == {SkippedJob.TOO_LARGE: 2, SkippedJob.NO_RUN_TIME: 1}
 
 
 def test_an_empty_trace_is_an_empty_workload(tmp_path: Path) -> None:
@@ -148,12 +148,12 @@ def test_the_header_says_how_large_the_machine_was(tmp_path: Path) -> None:
     (tmp_path / "t").write_text(
         ";MaxNodes: 64 \n; MaxProcs:  128\n" + swf_line() + "; MaxNodes: 9\n"
     )
-    assert read_header(tmp_path / "t") == Header(64, 128)
+    assert read_header(tmp_path / "t") == TraceHeader(64, 128)
 
 
 def test_a_header_need_not_say_anything(tmp_path: Path) -> None:
     (tmp_path / "t").write_text("; MaxNodes: many\n; Note: a: 12:30\n")
-    assert read_header(tmp_path / "t") == Header()
+    assert read_header(tmp_path / "t") == TraceHeader()
 
 
 def test_the_trace_of_nasa_is_read_whole() -> None:

@@ -16,26 +16,34 @@ from fluxnetes.jobspec.model import Count, Jobspec, Resource, Task
 from fluxnetes.match.gang.model import Gang, Seats, Shape
 from fluxnetes.queue.changes import (
     Allocation,
+    BudgetRecord,
     Changes,
-    Event,
+    JobEvent,
+    NodeWindow,
     QueueState,
-    Spent,
-    Usage,
-    Window,
+    UsageRecord,
 )
-from fluxnetes.queue.config import Budget, Cap, Config, FairShare, Policy, QueueConfig, Weights
+from fluxnetes.queue.config import (
+    BackfillPolicy,
+    BudgetConfig,
+    FairShare,
+    LimitConfig,
+    PriorityWeights,
+    QueueConfig,
+    SchedulerConfig,
+)
 from fluxnetes.queue.jobs import (
-    After,
-    Array,
     Dependency,
-    Job,
+    DependencyKind,
+    ElasticSize,
+    JobArray,
     OnLoss,
-    Plan,
+    PlannedStart,
+    QueueJob,
     Request,
-    Size,
     Submission,
 )
-from fluxnetes.queue.states import Cause, State
+from fluxnetes.queue.states import EndCause, JobState
 
 T = TypeVar("T")
 
@@ -137,11 +145,11 @@ def submissions(id: int) -> st.SearchStrategy[Submission]:
         held=st.booleans(),
         gathering=st.booleans(),
         begin=MAYBE_INT,
-        dependencies=st.lists(st.builds(Dependency, st.sampled_from(After), IDS), max_size=3).map(
-            tuple
-        ),
-        size=st.none() | st.builds(Size, INT, INT),
-        array=st.none() | st.builds(Array, INT, MAYBE_INT),
+        dependencies=st.lists(
+            st.builds(Dependency, st.sampled_from(DependencyKind), IDS), max_size=3
+        ).map(tuple),
+        size=st.none() | st.builds(ElasticSize, INT, INT),
+        array=st.none() | st.builds(JobArray, INT, MAYBE_INT),
         reservation=MAYBE_TEXT,
         preemptible=st.booleans(),
         requeue=st.booleans(),
@@ -151,13 +159,13 @@ def submissions(id: int) -> st.SearchStrategy[Submission]:
     )
 
 
-def jobs(id: int, before: Job | None = None) -> st.SearchStrategy[Job]:
+def jobs(id: int, before: QueueJob | None = None) -> st.SearchStrategy[QueueJob]:
     """A record; of a job that is known already often with the same submission."""
     submission = submissions(id)
     return complete(
-        Job,
+        QueueJob,
         submission=submission if before is None else st.just(before.submission) | submission,
-        state=st.sampled_from(State),
+        state=st.sampled_from(JobState),
         submitted=INT,
         arrival=st.integers(0, 2**62),
         queue=TEXT,
@@ -165,14 +173,14 @@ def jobs(id: int, before: Job | None = None) -> st.SearchStrategy[Job]:
         walltime=MAYBE_INT,
         ranked=INT,
         eligible=MAYBE_INT,
-        plan=st.none() | complete(Plan, start=INT, since=INT, reason=TEXT),
+        plan=st.none() | complete(PlannedStart, start=INT, since=INT, reason=TEXT),
         size=INT,
         start=MAYBE_INT,
         running=MAYBE_INT,
         deadline=MAYBE_INT,
         expected=MAYBE_INT,
         end=MAYBE_INT,
-        cause=st.none() | st.sampled_from(Cause),
+        cause=st.none() | st.sampled_from(EndCause),
         reason=TEXT,
         restarts=INT,
         parent=MAYBE_INT,
@@ -242,9 +250,9 @@ WINDOW_NAMES = st.sampled_from(["", "maintenance", "Grüße"])
 SOME_TEXT = st.frozensets(TEXT, max_size=2)
 
 
-def windows(name: str) -> st.SearchStrategy[Window]:
+def windows(name: str) -> st.SearchStrategy[NodeWindow]:
     return complete(
-        Window,
+        NodeWindow,
         name=st.just(name),
         start=INT,
         end=INT,
@@ -256,9 +264,9 @@ def windows(name: str) -> st.SearchStrategy[Window]:
     )
 
 
-MAYBE_STATE = st.none() | st.sampled_from(State)
+MAYBE_STATE = st.none() | st.sampled_from(JobState)
 EVENT = complete(
-    Event,
+    JobEvent,
     job=IDS,
     at=INT,
     kind=TEXT,
@@ -275,7 +283,7 @@ class Histories:
 
     def __init__(self, draw: st.DrawFn) -> None:
         self._draw = draw
-        self._jobs: dict[int, Job] = {}
+        self._jobs: dict[int, QueueJob] = {}
         self._allocations: dict[int, Allocation] = {}
 
     def next(self) -> Changes:
@@ -285,13 +293,13 @@ class Histories:
             jobs={id: draw(jobs(id, self._jobs.get(id))) for id in self._some(IDS)},
             windows={n: draw(st.none() | windows(n)) for n in self._some(WINDOW_NAMES)},
             usage={
-                (namespace, user): Usage(namespace, user, draw(FLOAT), draw(INT))
+                (namespace, user): UsageRecord(namespace, user, draw(FLOAT), draw(INT))
                 for namespace, user in self._some(st.tuples(WORD, WORD))
             },
             queues={
                 q: QueueState(q, draw(st.booleans()), draw(st.booleans())) for q in self._some(WORD)
             },
-            spent={b: Spent(b, draw(INT), draw(FLOAT)) for b in self._some(WORD)},
+            spent={b: BudgetRecord(b, draw(INT), draw(FLOAT)) for b in self._some(WORD)},
             step=draw(st.none() | st.integers(0, 2**62)),
         )
         self._jobs |= changes.jobs
@@ -320,12 +328,15 @@ def histories(draw: st.DrawFn) -> list[Changes]:
 NUMBER = FLOAT | st.integers()
 SHARES = st.dictionaries(TEXT, NUMBER, max_size=2)
 CAP = complete(
-    Cap, running=MAYBE_INT, pending=MAYBE_INT, resources=st.dictionaries(TEXT, INT, max_size=2)
+    LimitConfig,
+    running=MAYBE_INT,
+    pending=MAYBE_INT,
+    resources=st.dictionaries(TEXT, INT, max_size=2),
 )
 QUEUE_CONFIG = complete(
     QueueConfig,
     name=TEXT,
-    policy=st.sampled_from(Policy),
+    policy=st.sampled_from(BackfillPolicy),
     reservations=INT,
     depth=MAYBE_INT,
     priority=INT,
@@ -338,10 +349,10 @@ QUEUE_CONFIG = complete(
     per_namespace=CAP,
     preempts=st.booleans(),
 )
-CONFIG: st.SearchStrategy[Config] = complete(
-    Config,
+CONFIG: st.SearchStrategy[SchedulerConfig] = complete(
+    SchedulerConfig,
     queues=st.lists(st.just(QueueConfig()) | QUEUE_CONFIG, max_size=3).map(tuple),
-    weights=complete(Weights, priority=NUMBER, fair_share=NUMBER, age=NUMBER, size=NUMBER),
+    weights=complete(PriorityWeights, priority=NUMBER, fair_share=NUMBER, age=NUMBER, size=NUMBER),
     age_cap=INT,
     fair_share=complete(
         FairShare,
@@ -352,7 +363,7 @@ CONFIG: st.SearchStrategy[Config] = complete(
     charge=SHARES,
     budgets=st.lists(
         complete(
-            Budget,
+            BudgetConfig,
             name=TEXT,
             amount=NUMBER,
             type=TEXT,

@@ -8,39 +8,47 @@ import pytest
 from hypothesis import given
 
 from fluxnetes.jobspec.constraint import Properties
-from fluxnetes.queue.config import Budget, Cap, Config, FairShare, Policy, QueueConfig, Weights
+from fluxnetes.queue.config import (
+    BackfillPolicy,
+    BudgetConfig,
+    FairShare,
+    LimitConfig,
+    PriorityWeights,
+    QueueConfig,
+    SchedulerConfig,
+)
 from fluxnetes.store.codec.config import decode_config, encode_config
-from fluxnetes.store.errors import Unreadable
+from fluxnetes.store.errors import UnreadableStore
 from tests.property.profile import examples
 from tests.unit.store.drawn import CONFIG
 from tests.unit.store.plain import plain
 
-EVERYTHING = Config(
+EVERYTHING = SchedulerConfig(
     queues=(
         QueueConfig(
             "batch",
-            Policy.HYBRID,
+            BackfillPolicy.HYBRID,
             reservations=16,
             constraint=Properties(("ssd",), ()),
-            cap=Cap(running=8, resources={"core": 64}),
+            cap=LimitConfig(running=8, resources={"core": 64}),
         ),
-        QueueConfig("idle", per_user=Cap(pending=3)),
+        QueueConfig("idle", per_user=LimitConfig(pending=3)),
     ),
-    weights=Weights(fair_share=10),
+    weights=PriorityWeights(fair_share=10),
     fair_share=FairShare(users={("lab", "ada"): 2.0}, namespaces={"lab": float("inf")}),
     charge={"core": 1.0},
-    budgets=(Budget("b", 100.0, namespace="lab"),),
+    budgets=(BudgetConfig("b", 100.0, namespace="lab"),),
 )
 
 
 @examples(200)
 @given(CONFIG)
-def test_a_configuration_comes_back_as_it_was(config: Config) -> None:
+def test_a_configuration_comes_back_as_it_was(config: SchedulerConfig) -> None:
     assert plain(decode_config(encode_config(config))) == plain(config)
 
 
 def test_what_has_its_default_is_not_written() -> None:
-    assert encode_config(Config()) == "{}"
+    assert encode_config(SchedulerConfig()) == "{}"
     assert json.loads(encode_config(EVERYTHING)) == {
         "queues": [
             {
@@ -76,5 +84,5 @@ def test_what_has_its_default_is_not_written() -> None:
 def test_what_this_version_does_not_know_is_refused_with_its_path(
     text: str, complaint: str
 ) -> None:
-    with pytest.raises(Unreadable, match=complaint):
+    with pytest.raises(UnreadableStore, match=complaint):
         decode_config(text)

@@ -11,18 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluxnetes.graph.columns import ResourceGraph
-from fluxnetes.graph.patch import Patch
+from fluxnetes.graph.patch import GraphPatch
 from fluxnetes.graph.pools import add_pools, pool_graph
 from fluxnetes.jobspec.build import jobspec, node, res, slot
 from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Allocation, Snapshot
-from fluxnetes.queue.config import Config
+from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.queue.events import Started, Submit, TaskEnded
 from fluxnetes.queue.jobs import Request, Submission
 from fluxnetes.queue.scheduler import Scheduler
-from fluxnetes.store.system import System
-from fluxnetes.store.translate import NOWHERE, Translated, translate
+from fluxnetes.store.system import StoredSystem
+from fluxnetes.store.translate import NOWHERE, TranslatedSnapshot, translate
 from tests.property.profile import examples
 from tests.unit.queue.keeper import Keeper
 from tests.unit.store.plain import plain
@@ -42,7 +42,7 @@ def gang(*pods: int, cpu: int = 3000) -> Gang:
 
 def queue_on(graph: ResourceGraph, *requests: Request, ended: Iterable[int] = ()) -> Snapshot:
     """Jobs 1, 2, ... run on a graph; of the first some tasks have ended."""
-    scheduler, keeper = Scheduler(Matcher(graph, policy="lonode"), Config()), Keeper()
+    scheduler, keeper = Scheduler(Matcher(graph, policy="lonode"), SchedulerConfig()), Keeper()
     for id, request in enumerate(requests, 1):
         scheduler.apply(Submit(Submission(id, request, walltime=60)), 0)
     scheduler.cycle(0)
@@ -56,7 +56,9 @@ def queue_on(graph: ResourceGraph, *requests: Request, ended: Iterable[int] = ()
     return snapshot
 
 
-def held(allocation: Allocation, graph: ResourceGraph, system: System | None = None) -> object:
+def held(
+    allocation: Allocation, graph: ResourceGraph, system: StoredSystem | None = None
+) -> object:
     """What an allocation says, with paths for rows."""
 
     def path(row: int) -> str | None:
@@ -136,7 +138,7 @@ def test_a_graph_with_removed_vertices_is_read_back_with_other_rows() -> None:
 
 def test_nodes_that_came_later_have_rows_of_the_writer() -> None:
     graph = cluster("a", "b")
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     new = patch.vertex("node", id=2, name="c", rank=2)
     patch.edge(0, new)
     add_pools(patch, new, AMOUNTS)
@@ -219,7 +221,7 @@ def test_labels_move_with_their_vertices() -> None:
 def test_vertices_with_one_path_are_told_apart_by_rank() -> None:
     def twins(*ranks: int) -> ResourceGraph:
         graph = ResourceGraph()
-        patch = Patch(graph)
+        patch = GraphPatch(graph)
         root = patch.vertex("cluster", id=0)
         for rank in ranks:
             patch.edge(root, patch.vertex("node", id=0, rank=rank))
@@ -261,14 +263,16 @@ def test_there_and_back_is_the_same_but_for_what_was_lost(
 
 def test_a_queue_without_allocations_has_nothing_to_translate() -> None:
     snapshot = Snapshot(step=3)
-    assert translate(snapshot, read_back(cluster("a")), cluster("b")) == Translated(snapshot, ())
+    assert translate(snapshot, read_back(cluster("a")), cluster("b")) == TranslatedSnapshot(
+        snapshot, ()
+    )
 
 
-def resumed(found: Translated, graph: ResourceGraph) -> None:
+def resumed(found: TranslatedSnapshot, graph: ResourceGraph) -> None:
     """A queue can go on from it."""
     jobs = tuple(replace(job) for job in found.snapshot.jobs)
     snapshot = replace(found.snapshot, jobs=jobs)
-    Scheduler.resume(Matcher(graph), Config(), snapshot, now=0).cycle(0)
+    Scheduler.resume(Matcher(graph), SchedulerConfig(), snapshot, now=0).cycle(0)
 
 
 @pytest.mark.parametrize("name", ["a", "b"])

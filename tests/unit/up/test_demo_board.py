@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from rich.console import Console
 
-from fluxnetes.cli.up.demo.board import JOB_NAME, Row, rows
-from fluxnetes.cli.up.demo.screens import Board, Lines, in_words, starts_by
-from fluxnetes.cli.up.demo.workload import Ask, group, job, waves
+from fluxnetes.cli.up.demo.board import JOB_NAME, DemoRow, rows
+from fluxnetes.cli.up.demo.screens import LineScreen, TableScreen, in_words, starts_by
+from fluxnetes.cli.up.demo.workload import DemoRequest, group, job, waves
 from fluxnetes.cluster.labels.names import GROUP
 from fluxnetes.kube.objects.base import Metadata
 from fluxnetes.kube.objects.fluxjobs import (
@@ -23,7 +23,7 @@ from fluxnetes.kube.objects.fluxjobs import (
 )
 from fluxnetes.kube.objects.pods import Pod, PodStatus
 
-ASK = Ask(1, "1m", "1s")
+ASK = DemoRequest(1, "1m", "1s")
 NOON = datetime(2027, 1, 31, 12, tzinfo=UTC)
 
 
@@ -42,7 +42,7 @@ def test_a_job_and_a_group_of_one_name_are_two() -> None:
 
 
 def test_every_job_is_over_in_the_state_in_which_it_is_to_end() -> None:
-    assert all(Row(entry.name, entry.ends).is_over for wave in waves(8) for entry in wave)
+    assert all(DemoRow(entry.name, entry.ends).is_over for wave in waves(8) for entry in wave)
 
 
 def test_the_gangs_do_not_fit_together_on_any_number_of_nodes() -> None:
@@ -53,10 +53,10 @@ def test_the_gangs_do_not_fit_together_on_any_number_of_nodes() -> None:
 
 
 def test_a_line_is_said_once_for_each_change(capsys: pytest.CaptureFixture[str]) -> None:
-    screen = Lines()
-    row = Row("a", "pending", eta=NOON, why="busy")
+    screen = LineScreen()
+    row = DemoRow("a", "pending", eta=NOON, why="busy")
     for each in (
-        Row("a"),
+        DemoRow("a"),
         row,
         row,
         replace(row, state="running", eta=None, why="", nodes="n[0-1]"),
@@ -69,17 +69,17 @@ def test_a_line_is_said_once_for_each_change(capsys: pytest.CaptureFixture[str])
 
 
 def test_a_start_is_told_in_seconds_from_now_and_never_in_the_past() -> None:
-    row = Row("a", "pending", eta=NOON)
+    row = DemoRow("a", "pending", eta=NOON)
     assert starts_by(row, NOON - timedelta(seconds=90)) == "90 s"
     assert starts_by(row, NOON + timedelta(seconds=5)) == "0 s"
-    assert in_words(Row("a", "completed")) == "completed"
+    assert in_words(DemoRow("a", "completed")) == "completed"
 
 
 def test_the_table_has_a_row_for_each_job_however_narrow_the_terminal() -> None:
     output = io.StringIO()
     console = Console(file=output, force_terminal=True, width=60, height=10)
-    with Board(console) as board:
-        board.show([Row(f"job-{n}", "pending", why="because " * 20) for n in range(20)], 3.0)
+    with TableScreen(console) as board:
+        board.show([DemoRow(f"job-{n}", "pending", why="because " * 20) for n in range(20)], 3.0)
     assert all(f"job-{n} " in output.getvalue() for n in range(20))
 
 

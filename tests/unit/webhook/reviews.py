@@ -7,7 +7,7 @@ import copy
 import json
 from typing import Any
 
-from fluxnetes.webhook.mutate import Policy, decide
+from fluxnetes.webhook.mutate import AdmissionPolicy, decide
 from fluxnetes.webhook.review import read_review, write_review
 
 Content = dict[str, Any]
@@ -72,7 +72,7 @@ def a_review(made: Content, user: str = "eve", **request: Any) -> Content:
 def ask(made: Content, user: str = "eve", **request: Any) -> Content:
     """The response."""
     asked = read_review(json.dumps(a_review(made, user, **request)).encode())
-    answer: Content = json.loads(write_review(asked, decide(asked, Policy())))
+    answer: Content = json.loads(write_review(asked, decide(asked, AdmissionPolicy())))
     response: Content = answer["response"]
     assert response["uid"] == "705ab4f5"
     return response

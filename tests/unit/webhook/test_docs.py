@@ -9,7 +9,7 @@ import typer.main
 
 from fluxnetes.cli.webhook.options import app
 from fluxnetes.cluster.labels.names import HOLD, MANAGED, QUEUED
-from fluxnetes.webhook.mutate import SYSTEM_NAMESPACES, Policy
+from fluxnetes.webhook.mutate import SYSTEM_NAMESPACES, AdmissionPolicy
 from fluxnetes.webhook.server import PATHS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "webhook.md").read_text()
@@ -25,5 +25,5 @@ def test_the_page_has_just_the_options_that_there_are() -> None:
 
 
 def test_the_page_has_the_names_and_paths_that_are_used() -> None:
-    names = (*PATHS, *SYSTEM_NAMESPACES, Policy().namespace, MANAGED, QUEUED, HOLD)
+    names = (*PATHS, *SYSTEM_NAMESPACES, AdmissionPolicy().namespace, MANAGED, QUEUED, HOLD)
     assert [name for name in names if f"`{name}" not in PAGE and f" {name}" not in PAGE] == []

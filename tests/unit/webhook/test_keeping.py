@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from fluxnetes.webhook.cert_store import FolderKeeper, Kept
+from fluxnetes.webhook.cert_store import FolderCertStore, StoredContents
 
 
 def test_what_was_written_is_read_and_for_its_owner_alone(tmp_path: Path) -> None:
     async def check() -> None:
-        keeper = FolderKeeper(tmp_path / "new")
+        keeper = FolderCertStore(tmp_path / "new")
         nothing = await keeper.read()
-        assert nothing == Kept({})
+        assert nothing == StoredContents({})
         assert await keeper.write({"a": b"b"}, nothing)
         assert (await keeper.read()).contents == {"a": b"b"}
 
@@ -27,7 +27,7 @@ def test_what_was_written_is_read_and_for_its_owner_alone(tmp_path: Path) -> Non
 
 def test_of_many_who_write_at_once_one_wins(tmp_path: Path) -> None:
     async def check() -> None:
-        keepers = [FolderKeeper(tmp_path) for _ in range(20)]
+        keepers = [FolderCertStore(tmp_path) for _ in range(20)]
         for _ in range(3):
             read = await asyncio.gather(*(keeper.read() for keeper in keepers))
             won = await asyncio.gather(
@@ -48,7 +48,7 @@ def test_a_file_that_is_not_ours_is_replaced(tmp_path: Path, content: bytes) -> 
     (tmp_path / "webhook.json").write_bytes(content)
 
     async def check() -> None:
-        keeper = FolderKeeper(tmp_path)
+        keeper = FolderCertStore(tmp_path)
         found = await keeper.read()
         assert not found.contents
         assert await keeper.write({"a": b"b"}, found)

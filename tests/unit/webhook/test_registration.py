@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fluxnetes.webhook.certificates import ServedAs
-from fluxnetes.webhook.mutate import Policy
-from fluxnetes.webhook.registration import Address, Service, registration
+from fluxnetes.webhook.mutate import AdmissionPolicy
+from fluxnetes.webhook.registration import WebhookAddress, WebhookService, registration
 
 
 @pytest.mark.parametrize(
@@ -18,16 +18,18 @@ from fluxnetes.webhook.registration import Address, Service, registration
     ],
 )
 def test_the_certificate_is_for_the_host_of_the_address(url: str, served_as: ServedAs) -> None:
-    assert Address(url).served_as == served_as
+    assert WebhookAddress(url).served_as == served_as
 
 
 def test_a_service_is_called_as_the_api_server_calls_it() -> None:
-    assert Service("ours", "hook").served_as == ServedAs(names=("hook.ours.svc",))
+    assert WebhookService("ours", "hook").served_as == ServedAs(names=("hook.ours.svc",))
 
 
 @pytest.mark.parametrize("everything", [False, True])
 def test_our_own_namespace_and_those_of_the_system_are_never_sent(everything: bool) -> None:
-    content = registration(Service("ours"), b"", Policy("ours"), everything=everything)
+    content = registration(
+        WebhookService("ours"), b"", AdmissionPolicy("ours"), everything=everything
+    )
     for webhook in content["webhooks"]:
         assert {
             "key": "kubernetes.io/metadata.name",

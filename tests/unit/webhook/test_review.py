@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from fluxnetes.webhook.mutate import Policy, decide
-from fluxnetes.webhook.review import BadReview, read_review
+from fluxnetes.webhook.mutate import AdmissionPolicy, decide
+from fluxnetes.webhook.review import InvalidReview, read_review
 from tests.unit.webhook.reviews import a_pod, a_review
 
 
@@ -27,13 +27,13 @@ from tests.unit.webhook.reviews import a_pod, a_review
     ],
 )
 def test_what_is_no_review_is_said_to_be_none(body: bytes) -> None:
-    with pytest.raises(BadReview, match="expected an AdmissionReview"):
+    with pytest.raises(InvalidReview, match="expected an AdmissionReview"):
         read_review(body)
 
 
 def test_another_version_of_reviews_is_named() -> None:
     review = a_review(a_pod()) | {"apiVersion": "admission.k8s.io/v1beta1"}
-    with pytest.raises(BadReview, match=r"found AdmissionReview of admission.k8s.io/v1beta1"):
+    with pytest.raises(InvalidReview, match=r"found AdmissionReview of admission.k8s.io/v1beta1"):
         read_review(json.dumps(review).encode())
 
 
@@ -45,5 +45,5 @@ def test_an_object_that_is_no_pod_is_a_bad_review_and_no_crash(made: Any) -> Non
     review = a_review(a_pod())
     review["request"]["object"] = made
     request = read_review(json.dumps(review).encode())
-    with pytest.raises(BadReview, match="no Pod"):
-        decide(request, Policy())
+    with pytest.raises(InvalidReview, match="no Pod"):
+        decide(request, AdmissionPolicy())

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from fluxnetes.graph.columns import ResourceGraph
-from fluxnetes.graph.patch import CONTAINMENT, Patch
+from fluxnetes.graph.patch import CONTAINMENT, GraphPatch
 from fluxnetes.graph.placement import Placement
 
 
@@ -22,7 +22,7 @@ def a_cluster(
 ) -> ResourceGraph:
     """`tiny0` with its nodes, each with its cores, gpus and 8 units of memory."""
     graph = ResourceGraph()
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     cluster = patch.vertex("cluster", basename="tiny", id=0)
     for number in range(nodes):
         rank = (ranks or {}).get(number, number)

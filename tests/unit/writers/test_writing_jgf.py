@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from fluxnetes.graph.columns import ResourceGraph
-from fluxnetes.graph.patch import Patch
+from fluxnetes.graph.patch import GraphPatch
 from fluxnetes.graph.writers import render
 from tests.unit.writers.placements import a_cluster, place, whole
 
@@ -32,7 +32,7 @@ def test_jgf_is_one_line_in_the_words_of_the_reference() -> None:
 
 def test_the_keys_of_a_vertex_come_in_the_order_of_the_reference() -> None:
     graph = ResourceGraph()
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     cluster = patch.vertex("cluster", id=0)
     node = patch.vertex(
         "node",
@@ -73,7 +73,7 @@ def test_the_keys_of_a_vertex_come_in_the_order_of_the_reference() -> None:
 
 def test_an_edge_names_its_subsystem_unless_it_is_containment() -> None:
     graph = ResourceGraph()
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     pdu, node = patch.vertex("pdu", id=0), patch.vertex("node", id=0)
     patch.edge(pdu, node, "power")
     graph.apply(patch)

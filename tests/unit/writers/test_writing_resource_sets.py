@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fluxnetes.graph.columns import GraphError, ResourceGraph
-from fluxnetes.graph.patch import Patch
+from fluxnetes.graph.patch import GraphPatch
 from fluxnetes.graph.placement import Placement
 from fluxnetes.graph.writers import render
 from tests.unit.writers.placements import a_cluster, place, whole
@@ -45,7 +45,7 @@ def test_ranks_that_give_the_same_share_an_entry_and_entries_are_sorted_by_what_
 
 def test_cores_count_for_their_node_through_the_sockets_between() -> None:
     graph = ResourceGraph()
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     cluster = patch.vertex("cluster", id=0)
     for number in range(2):
         node = patch.vertex("node", id=number, rank=number)
@@ -61,7 +61,7 @@ def test_cores_count_for_their_node_through_the_sockets_between() -> None:
 
 def test_a_core_outside_of_every_node_is_not_given_to_the_next_node() -> None:
     graph = ResourceGraph()
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     cluster, rack = patch.vertex("cluster", id=0), patch.vertex("rack", id=0)
     node = patch.vertex("node", id=0, rank=0)
     patch.edge(cluster, rack)

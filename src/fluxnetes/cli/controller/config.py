@@ -17,7 +17,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import yaml
 
-from fluxnetes.queue.config import Config
+from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.store.codec.config import decode_config
 
 _LEAST = {
@@ -38,16 +38,16 @@ _LEAST = {
 _WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
 
 
-def read_config(path: Path | None) -> Config:
+def read_config(path: Path | None) -> SchedulerConfig:
     """Queues, limits and shares; without a file, one queue. ValueError says what is wrong where."""
     if path is None:
-        return Config()
+        return SchedulerConfig()
     try:
         content = yaml.load(path.read_text(), Loader=yaml.CSafeLoader)
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is no YAML: {error}") from None
     content = {} if content is None else content
-    wrong = next(_problems(content, Config, ""), None)
+    wrong = next(_problems(content, SchedulerConfig, ""), None)
     if wrong is not None:
         raise ValueError(f"{path}: {wrong}")
     try:
@@ -58,7 +58,7 @@ def read_config(path: Path | None) -> Config:
     return config
 
 
-def _check_queues(config: Config, path: Path) -> None:
+def _check_queues(config: SchedulerConfig, path: Path) -> None:
     names = [queue.name for queue in config.queues]
     if not names:
         raise ValueError(f"{path}: queues: expected one at least, found none")

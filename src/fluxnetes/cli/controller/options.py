@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from fluxnetes.rpc.listener import Door
+    from fluxnetes.rpc.listener import ListenerOptions
 
 HELP = """\
 Schedule the pods of a Kubernetes cluster that name our scheduler, in groups, from a durable queue.
@@ -38,7 +38,7 @@ app = typer.Typer(
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ControllerOptions:
     """What the command line said."""
 
     kubeconfig: Path | None
@@ -52,7 +52,7 @@ class Options:
     control_plane: bool
     patience: tuple[str, ...]
     lease: float
-    door: Door | None
+    door: ListenerOptions | None
     """Where callers over gRPC are answered; None: nowhere."""
     renew_within: float
     log_level: str
@@ -164,7 +164,7 @@ def controller(
     ):
         raise typer.BadParameter("--serve-... is about callers over gRPC: add --serve HOST:PORT")
     if serve is not None:
-        from fluxnetes.rpc.listener import Door, read_address
+        from fluxnetes.rpc.listener import ListenerOptions, read_address
 
         try:
             host, port = read_address(serve)
@@ -172,7 +172,7 @@ def controller(
             raise typer.BadParameter(f"--serve: {error}") from None
         if serve_tokens is None:
             raise typer.BadParameter("--serve: callers of a cluster need --serve-tokens FILE")
-        door = Door(
+        door = ListenerOptions(
             host,
             port,
             tuple(serve_dialect or ()),
@@ -183,7 +183,7 @@ def controller(
         )
     raise typer.Exit(
         run(
-            Options(
+            ControllerOptions(
                 kubeconfig,
                 context,
                 dsn,

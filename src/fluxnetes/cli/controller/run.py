@@ -15,15 +15,15 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import fields
 
 from fluxnetes.cli.controller.config import read_config
-from fluxnetes.cli.controller.options import Options
+from fluxnetes.cli.controller.options import ControllerOptions
 from fluxnetes.cluster.labels.names import SCHEDULER_NAMES
-from fluxnetes.controller.leadership.terms import Options as Term
+from fluxnetes.controller.leadership.terms import CandidateOptions
 from fluxnetes.controller.leadership.terms import run as run_terms
-from fluxnetes.controller.state import Settings
+from fluxnetes.controller.state import ControllerSettings
 from fluxnetes.kube.auth.access import find_access
-from fluxnetes.kube.client import Client
+from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.errors import KubeError
-from fluxnetes.service.mailbox import Petitions
+from fluxnetes.service.mailbox import Mailbox
 from fluxnetes.store.database import Database
 from fluxnetes.store.embedded.server import EmbeddedServer
 from fluxnetes.store.errors import StoreError
@@ -47,7 +47,7 @@ _EXPECTED = (KubeError, StoreError, OSError, CannotServe)
 """What is wrong with the world rather than with us."""
 
 
-def run(options: Options) -> int:
+def run(options: ControllerOptions) -> int:
     """Run until SIGTERM or Ctrl-C. Returns the exit status."""
     try:
         _set_up_log(options.log_level)
@@ -96,8 +96,8 @@ def _complain(error: BaseException) -> int:
     return 1
 
 
-def _term(options: Options) -> Term:
-    return Term(
+def _term(options: ControllerOptions) -> CandidateOptions:
+    return CandidateOptions(
         identity=options.identity or f"{socket.gethostname()}-{os.getpid()}",
         namespace=options.namespace,
         config=read_config(options.config),
@@ -105,13 +105,13 @@ def _term(options: Options) -> Term:
         control_plane=options.control_plane,
         settings=read_patience(options.patience),
         lease=options.lease,
-        petitions=None if options.door is None else Petitions(),
+        petitions=None if options.door is None else Mailbox(),
     )
 
 
-def read_patience(given: tuple[str, ...]) -> Settings:
+def read_patience(given: tuple[str, ...]) -> ControllerSettings:
     """From texts such as `keep-seat=60`."""
-    known = {each.name.replace("_", "-"): each.name for each in fields(Settings)}
+    known = {each.name.replace("_", "-"): each.name for each in fields(ControllerSettings)}
     found: dict[str, float] = {}
     for text in given:
         name, _, seconds = text.partition("=")
@@ -122,14 +122,14 @@ def read_patience(given: tuple[str, ...]) -> Settings:
         if not _PLAIN_NUMBER.fullmatch(seconds):
             raise ValueError(f"--patience {text}: expected seconds after the =, as in {name}=60")
         found[known[name]] = float(seconds)
-    return Settings(**found)
+    return ControllerSettings(**found)
 
 
-async def _run(options: Options, term: Term) -> None:
+async def _run(options: ControllerOptions, term: CandidateOptions) -> None:
     access = find_access(options.kubeconfig, options.context)
     server = EmbeddedServer(options.store_folder) if options.dsn is None else None
     store = Store(Database(options.dsn, server=server))
-    async with Client(access) as client:
+    async with KubeClient(access) as client:
         try:
             await store.open()
             async with _answering(options, term):
@@ -139,7 +139,7 @@ async def _run(options: Options, term: Term) -> None:
 
 
 @asynccontextmanager
-async def _answering(options: Options, term: Term) -> AsyncIterator[None]:
+async def _answering(options: ControllerOptions, term: CandidateOptions) -> AsyncIterator[None]:
     """Callers are answered in a thread beside, for as long as the block lasts."""
     if options.door is None or term.petitions is None:
         yield

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fluxnetes.cli.resource_query import graph_commands, job_commands
-from fluxnetes.cli.resource_query.session import Session, read_text
+from fluxnetes.cli.resource_query.session import QuerySession, read_text
 
-Run = Callable[[Session, Sequence[str]], None]
+Run = Callable[[QuerySession, Sequence[str]], None]
 
 OPERATIONS = (
     "{allocate | allocate_with_satisfiability | allocate_orelse_reserve | satisfiability | "
@@ -34,13 +34,13 @@ class Command:
         return f"{self.name} {self.usage}".rstrip()
 
 
-def cat(session: Session, args: Sequence[str]) -> None:
+def cat(session: QuerySession, args: Sequence[str]) -> None:
     """cat FILE"""
     session.say(read_text(args[0]).rstrip("\n"))
     session.say(f"INFO: Jobspec in {args[0]}")
 
 
-def help(session: Session, args: Sequence[str]) -> None:
+def help(session: QuerySession, args: Sequence[str]) -> None:
     """help [COMMAND]"""
     shown = [c for c in COMMANDS if not args or args[0] in (c.name, c.abbreviation)]
     for command in shown:
@@ -50,7 +50,7 @@ def help(session: Session, args: Sequence[str]) -> None:
         session.say(f"ERROR: unknown command: {args[0]}")
 
 
-def quit(session: Session, args: Sequence[str]) -> None:
+def quit(session: QuerySession, args: Sequence[str]) -> None:
     """quit"""
     session.ended = True
 

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fluxnetes.cli.resource_query.report import block
-from fluxnetes.cli.resource_query.session import CommandError, Session, read_text
+from fluxnetes.cli.resource_query.session import CommandError, QuerySession, read_text
 from fluxnetes.notation.idset import decode_idset
 
 
-def find(session: Session, args: Sequence[str]) -> None:
+def find(session: QuerySession, args: Sequence[str]) -> None:
     """find EXPRESSION"""
     expression = " ".join(args)
     session.result(session.render_found(session.matcher.find(expression)))
     session.result(block(f'EXPRESSION="{expression}"'))
 
 
-def attach(session: Session, args: Sequence[str]) -> None:
+def attach(session: QuerySession, args: Sequence[str]) -> None:
     """attach JGF_FILE: the graph grows."""
     session.matcher.attach(read_text(args[0]))
 
 
-def remove(session: Session, args: Sequence[str]) -> None:
+def remove(session: QuerySession, args: Sequence[str]) -> None:
     """remove PATH true | remove RANKS false: the graph shrinks."""
     target, is_path = args
     if is_path == "true":
@@ -32,7 +32,7 @@ def remove(session: Session, args: Sequence[str]) -> None:
         raise CommandError(f"remove ends in true (a path) or false (ranks), found {is_path!r}")
 
 
-def set_property(session: Session, args: Sequence[str]) -> None:
+def set_property(session: QuerySession, args: Sequence[str]) -> None:
     """set-property PATH KEY=VALUE"""
     path, assignment = args
     key, _, value = assignment.partition("=")
@@ -46,7 +46,7 @@ def set_property(session: Session, args: Sequence[str]) -> None:
         session.matcher.set_property(path, key, value)
 
 
-def get_property(session: Session, args: Sequence[str]) -> None:
+def get_property(session: QuerySession, args: Sequence[str]) -> None:
     """get-property PATH"""
     graph = session.matcher.graph
     for vertex in _vertices_at(session, args[0]):
@@ -58,7 +58,7 @@ def get_property(session: Session, args: Sequence[str]) -> None:
             session.result(f"No properties were found for {args[0]} (vtx's uniq_id={uniq_id}).\n")
 
 
-def remove_property(session: Session, args: Sequence[str]) -> None:
+def remove_property(session: QuerySession, args: Sequence[str]) -> None:
     """remove-property PATH KEY"""
     path, key = args
     if not session.matcher.graph.find_path(path):
@@ -67,7 +67,7 @@ def remove_property(session: Session, args: Sequence[str]) -> None:
         session.matcher.remove_property(path, key)
 
 
-def set_status(session: Session, args: Sequence[str]) -> None:
+def set_status(session: QuerySession, args: Sequence[str]) -> None:
     """set-status PATH {up|down}"""
     path, status = args
     if not _vertices_at(session, path):
@@ -77,14 +77,14 @@ def set_status(session: Session, args: Sequence[str]) -> None:
     session.matcher.set_status(path, status == "up")
 
 
-def get_status(session: Session, args: Sequence[str]) -> None:
+def get_status(session: QuerySession, args: Sequence[str]) -> None:
     """get-status PATH"""
     for vertex in _vertices_at(session, args[0]):
         status = "up" if session.matcher.graph.up[vertex] else "down"
         session.result(f"{args[0]} is {status}\n")
 
 
-def _vertices_at(session: Session, path: str) -> list[int]:
+def _vertices_at(session: QuerySession, path: str) -> list[int]:
     """The vertices at a path; where there are none, that is the result."""
     found = session.matcher.graph.find_path(path)
     if not found:

@@ -14,7 +14,7 @@ from fluxnetes.cli.resource_query.report import (
 from fluxnetes.cli.resource_query.session import (
     CommandError,
     JobNote,
-    Session,
+    QuerySession,
     read_bytes,
     read_text,
     whole_number,
@@ -23,18 +23,18 @@ from fluxnetes.graph.columns import GraphError
 from fluxnetes.jobspec.errors import JobspecError
 from fluxnetes.jobspec.parse import parse_jobspec
 from fluxnetes.match.answers import Answer, Operation, Outcome
-from fluxnetes.match.errors import MatchError, UnknownJob
+from fluxnetes.match.errors import MatchError, UnknownMatchJob
 
 UPDATE_FORMATS = ("jgf", "jgf_shorthand", "rv1exec")
 PARTIAL_CANCEL_FORMATS = ("jgf", "rv1exec")
 
 
-def match(session: Session, args: Sequence[str]) -> None:
+def match(session: QuerySession, args: Sequence[str]) -> None:
     """match OPERATION JOBSPEC"""
     _match_file(session, _operation(args[0]), args[1])
 
 
-def multi_match(session: Session, args: Sequence[str]) -> None:
+def multi_match(session: QuerySession, args: Sequence[str]) -> None:
     """multi-match OPERATION JOBSPEC JOBSPEC...: stops at the first that does not match."""
     operation = _operation(args[0])
     for file in args[1:]:
@@ -50,7 +50,7 @@ def _operation(word: str) -> Operation:
         raise CommandError(f"unknown subcmd {word}; there is: {known}") from None
 
 
-def _match_file(session: Session, operation: Operation, file: str) -> Answer:
+def _match_file(session: QuerySession, operation: Operation, file: str) -> Answer:
     source = read_bytes(file)
     began = time.perf_counter()
     answer = _ask(session, operation, source)
@@ -59,7 +59,7 @@ def _match_file(session: Session, operation: Operation, file: str) -> Answer:
     return answer
 
 
-def _ask(session: Session, operation: Operation, source: bytes) -> Answer:
+def _ask(session: QuerySession, operation: Operation, source: bytes) -> Answer:
     """Match a request; one that cannot be read is an invalid one and takes no job id."""
     try:
         jobspec = parse_jobspec(source)
@@ -69,7 +69,7 @@ def _ask(session: Session, operation: Operation, source: bytes) -> Answer:
 
 
 def _report(
-    session: Session, operation: Operation, answer: Answer, file: str, elapsed: float
+    session: QuerySession, operation: Operation, answer: Answer, file: str, elapsed: float
 ) -> None:
     if operation is Operation.SATISFIABILITY:
         session.result(satisfiability_block(answer))
@@ -83,7 +83,7 @@ def _report(
         session.complain(f"job {answer.jobid} is {answer.outcome.value}: {answer.reason}")
 
 
-def update(session: Session, args: Sequence[str]) -> None:
+def update(session: QuerySession, args: Sequence[str]) -> None:
     """update {allocate|reserve} FORMAT FILE JOBID START DURATION"""
     how, format, file = args[:3]
     if how not in ("allocate", "reserve"):
@@ -104,7 +104,9 @@ def update(session: Session, args: Sequence[str]) -> None:
     _report(session, Operation.ALLOCATE, answer, file, elapsed)
 
 
-def _adopt(session: Session, text: str, format: str, jobid: int, at: int, duration: int) -> Answer:
+def _adopt(
+    session: QuerySession, text: str, format: str, jobid: int, at: int, duration: int
+) -> Answer:
     """What fails takes the job id too: the next job is numbered after it, as in the reference."""
     try:
         return session.matcher.update(text, format, jobid=jobid, at=at, duration=duration)
@@ -113,23 +115,23 @@ def _adopt(session: Session, text: str, format: str, jobid: int, at: int, durati
         return Answer(Outcome.INVALID, jobid, reason=str(error))
 
 
-def _is_active(session: Session, jobid: int) -> bool:
+def _is_active(session: QuerySession, jobid: int) -> bool:
     job = session.matcher.jobs.get(jobid)
     return job is not None and job.state != "CANCELED"
 
 
-def cancel(session: Session, args: Sequence[str]) -> None:
+def cancel(session: QuerySession, args: Sequence[str]) -> None:
     """cancel JOBID [stats]"""
     jobid = whole_number(args[0], "jobid")
     try:
         counts = session.matcher.cancel(jobid)
-    except UnknownJob:
+    except UnknownMatchJob:
         raise CommandError(f"nonexistent job {jobid}") from None
     if args[1:] == ["stats"]:
         session.result(count_block("CANCEL", counts.preorder, counts.postorder))
 
 
-def partial_cancel(session: Session, args: Sequence[str]) -> None:
+def partial_cancel(session: QuerySession, args: Sequence[str]) -> None:
     """partial-cancel JOBID {jgf|rv1exec} FILE [stats]: the job gives back what the file names."""
     jobid, format = whole_number(args[0], "jobid"), args[1]
     if format not in PARTIAL_CANCEL_FORMATS:
@@ -148,13 +150,13 @@ def partial_cancel(session: Session, args: Sequence[str]) -> None:
         session.result(count_block("PARTIAL CANCEL", 0, 0))
 
 
-def list_jobs(session: Session, args: Sequence[str]) -> None:
+def list_jobs(session: QuerySession, args: Sequence[str]) -> None:
     """list"""
     for jobid in sorted(session.matcher.jobs):
         _tell_job(session, jobid)
 
 
-def info(session: Session, args: Sequence[str]) -> None:
+def info(session: QuerySession, args: Sequence[str]) -> None:
     """info JOBID"""
     jobid = whole_number(args[0], "jobid")
     if jobid in session.matcher.jobs:
@@ -163,13 +165,13 @@ def info(session: Session, args: Sequence[str]) -> None:
         session.say(f"ERROR: jobid doesn't exist: {jobid}")
 
 
-def _tell_job(session: Session, jobid: int) -> None:
+def _tell_job(session: QuerySession, jobid: int) -> None:
     job = session.matcher.jobs[jobid]
     note = session.notes[jobid]
     session.say(f"INFO: {jobid}, {job.state}, {job.at}, {note.file}, {note.elapsed:g}")
 
 
-def stat(session: Session, args: Sequence[str]) -> None:
+def stat(session: QuerySession, args: Sequence[str]) -> None:
     """stat"""
     times = [note.elapsed for note in session.notes.values()] or [0.0]
     session.say(f"INFO: Num. of Jobs Matched: {len(session.notes)}")

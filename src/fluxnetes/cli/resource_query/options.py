@@ -62,7 +62,7 @@ or a string: "policy=low node_centric=true node_exclusive=true"
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ResourceQueryOptions:
     """What the command line said, checked."""
 
     load_file: str
@@ -88,7 +88,7 @@ class _Parser(argparse.ArgumentParser):
         self.exit(1, f"{self.prog}: error: {message}\n")
 
 
-def parse_options(arguments: Sequence[str]) -> Options:
+def parse_options(arguments: Sequence[str]) -> ResourceQueryOptions:
     """Read the command line; a wrong one ends the process with a message and status 1."""
     parser = _build_parser()
     given = parser.parse_args(list(arguments))
@@ -97,7 +97,7 @@ def parse_options(arguments: Sequence[str]) -> Options:
             "no resource graph: name its file with -L FILE and its format with -f FORMAT "
             f"(one of {', '.join(LOAD_FORMATS)})"
         )
-    return Options(
+    return ResourceQueryOptions(
         load_file=given.load_file,
         load_format=given.load_format,
         load_allowlist=_allowlist(given.load_allowlist),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from fluxnetes.cli.resource_query.commands import COMMANDS
-from fluxnetes.cli.resource_query.session import Session
+from fluxnetes.cli.resource_query.session import QuerySession
 from fluxnetes.cli.resource_query.shell import run_lines
 from fluxnetes.match.answers import Operation
 
@@ -24,14 +24,14 @@ _SECOND_WORDS = {
 }
 
 
-def run_prompt(session: Session, greeting: str) -> None:
+def run_prompt(session: QuerySession, greeting: str) -> None:
     """Talk until `quit`, Ctrl-D or the end of input."""
     session.say(greeting)
     with _line_editing():
         run_lines(session, _typed_lines(session))
 
 
-def _typed_lines(session: Session) -> Iterator[str]:
+def _typed_lines(session: QuerySession) -> Iterator[str]:
     """What is typed, line by line. Ctrl-C drops the line, Ctrl-D ends the session."""
     while True:
         try:

@@ -27,7 +27,7 @@ class JobNote:
     elapsed: float
 
 
-class Session:
+class QuerySession:
     """A matcher and three streams: results, remarks about the session, and complaints."""
 
     def __init__(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fluxnetes.cli.resource_query.commands import find_command, nearest_command
-from fluxnetes.cli.resource_query.session import CommandError, Session
+from fluxnetes.cli.resource_query.session import CommandError, QuerySession
 
 
-def run_lines(session: Session, lines: Iterable[str]) -> None:
+def run_lines(session: QuerySession, lines: Iterable[str]) -> None:
     """Carry out each line, until `quit` or the end of input."""
     for line in lines:
         run_line(session, line)
@@ -16,7 +16,7 @@ def run_lines(session: Session, lines: Iterable[str]) -> None:
             return
 
 
-def run_line(session: Session, line: str) -> None:
+def run_line(session: QuerySession, line: str) -> None:
     """Carry out one command; what is wrong with it is said, and the session goes on.
 
     Every error that the graph and the matcher raise about what they were given is a ValueError.
@@ -31,7 +31,7 @@ def run_line(session: Session, line: str) -> None:
     session.flush()
 
 
-def carry_out(session: Session, word: str, args: list[str]) -> None:
+def carry_out(session: QuerySession, word: str, args: list[str]) -> None:
     """Find the command of this name and run it; raises what is wrong with it."""
     command = find_command(word)
     if command is None:

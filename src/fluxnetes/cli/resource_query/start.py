@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
-from fluxnetes.cli.resource_query.options import Options
-from fluxnetes.cli.resource_query.session import CommandError, Session, read_bytes
+from fluxnetes.cli.resource_query.options import ResourceQueryOptions
+from fluxnetes.cli.resource_query.session import CommandError, QuerySession, read_bytes
 from fluxnetes.cli.resource_query.shell import run_lines
 from fluxnetes.graph.columns import GraphError, ResourceGraph
 from fluxnetes.graph.readers import read_graph
@@ -23,7 +23,7 @@ from fluxnetes.match.matcher import Matcher
 INTERRUPTED = 130
 
 
-def run(options: Options) -> int:
+def run(options: ResourceQueryOptions) -> int:
     """Load, talk, draw. Returns the exit status."""
     _tolerate_any_bytes()
     try:
@@ -47,7 +47,7 @@ def run(options: Options) -> int:
     return 0
 
 
-def build_matcher(options: Options) -> Matcher:
+def build_matcher(options: ResourceQueryOptions) -> Matcher:
     """The matcher that the options describe, on the graph that they name."""
     source = read_bytes(options.load_file)
     graph = read_graph(source, options.load_format, allowlist=options.load_allowlist)
@@ -105,8 +105,8 @@ def _open_for_writing(file: str) -> TextIO:
         raise CommandError(f"can't write to {file}: {error.strerror}") from None
 
 
-def _talk(options: Options, matcher: Matcher, out: TextIO) -> None:
-    session = Session(
+def _talk(options: ResourceQueryOptions, matcher: Matcher, out: TextIO) -> None:
+    session = QuerySession(
         matcher,
         out,
         sys.stdout,
@@ -122,12 +122,12 @@ def _talk(options: Options, matcher: Matcher, out: TextIO) -> None:
         run_lines(session, sys.stdin)
 
 
-def _greeting(options: Options, graph: ResourceGraph) -> str:
+def _greeting(options: ResourceQueryOptions, graph: ResourceGraph) -> str:
     name = Path(options.load_file).name
     return f"{name}: {graph.vertex_count} vertices. Type help for the commands, quit to end."
 
 
-def _draw(options: Options, graph: ResourceGraph) -> None:
+def _draw(options: ResourceQueryOptions, graph: ResourceGraph) -> None:
     from fluxnetes.cli.resource_query.drawing import draw
 
     file = f"{options.graph_output}.{options.graph_format}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from fluxnetes.rpc.listener import Door
+    from fluxnetes.rpc.listener import ListenerOptions
 
 HELP = """\
 Serve the matcher over gRPC: to clients of Fluence, Fluxnetes and the Fluxion service as they are,
@@ -37,10 +37,10 @@ app = typer.Typer(
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ServeOptions:
     """What the command line said."""
 
-    door: Door
+    door: ListenerOptions
     graph: Path | None
     format: str | None
     policy: str | None
@@ -163,11 +163,11 @@ def serve(
     ] = "info",
 ) -> None:
     from fluxnetes.cli.serve.run import run
-    from fluxnetes.rpc.listener import Door
+    from fluxnetes.rpc.listener import ListenerOptions
 
     if not queue and (config is not None or renew_within):
         raise typer.BadParameter("--config and --renew-within are about a queue: add --queue")
-    door = Door(
+    door = ListenerOptions(
         host,
         port,
         tuple(dialect or ()),
@@ -179,7 +179,7 @@ def serve(
         token_file,
         max_message,
     )
-    options = Options(
+    options = ServeOptions(
         door,
         graph,
         format,

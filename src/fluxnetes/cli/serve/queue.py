@@ -10,32 +10,32 @@ from dataclasses import replace
 from typing import Any
 
 from fluxnetes.cli.controller.config import read_config
-from fluxnetes.cli.serve.options import Options
+from fluxnetes.cli.serve.options import ServeOptions
 from fluxnetes.cli.serve.setup import opened_store, read_graph_file
 from fluxnetes.graph.columns import GraphError, ResourceGraph
 from fluxnetes.graph.readers import read_graph
 from fluxnetes.match.matcher import Matcher
-from fluxnetes.queue.config import Config
+from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.rpc.serve_loop import serve
-from fluxnetes.service.concurrency.loop_thread import SideLoop
-from fluxnetes.service.mailbox import Petitions
-from fluxnetes.service.queue_backend import Queued
+from fluxnetes.service.concurrency.loop_thread import LoopThread
+from fluxnetes.service.mailbox import Mailbox
+from fluxnetes.service.queue_backend import QueueBackend
 from fluxnetes.service.queue_runner import lone_queue
 from fluxnetes.store.errors import StoreError
-from fluxnetes.store.lease import Lease
+from fluxnetes.store.lease import StoreLease
 from fluxnetes.store.store import Store
 
 _log = logging.getLogger("fluxnetes.rpc")
 
 
-async def run_queue(options: Options, stop: asyncio.Event, up: Callable[[], None]) -> None:
+async def run_queue(options: ServeOptions, stop: asyncio.Event, up: Callable[[], None]) -> None:
     """Serve a queue until told to stop."""
     config = read_config(options.config)
     if options.policy is not None:
         config = replace(config, match_policy=options.policy)
-    petitions, side = Petitions(), SideLoop("queue")
+    petitions, side = Mailbox(), LoopThread("queue")
     durable = bool(options.store or options.dsn)
-    host = Queued(
+    host = QueueBackend(
         petitions,
         side.loop,
         source="file" if options.graph is not None else "store",
@@ -62,7 +62,11 @@ class _Work:
     """The queue's side: the store, the graph, the rounds."""
 
     def __init__(
-        self, options: Options, config: Config, petitions: Petitions, ready: Callable[[], object]
+        self,
+        options: ServeOptions,
+        config: SchedulerConfig,
+        petitions: Mailbox,
+        ready: Callable[[], object],
     ) -> None:
         self._options = options
         self._config = config
@@ -89,7 +93,9 @@ class _Work:
             raise ValueError("a queue needs a graph: --graph FILE")
         return kept
 
-    async def _rounds(self, graph: ResourceGraph, store: Store | None, lease: Lease | None) -> None:
+    async def _rounds(
+        self, graph: ResourceGraph, store: Store | None, lease: StoreLease | None
+    ) -> None:
         matcher = Matcher(graph, policy=self._config.match_policy)
         fence = 0 if lease is None else lease.fence
         queue = await lone_queue(matcher, self._config, self._petitions, store, fence)
@@ -112,7 +118,7 @@ def _first(error: BaseException) -> BaseException:
     return error
 
 
-async def _keep(store: Store, lease: Lease) -> None:
+async def _keep(store: Store, lease: StoreLease) -> None:
     """Hold the store's lease, and give it back at the end."""
     try:
         while True:

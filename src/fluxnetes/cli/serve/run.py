@@ -9,15 +9,15 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from fluxnetes.cli.serve.options import Options
+from fluxnetes.cli.serve.options import ServeOptions
 from fluxnetes.cli.serve.queue import run_queue
 from fluxnetes.cli.serve.setup import opened_store, read_graph_file
 from fluxnetes.rpc.serve_loop import serve
-from fluxnetes.service.errors import Refusal
-from fluxnetes.service.matcher_backend import Alone
-from fluxnetes.service.matcher_ops import Matching
+from fluxnetes.service.errors import ServiceError
+from fluxnetes.service.matcher_backend import MatcherBackend
+from fluxnetes.service.matcher_ops import MatcherOperations
 from fluxnetes.service.persistence.allocations import reopen
-from fluxnetes.service.persistence.writer import Writer
+from fluxnetes.service.persistence.writer import BatchedWriter
 from fluxnetes.store.errors import StoreError
 
 _log = logging.getLogger("fluxnetes.rpc")
@@ -26,12 +26,12 @@ USUAL_POLICY = "lonode"
 _LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
-def run(options: Options) -> int:
+def run(options: ServeOptions) -> int:
     """Serve until SIGTERM or Ctrl-C. Returns the exit status."""
     try:
         _set_up_log(options.log_level)
         asyncio.run(_run(options))
-    except (ValueError, OSError, StoreError, Refusal) as error:
+    except (ValueError, OSError, StoreError, ServiceError) as error:
         sys.stderr.write(f"fluxnetes serve: {error}\n")
         return 1
     except KeyboardInterrupt:
@@ -46,7 +46,7 @@ def _set_up_log(level: str) -> None:
     logging.basicConfig(level=level.upper(), format=form, stream=sys.stderr)
 
 
-async def _run(options: Options) -> None:
+async def _run(options: ServeOptions) -> None:
     """Serve until told to stop; who is told before that is not waited for."""
     stop, up = asyncio.Event(), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -64,15 +64,15 @@ async def _run(options: Options) -> None:
             raise
 
 
-async def _run_alone(options: Options, stop: asyncio.Event, up: Callable[[], None]) -> None:
+async def _run_alone(options: ServeOptions, stop: asyncio.Event, up: Callable[[], None]) -> None:
     """Serve a matcher alone."""
     async with AsyncExitStack() as stack:
         writer = None
-        matching = Matching(options.policy or USUAL_POLICY)
+        matching = MatcherOperations(options.policy or USUAL_POLICY)
         if options.store or options.dsn:
             writer = await stack.enter_async_context(_writing(options, matching))
         source = "store" if matching.has_graph else "none"
-        host = Alone(matching, writer, source)
+        host = MatcherBackend(matching, writer, source)
         stack.push_async_callback(host.close)
         if options.graph is not None and not matching.has_graph:
             await _load(host, options)
@@ -81,10 +81,12 @@ async def _run_alone(options: Options, stop: asyncio.Event, up: Callable[[], Non
 
 
 @asynccontextmanager
-async def _writing(options: Options, matching: Matching) -> AsyncIterator[Writer]:
+async def _writing(
+    options: ServeOptions, matching: MatcherOperations
+) -> AsyncIterator[BatchedWriter]:
     """A writer on the store that options name, with what it has; as long as we hold its lease."""
     async with opened_store(options) as (store, lease):
-        writer = Writer(store, lease.fence, await reopen(store, lease.fence, matching))
+        writer = BatchedWriter(store, lease.fence, await reopen(store, lease.fence, matching))
         tending = asyncio.create_task(writer.tend(lease))
         try:
             yield writer
@@ -95,10 +97,10 @@ async def _writing(options: Options, matching: Matching) -> AsyncIterator[Writer
             await store.release(writer.lease or lease)
 
 
-async def _load(host: Alone, options: Options) -> None:
+async def _load(host: MatcherBackend, options: ServeOptions) -> None:
     text, format = read_graph_file(options)
     try:
         count = await host.load(text, format, options.policy or USUAL_POLICY, source="file")
-    except Refusal as error:
+    except ServiceError as error:
         raise ValueError(f"{options.graph}: {error}") from error
     _log.info("%s: a graph of %d vertices", options.graph, count)

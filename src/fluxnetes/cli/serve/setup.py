@@ -10,10 +10,10 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from fluxnetes.cli.serve.options import Options
+from fluxnetes.cli.serve.options import ServeOptions
 from fluxnetes.store.database import Database
 from fluxnetes.store.embedded.server import EmbeddedServer
-from fluxnetes.store.lease import Lease
+from fluxnetes.store.lease import StoreLease
 from fluxnetes.store.store import Store
 
 _log = logging.getLogger("fluxnetes.rpc")
@@ -24,7 +24,7 @@ _LEASE = 5.0
 """Seconds after which the store is another's, if we are gone without a word."""
 
 
-def read_graph_file(options: Options) -> tuple[str, str]:
+def read_graph_file(options: ServeOptions) -> tuple[str, str]:
     """The text that --graph names, and its format."""
     assert options.graph is not None  # noqa: S101 - the caller looked
     text = options.graph.read_text()
@@ -44,7 +44,7 @@ def looks_like(text: str) -> str:
 
 
 @asynccontextmanager
-async def opened_store(options: Options) -> AsyncIterator[tuple[Store, Lease]]:
+async def opened_store(options: ServeOptions) -> AsyncIterator[tuple[Store, StoreLease]]:
     """The store that options name, with the right to write to it."""
     server = EmbeddedServer(options.store_folder) if options.dsn is None else None
     store = Store(Database(options.dsn, server=server))
@@ -55,7 +55,7 @@ async def opened_store(options: Options) -> AsyncIterator[tuple[Store, Lease]]:
         await store.close()
 
 
-async def _take(store: Store, alone: bool) -> Lease:
+async def _take(store: Store, alone: bool) -> StoreLease:
     """The right to write. One of us who was killed has it for some seconds more, unless all who
     use the store are on this machine `alone`: then it can be seen that it is gone."""
     left = math.inf

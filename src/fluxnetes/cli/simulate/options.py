@@ -37,7 +37,7 @@ app = typer.Typer(
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class SimulateOptions:
     """What the command line said, checked."""
 
     trace: Path | None
@@ -130,7 +130,7 @@ def simulate(
         _check_workload(trace, generate, jobs, seed)
         _refuse_without_store(what_if)
     _check_cluster(graph, nodes, cores)
-    options = Options(
+    options = SimulateOptions(
         trace=trace,
         generate=generate,
         jobs=10_000 if jobs is None else jobs,

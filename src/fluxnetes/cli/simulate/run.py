@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 
-from fluxnetes.cli.simulate.options import Options
+from fluxnetes.cli.simulate.options import SimulateOptions
 from fluxnetes.cli.simulate.outputs import OUTPUT, check_outputs, write_file
 from fluxnetes.cli.simulate.show import print_table, progress
-from fluxnetes.simulate.cluster import Cluster, read_cluster, uniform_cluster
+from fluxnetes.simulate.cluster import SimulatedCluster, read_cluster, uniform_cluster
 from fluxnetes.simulate.document import write_json
 from fluxnetes.simulate.engine import run_policy
 from fluxnetes.simulate.errors import SimulationError
@@ -22,7 +22,7 @@ from fluxnetes.simulate.workload import Workload
 INTERRUPTED = 130
 
 
-def run(options: Options) -> int:
+def run(options: SimulateOptions) -> int:
     """Simulate and write. Returns the exit status."""
     try:
         check_outputs((options.json, options.html))
@@ -46,7 +46,7 @@ def run(options: Options) -> int:
     return 0
 
 
-def simulate(options: Options) -> list[Schedule]:
+def simulate(options: SimulateOptions) -> list[Schedule]:
     """A schedule for each policy that was named."""
     queues = {name: parse_policy(name) for name in options.policies}
     cluster = _cluster(options)
@@ -58,7 +58,7 @@ def simulate(options: Options) -> list[Schedule]:
         ]
 
 
-def _cluster(options: Options) -> Cluster:
+def _cluster(options: SimulateOptions) -> SimulatedCluster:
     if options.graph is not None:
         return read_cluster(options.graph)
     if options.nodes is not None:
@@ -75,7 +75,7 @@ def _cluster(options: Options) -> Cluster:
     return uniform_cluster(-(-processors // options.cores), options.cores)
 
 
-def _workload(options: Options, processors: int) -> Workload:
+def _workload(options: SimulateOptions, processors: int) -> Workload:
     if options.trace is not None:
         return read_swf(options.trace, processors, overestimate=options.overestimate)
     return generate_lublin(
@@ -83,7 +83,7 @@ def _workload(options: Options, processors: int) -> Workload:
     )
 
 
-def _write(options: Options, schedules: list[Schedule]) -> None:
+def _write(options: SimulateOptions, schedules: list[Schedule]) -> None:
     if options.json is not None:
         write_file(options.json, write_json(schedules))
     if options.html is not None:

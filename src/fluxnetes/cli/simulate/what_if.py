@@ -10,20 +10,20 @@ import asyncio
 import time
 from collections.abc import Mapping
 
-from fluxnetes.cli.simulate.options import Options
+from fluxnetes.cli.simulate.options import SimulateOptions
 from fluxnetes.cli.simulate.outputs import OUTPUT, write_file
 from fluxnetes.cli.simulate.show import print_outlook
 from fluxnetes.queue.changes import Snapshot
-from fluxnetes.queue.config import Config, QueueConfig
+from fluxnetes.queue.config import QueueConfig, SchedulerConfig
 from fluxnetes.queue.jobs import Submission
-from fluxnetes.simulate.cluster import Cluster, survey
+from fluxnetes.simulate.cluster import SimulatedCluster, survey
 from fluxnetes.simulate.document import write_forecasts
 from fluxnetes.simulate.errors import SimulationError
 from fluxnetes.simulate.forecast import look_ahead, scenarios, with_policy, with_queues_of
 from fluxnetes.simulate.policies import parse_policy
 from fluxnetes.store.errors import StoreError
 from fluxnetes.store.store import open_store
-from fluxnetes.store.system import System
+from fluxnetes.store.system import StoredSystem
 from fluxnetes.store.translate import translate
 
 TODAY = "today"
@@ -32,7 +32,7 @@ _NAMED = 5
 """How many jobs a complaint names."""
 
 
-def run_what_if(options: Options, cluster: Cluster | None) -> None:
+def run_what_if(options: SimulateOptions, cluster: SimulatedCluster | None) -> None:
     """Read the queue, run it ahead, and write down what changes."""
     policies = {name: parse_policy(name) for name in options.policies}
     snapshot, system = _load(options.dsn)
@@ -49,8 +49,8 @@ def run_what_if(options: Options, cluster: Cluster | None) -> None:
         print_outlook(forecasts)
 
 
-def _load(dsn: str | None) -> tuple[Snapshot, System | None]:
-    async def read() -> tuple[Snapshot, System | None]:
+def _load(dsn: str | None) -> tuple[Snapshot, StoredSystem | None]:
+    async def read() -> tuple[Snapshot, StoredSystem | None]:
         async with open_store(dsn) as store:
             return await store.look()
 
@@ -60,7 +60,7 @@ def _load(dsn: str | None) -> tuple[Snapshot, System | None]:
         raise SimulationError(f"can't read the queue: {error}") from None
 
 
-def _own_cluster(system: System | None) -> Cluster:
+def _own_cluster(system: StoredSystem | None) -> SimulatedCluster:
     if system is None:
         raise SimulationError(
             "the store does not say which cluster its queue is on: nobody who runs the queue has "
@@ -70,7 +70,7 @@ def _own_cluster(system: System | None) -> Cluster:
     return survey(system.graph)
 
 
-def _on(cluster: Cluster, snapshot: Snapshot, system: System | None) -> Snapshot:
+def _on(cluster: SimulatedCluster, snapshot: Snapshot, system: StoredSystem | None) -> Snapshot:
     """The queue on a cluster. Without a system, rows must be those of the cluster already."""
     if system is None:
         return snapshot
@@ -86,10 +86,10 @@ def _on(cluster: Cluster, snapshot: Snapshot, system: System | None) -> Snapshot
 
 
 def _configs(
-    policies: Mapping[str, QueueConfig], snapshot: Snapshot, system: System | None
-) -> dict[str, Config]:
+    policies: Mapping[str, QueueConfig], snapshot: Snapshot, system: StoredSystem | None
+) -> dict[str, SchedulerConfig]:
     """Today's configuration, and beside it the same under each policy."""
-    today = with_queues_of(system.config if system is not None else Config(), snapshot)
+    today = with_queues_of(system.config if system is not None else SchedulerConfig(), snapshot)
     if system is None:
         policies = policies or {_WITHOUT_SYSTEM: parse_policy(_WITHOUT_SYSTEM)}
     found = {} if system is None else {TODAY: today}
@@ -97,7 +97,10 @@ def _configs(
 
 
 def _one_more(
-    asked: tuple[int, int] | None, cluster: Cluster, snapshot: Snapshot, config: Config
+    asked: tuple[int, int] | None,
+    cluster: SimulatedCluster,
+    snapshot: Snapshot,
+    config: SchedulerConfig,
 ) -> Submission | None:
     """A job of so many processors and seconds, that comes last."""
     if asked is None:

@@ -15,22 +15,22 @@ from contextlib import suppress
 from typing import TypeVar
 from urllib.parse import urlsplit
 
-from fluxnetes.cli.up.folder import Folder, folder_of_cluster, make_folder
-from fluxnetes.cli.up.options import Options
-from fluxnetes.cli.up.services import CONTROLLER, Services, controller, webhook
+from fluxnetes.cli.up.folder import UpFolder, folder_of_cluster, make_folder
+from fluxnetes.cli.up.options import UpOptions
+from fluxnetes.cli.up.services import CONTROLLER, LocalServices, controller, webhook
 from fluxnetes.cli.up.show import say, tell_of_cluster
 from fluxnetes.cli.up.waiting import Ended, complain, wait
 from fluxnetes.controller.leadership.election import NAME as LEASE
-from fluxnetes.kube.auth.access import Access, find_access
-from fluxnetes.kube.client import Client
+from fluxnetes.kube.auth.access import ApiAccess, find_access
+from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.errors import Forbidden, KubeError, NotFound
 from fluxnetes.kube.objects.leases import LEASES
 from fluxnetes.kube.objects.namespaces import NAMESPACES
 from fluxnetes.kube.objects.registrations import REGISTRATIONS
 from fluxnetes.plane.errors import PlaneFailed
-from fluxnetes.webhook.mutate import Policy
+from fluxnetes.webhook.mutate import AdmissionPolicy
 from fluxnetes.webhook.registration import NAME as REGISTRATION
-from fluxnetes.webhook.registration import Address, unregister
+from fluxnetes.webhook.registration import WebhookAddress, unregister
 from fluxnetes.webhook.run import listen
 
 T = TypeVar("T")
@@ -40,7 +40,7 @@ _SOON = 20.0
 _EVERYWHERE = "0.0.0.0"  # noqa: S104 - the API server is somewhere else
 
 
-def attach(options: Options) -> int:
+def attach(options: UpOptions) -> int:
     """Start, wait, stop. Returns the exit status."""
     access = find_access(options.kubeconfig, options.context)
     _ask(access, _is_there)
@@ -51,7 +51,7 @@ def attach(options: Options) -> int:
     with folder.alone() as lock:
         folder.claim(access.server)
         try:
-            with Services(folder, lock) as services:
+            with LocalServices(folder, lock) as services:
                 _start(services, folder, access, options)
                 ended: Ended = wait(services.ended)
                 say("stopping")
@@ -61,7 +61,9 @@ def attach(options: Options) -> int:
     return complain(ended)
 
 
-def _start(services: Services, folder: Folder, access: Access, options: Options) -> None:
+def _start(
+    services: LocalServices, folder: UpFolder, access: ApiAccess, options: UpOptions
+) -> None:
     assert options.kubeconfig is not None  # noqa: S101 - else nobody calls this
     kubeconfig = options.kubeconfig.resolve()
     services.start_store()
@@ -83,34 +85,34 @@ def _start(services: Services, folder: Folder, access: Access, options: Options)
 # --- what is asked of the cluster ---------------------------------------------------------------
 
 
-def _ask(access: Access, question: Callable[[Client], Awaitable[T]]) -> T:
+def _ask(access: ApiAccess, question: Callable[[KubeClient], Awaitable[T]]) -> T:
     async def ask() -> T:
-        async with Client(access) as client:
+        async with KubeClient(access) as client:
             return await question(client)
 
     return asyncio.run(ask())
 
 
-async def _is_there(client: Client) -> None:
+async def _is_there(client: KubeClient) -> None:
     """Raise if there is no API server that knows us; what we may do there will show."""
     with suppress(Forbidden, NotFound):
         await client.get(NAMESPACES, "kube-system")
 
 
-async def _holder(client: Client) -> str:
+async def _holder(client: KubeClient) -> str:
     with suppress(Forbidden, NotFound):
-        lease = await client.get(LEASES, LEASE, Policy().namespace)
+        lease = await client.get(LEASES, LEASE, AdmissionPolicy().namespace)
         return lease.spec.holder_identity or "nobody"
     return "somebody"
 
 
-async def _check_registration(client: Client, url: str) -> None:
+async def _check_registration(client: KubeClient, url: str) -> None:
     """Refuse to take the place of a webhook that others rely on."""
     try:
         found = await client.get(REGISTRATIONS, REGISTRATION)
     except NotFound:
         return
-    ours = Address(url).client_config()["url"]
+    ours = WebhookAddress(url).client_config()["url"]
     others = {each.client_config.url or "a service of the cluster" for each in found.webhooks}
     if others - {ours}:
         raise PlaneFailed(
@@ -149,7 +151,7 @@ def _check_url(url: str) -> None:
         ) from None
 
 
-def _take_away(access: Access) -> None:
+def _take_away(access: ApiAccess) -> None:
     try:
         _ask(access, unregister)
     except KubeError as error:

@@ -28,7 +28,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from fluxnetes.plane.errors import PlaneFailed
-from fluxnetes.plane.paths import Places, choose_ports, write_whole
+from fluxnetes.plane.paths import PlanePaths, choose_ports, write_whole
 from fluxnetes.plane.processes import FolderLock
 from fluxnetes.store.embedded.paths import default_folder
 
@@ -39,7 +39,7 @@ _LONGEST_HOST = 63
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
+class UpFolder:
     """The folder of one `fluxnetes up`."""
 
     top: Path
@@ -72,7 +72,7 @@ class Folder:
 
     def webhook_port(self) -> int:
         """A port that is free now; that of the last start, if it is."""
-        return choose_ports(Places(self.top), ("webhook",))["webhook"]
+        return choose_ports(PlanePaths(self.top), ("webhook",))["webhook"]
 
     def claim(self, cluster: str) -> None:
         """See to it that one folder has the queue of one cluster: two would mix up their jobs."""
@@ -96,9 +96,9 @@ class Folder:
             lock.leave()
 
 
-def make_folder(top: Path) -> Folder:
+def make_folder(top: Path) -> UpFolder:
     """The folder, made if need be. One that is there keeps its permissions."""
-    folder = Folder(top.expanduser().resolve())
+    folder = UpFolder(top.expanduser().resolve())
     try:
         folder.top.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
         folder.log("any").parent.mkdir(mode=0o700, exist_ok=True)

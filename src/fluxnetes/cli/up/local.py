@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from fluxnetes.cli.up.folder import OWN, Folder, folder_of_own, make_folder
-from fluxnetes.cli.up.options import Options
-from fluxnetes.cli.up.services import Services, controller, webhook
+from fluxnetes.cli.up.folder import OWN, UpFolder, folder_of_own, make_folder
+from fluxnetes.cli.up.options import UpOptions
+from fluxnetes.cli.up.services import LocalServices, controller, webhook
 from fluxnetes.cli.up.show import building, say, tell_of_own
 from fluxnetes.cli.up.waiting import Ended, complain, wait
 from fluxnetes.plane.binaries import find_binaries
 from fluxnetes.plane.plane import ControlPlane
 
 
-def run_local(options: Options) -> int:
+def run_local(options: UpOptions) -> int:
     """Start all of it, wait, stop. Returns the exit status."""
     folder = make_folder(options.folder or folder_of_own())
     with folder.alone() as lock:
         folder.claim(OWN)
-        services = Services(folder, lock)  # before minutes are spent on a build in vain
+        services = LocalServices(folder, lock)  # before minutes are spent on a build in vain
         with building() as progress:
             binaries = find_binaries(progress)
         plane = ControlPlane(folder.plane, options.nodes, binaries=binaries, say=say)
@@ -27,7 +27,9 @@ def run_local(options: Options) -> int:
         return complain(ended) or status
 
 
-def _start(services: Services, folder: Folder, plane: ControlPlane, options: Options) -> None:
+def _start(
+    services: LocalServices, folder: UpFolder, plane: ControlPlane, options: UpOptions
+) -> None:
     services.start(webhook(folder, plane.kubeconfig, folder.webhook_port()))
     services.start_store()
     services.start(controller(folder, plane.kubeconfig, config=options.config))
@@ -35,7 +37,7 @@ def _start(services: Services, folder: Folder, plane: ControlPlane, options: Opt
     tell_of_own(plane.kubeconfig, folder.top)
 
 
-def _use(services: Services, plane: ControlPlane, options: Options) -> tuple[int, Ended]:
+def _use(services: LocalServices, plane: ControlPlane, options: UpOptions) -> tuple[int, Ended]:
     """Until it is over; the demo's exit status, and what ended by itself."""
 
     def ended() -> Ended:

@@ -40,7 +40,7 @@ app = typer.Typer(
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class UpOptions:
     """What the command line said."""
 
     nodes: int
@@ -118,5 +118,5 @@ def up(
 
     count = NODES if nodes is None else nodes
     raise typer.Exit(
-        run(Options(count, folder, config, demo, once, kubeconfig, context, webhook_url))
+        run(UpOptions(count, folder, config, demo, once, kubeconfig, context, webhook_url))
     )

@@ -8,7 +8,7 @@ from types import FrameType
 
 from fluxnetes.cli.up.attached import attach
 from fluxnetes.cli.up.local import run_local
-from fluxnetes.cli.up.options import Options
+from fluxnetes.cli.up.options import UpOptions
 from fluxnetes.kube.errors import KubeError
 from fluxnetes.plane.errors import PlaneFailed
 from fluxnetes.store.errors import StoreError
@@ -16,7 +16,7 @@ from fluxnetes.store.errors import StoreError
 INTERRUPTED = 130
 
 
-def run(options: Options) -> int:
+def run(options: UpOptions) -> int:
     """Start, wait, stop. Returns the exit status."""
     signal.signal(signal.SIGTERM, _interrupt)
     try:

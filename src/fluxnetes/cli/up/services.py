@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
-from fluxnetes.cli.up.folder import Folder
+from fluxnetes.cli.up.folder import UpFolder
 from fluxnetes.cli.up.show import say
-from fluxnetes.plane.processes import Process, Program
+from fluxnetes.plane.processes import Program, ProgramRun
 from fluxnetes.store.embedded.server import EmbeddedServer
 
 CONTROLLER, WEBHOOK = "controller", "webhook"
@@ -25,7 +25,7 @@ _ENVIRONMENT = {"FLUXNETES_DSN": ""}
 
 
 def controller(
-    folder: Folder, kubeconfig: Path, context: str | None = None, config: Path | None = None
+    folder: UpFolder, kubeconfig: Path, context: str | None = None, config: Path | None = None
 ) -> Program:
     """Our scheduler; ready when it leads."""
     named = {
@@ -39,7 +39,7 @@ def controller(
 
 
 def webhook(
-    folder: Folder,
+    folder: UpFolder,
     kubeconfig: Path,
     port: int,
     *,
@@ -59,7 +59,7 @@ def webhook(
     return _command(folder, WEBHOOK, named, said="ready")
 
 
-def _command(folder: Folder, name: str, named: Mapping[str, object], said: str) -> Program:
+def _command(folder: UpFolder, name: str, named: Mapping[str, object], said: str) -> Program:
     line = [sys.executable, "-m", "fluxnetes", name]
     for option, value in named.items():
         if value is not None:
@@ -72,13 +72,13 @@ def _has_said(log: Path, word: str) -> bool:
     return word in log.read_text(errors="replace").splitlines()
 
 
-class Services:
+class LocalServices:
     """What runs for one folder. Open it with `with`, and start things."""
 
-    def __init__(self, folder: Folder, lock: int) -> None:
+    def __init__(self, folder: UpFolder, lock: int) -> None:
         self._folder, self._lock = folder, lock
         self._server = EmbeddedServer(folder.store)
-        self.processes: dict[str, Process] = {}
+        self.processes: dict[str, ProgramRun] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -94,10 +94,10 @@ class Services:
         self._server.start()
         say("postgres is ready")
 
-    def start(self, program: Program) -> Process:
+    def start(self, program: Program) -> ProgramRun:
         """Start a program without waiting for it."""
         log = self._folder.log(program.name)
-        process = Process(program, log, self._folder.top, self._lock)
+        process = ProgramRun(program, log, self._folder.top, self._lock)
         self.processes[program.name] = process
         return process
 

@@ -31,7 +31,7 @@ app = typer.Typer(
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class WebhookCommandOptions:
     """What the command line said."""
 
     kubeconfig: Path | None
@@ -133,7 +133,7 @@ def webhook(
 ) -> None:
     from fluxnetes.cli.webhook.run import run
 
-    options = Options(
+    options = WebhookCommandOptions(
         kubeconfig,
         context,
         service,

@@ -11,23 +11,23 @@ import socket
 import sys
 from dataclasses import replace
 
-from fluxnetes.cli.webhook.options import Options
-from fluxnetes.kube.auth.access import Access, find_access
-from fluxnetes.kube.client import Client
+from fluxnetes.cli.webhook.options import WebhookCommandOptions
+from fluxnetes.kube.auth.access import ApiAccess, find_access
+from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.errors import KubeError
 from fluxnetes.store.embedded.paths import default_folder
-from fluxnetes.webhook.cert_store import FolderKeeper, Keeper, SecretKeeper
-from fluxnetes.webhook.mutate import Policy
-from fluxnetes.webhook.registration import Address, Reach, Service
+from fluxnetes.webhook.cert_store import CertStore, FolderCertStore, SecretCertStore
+from fluxnetes.webhook.mutate import AdmissionPolicy
+from fluxnetes.webhook.registration import Reach, WebhookAddress, WebhookService
 from fluxnetes.webhook.run import listen, serve
-from fluxnetes.webhook.settings import Setting
+from fluxnetes.webhook.settings import WebhookSettings
 
 _LOCAL, _EVERYWHERE = "127.0.0.1", "0.0.0.0"  # noqa: S104 - a pod is reached at its own address
 _DRAIN_BEHIND_SERVICE = 5.0
 """Seconds until all who forward to us know that we are about to go."""
 
 
-def run(options: Options) -> int:
+def run(options: WebhookCommandOptions) -> int:
     """Serve. Returns the exit status."""
     level = logging.DEBUG if options.verbose else logging.INFO
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s: %(message)s")
@@ -45,7 +45,9 @@ def run(options: Options) -> int:
     return 0
 
 
-async def _serve(options: Options, access: Access, listener: socket.socket) -> None:
+async def _serve(
+    options: WebhookCommandOptions, access: ApiAccess, listener: socket.socket
+) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -61,7 +63,7 @@ async def _serve(options: Options, access: Access, listener: socket.socket) -> N
             sys.stdout.flush()
 
     policy = _policy(options, access)
-    async with Client(access) as client:
+    async with KubeClient(access) as client:
         await serve(
             client,
             _keeper(options, client, policy),
@@ -79,7 +81,7 @@ def _hear(stop: asyncio.Event) -> None:
         stop.set()
 
 
-def _listener(options: Options) -> socket.socket:
+def _listener(options: WebhookCommandOptions) -> socket.socket:
     if options.socket is not None:
         return socket.socket(fileno=options.socket)
     address = options.address or (_EVERYWHERE if options.service else _LOCAL)
@@ -92,22 +94,26 @@ def _listener(options: Options) -> socket.socket:
         ) from None
 
 
-def _policy(options: Options, access: Access) -> Policy:
-    policy = Policy()
+def _policy(options: WebhookCommandOptions, access: ApiAccess) -> AdmissionPolicy:
+    policy = AdmissionPolicy()
     namespace = options.namespace or (access.namespace if options.service else policy.namespace)
     schedulers = options.schedulers or policy.schedulers
     return replace(policy, namespace=namespace, schedulers=schedulers)
 
 
-def _keeper(options: Options, client: Client, policy: Policy) -> Keeper:
+def _keeper(
+    options: WebhookCommandOptions, client: KubeClient, policy: AdmissionPolicy
+) -> CertStore:
     if options.service and options.folder is None:
-        return SecretKeeper(client, policy.namespace)
-    return FolderKeeper(options.folder or default_folder() / "webhook")
+        return SecretCertStore(client, policy.namespace)
+    return FolderCertStore(options.folder or default_folder() / "webhook")
 
 
-def _setting(options: Options, policy: Policy, listener: socket.socket) -> Setting:
+def _setting(
+    options: WebhookCommandOptions, policy: AdmissionPolicy, listener: socket.socket
+) -> WebhookSettings:
     drain = _DRAIN_BEHIND_SERVICE if options.service else 0.0
-    return Setting(
+    return WebhookSettings(
         _reach(options, policy, listener),
         policy,
         options.everything,
@@ -115,10 +121,12 @@ def _setting(options: Options, policy: Policy, listener: socket.socket) -> Setti
     )
 
 
-def _reach(options: Options, policy: Policy, listener: socket.socket) -> Reach:
+def _reach(
+    options: WebhookCommandOptions, policy: AdmissionPolicy, listener: socket.socket
+) -> Reach:
     if options.service:
-        return Service(policy.namespace, options.service)
+        return WebhookService(policy.namespace, options.service)
     if options.url:
-        return Address(options.url)
+        return WebhookAddress(options.url)
     host, port = listener.getsockname()[:2]
-    return Address(f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}")
+    return WebhookAddress(f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}")

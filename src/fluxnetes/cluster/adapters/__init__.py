@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from fluxnetes.cluster.adapters.base import Adapter, Outcome
+from fluxnetes.cluster.adapters.base import WorkloadAdapter, WorkloadOutcome
 from fluxnetes.cluster.adapters.jobs import JobAdapter
 
-ADAPTERS: dict[str, Adapter[Any]] = {adapter.kind: adapter for adapter in (JobAdapter(),)}
+ADAPTERS: dict[str, WorkloadAdapter[Any]] = {adapter.kind: adapter for adapter in (JobAdapter(),)}
 """By the kind that ownerReferences name."""
 
-__all__ = ["ADAPTERS", "Adapter", "Outcome"]
+__all__ = ["ADAPTERS", "WorkloadAdapter", "WorkloadOutcome"]

@@ -14,14 +14,14 @@ Content = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class WorkloadOutcome:
     """How a workload ended."""
 
     ok: bool
     reason: str = ""
 
 
-class Adapter(Protocol[T]):
+class WorkloadAdapter(Protocol[T]):
     """One kind of workload. All methods are pure; patches are for others to send."""
 
     kind: str
@@ -45,7 +45,7 @@ class Adapter(Protocol[T]):
         """Whether it is suspended by us, so that we may let it go."""
         ...
 
-    def end(self, object: T) -> Outcome | None:
+    def end(self, object: T) -> WorkloadOutcome | None:
         """How it ended, if it has."""
         ...
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fluxnetes.cluster.adapters.base import Content, Outcome
+from fluxnetes.cluster.adapters.base import Content, WorkloadOutcome
 from fluxnetes.cluster.labels.names import COMPLETION_INDEX, QUEUED
 from fluxnetes.kube.objects.jobs import JOBS, Job
 from fluxnetes.kube.objects.pods import Pod, PodTemplate
@@ -32,11 +32,11 @@ class JobAdapter:
     def is_waiting_for_us(self, object: Job) -> bool:
         return object.spec.suspend and object.metadata.annotations.get(QUEUED) == "true"
 
-    def end(self, object: Job) -> Outcome | None:
+    def end(self, object: Job) -> WorkloadOutcome | None:
         end = object.end
         if end is None:
             return None
-        return Outcome(end.type == "Complete", f"{end.reason}: {end.message}".strip(": "))
+        return WorkloadOutcome(end.type == "Complete", f"{end.reason}: {end.message}".strip(": "))
 
     def to_come(self, object: Job, live: int, succeeded: int) -> int:
         spec = object.spec

@@ -76,7 +76,7 @@ SCHEDULER_NAMES = ("fluxnetes", "fluence", "fluxqueue", "FluxionScheduler")
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class LabelDialect:
     """The names by which one system's users say which group a pod is of."""
 
     name: str
@@ -86,22 +86,22 @@ class Dialect:
     """The group's name is also that of a PodGroup, which then says the size."""
 
 
-OURS = Dialect("fluxnetes.io", GROUP, GROUP_SIZE)
+OURS = LabelDialect("fluxnetes.io", GROUP, GROUP_SIZE)
 
 DIALECTS = (
     OURS,
-    Dialect("fluxnetes", "fluxnetes.group-name", "fluxnetes.group-size"),
-    Dialect(
+    LabelDialect("fluxnetes", "fluxnetes.group-name", "fluxnetes.group-size"),
+    LabelDialect(
         "fluence.flux-framework.org",
         "fluence.flux-framework.org/pod-group",
         "fluence.flux-framework.org/group-size",
     ),
-    Dialect(
+    LabelDialect(
         "scheduling.x-k8s.io", "scheduling.x-k8s.io/pod-group", "fluence.group-size", of_object=True
     ),
-    Dialect("fluence", "fluence.pod-group", "fluence.group-size"),
-    Dialect("fluxqueue", "fluxqueue.pod-group", "fluxqueue.group-size"),
-    Dialect(
+    LabelDialect("fluence", "fluence.pod-group", "fluence.group-size"),
+    LabelDialect("fluxqueue", "fluxqueue.pod-group", "fluxqueue.group-size"),
+    LabelDialect(
         "scheduling.sigs.k8s.io",
         "pod-group.scheduling.sigs.k8s.io",
         "fluence.group-size",

@@ -5,7 +5,7 @@ systems, and those in the order of `names.DIALECTS`. A size is taken from the di
 name if it is there, and from any other if not.
 
 A value that makes no sense is an error with the key in it. Keys that begin like ours and are not
-ours are told in `Marks.unknown`, since they are most likely misspelt.
+ours are told in `WorkloadLabels.unknown`, since they are most likely misspelt.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from math import ceil
 from typing import TypeVar
 
 from fluxnetes.cluster.labels import names, walltimes
-from fluxnetes.cluster.labels.names import DIALECTS, OURS, Dialect
+from fluxnetes.cluster.labels.names import DIALECTS, OURS, LabelDialect
 from fluxnetes.jobspec.errors import quote
 from fluxnetes.kube.objects.base import Metadata
 
@@ -39,7 +39,7 @@ _OLD = frozenset(key for each in DIALECTS for key in (each.group, each.size))
 _T = TypeVar("_T")
 
 
-class BadMark(ValueError):  # noqa: N818 - reads better where it is raised and caught
+class InvalidLabel(ValueError):  # noqa: N818 - reads better where it is raised and caught
     """A label or annotation whose value makes no sense.
 
     >>> print(BadMark("fluxnetes.io/group-size", "two", "a whole number from 1 to 100000"))
@@ -57,7 +57,7 @@ class BadMark(ValueError):  # noqa: N818 - reads better where it is raised and c
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
+class WorkloadLabels:
     """What an object asks for by its labels and annotations."""
 
     group: str | None = None
@@ -84,11 +84,11 @@ class Marks:
     """Keys that begin like ours."""
 
 
-NO_MARKS = Marks()
+NO_MARKS = WorkloadLabels()
 
 
-def read_marks(metadata: Metadata) -> Marks:
-    """The marks of an object. Raises `BadMark`."""
+def read_marks(metadata: Metadata) -> WorkloadLabels:
+    """The marks of an object. Raises `InvalidLabel`."""
     # Most objects have no marks, and pods come by the ten thousand. Those of a gang are alike.
     keys = "\n".join((*metadata.labels, *metadata.annotations))
     if "flu" not in keys and "pod-group" not in keys and names.JOBSPEC not in keys:
@@ -104,7 +104,7 @@ def _counts(key: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _read(items: tuple[tuple[str, str], ...]) -> Marks:
+def _read(items: tuple[tuple[str, str], ...]) -> WorkloadLabels:
     values = _Values(items)
     dialect, group = _group(values)
     sized, size = _size(values, dialect)
@@ -113,7 +113,7 @@ def _read(items: tuple[tuple[str, str], ...]) -> Marks:
         (names.MIN_SIZE, least), (sized.size if sized else "", size), (names.MAX_SIZE, most)
     )
     chosen = dialect or sized
-    marks = Marks(
+    marks = WorkloadLabels(
         group=group,
         dialect=chosen.name if chosen else "",
         size=size,
@@ -154,14 +154,14 @@ class _Values:
 # --- groups ------------------------------------------------------------------------------------
 
 
-def _group(values: _Values) -> tuple[Dialect | None, str | None]:
+def _group(values: _Values) -> tuple[LabelDialect | None, str | None]:
     for dialect in DIALECTS:
         if dialect.group in values:
             return dialect, values.read(dialect.group, _name)
     return None, None
 
 
-def _size(values: _Values, chosen: Dialect | None) -> tuple[Dialect | None, int | None]:
+def _size(values: _Values, chosen: LabelDialect | None) -> tuple[LabelDialect | None, int | None]:
     for dialect in (OURS, *((chosen,) if chosen else ()), *DIALECTS):
         if dialect.size in values:
             return dialect, values.read(dialect.size, _count)
@@ -173,7 +173,7 @@ def _check_order(*sizes: tuple[str, int | None]) -> None:
     given = [(key, size) for key, size in sizes if size is not None]
     for (low_key, low), (high_key, high) in pairwise(given):
         if low > high:
-            raise BadMark(low_key, str(low), f"at most {high_key}, which is {high}")
+            raise InvalidLabel(low_key, str(low), f"at most {high_key}, which is {high}")
 
 
 # --- values ------------------------------------------------------------------------------------
@@ -182,13 +182,13 @@ def _check_order(*sizes: tuple[str, int | None]) -> None:
 def _name(key: str, value: str) -> str:
     if not _NAME.fullmatch(value):
         expected = "a name of at most 63 letters, digits, '-', '_' and '.', as a label may hold"
-        raise BadMark(key, value, expected)
+        raise InvalidLabel(key, value, expected)
     return value
 
 
 def _count(key: str, value: str) -> int:
     if not _SIZE.fullmatch(value) or not 1 <= int(value) <= LARGEST_SIZE:
-        raise BadMark(key, value, f"a whole number from 1 to {LARGEST_SIZE}")
+        raise InvalidLabel(key, value, f"a whole number from 1 to {LARGEST_SIZE}")
     return int(value)
 
 
@@ -196,18 +196,20 @@ def _walltime(key: str, value: str) -> int:
     try:
         return walltimes.parse_walltime(value)
     except ValueError:
-        raise BadMark(key, value, walltimes.EXPECTED) from None
+        raise InvalidLabel(key, value, walltimes.EXPECTED) from None
 
 
 def _flag(key: str, value: str) -> bool:
     if value.lower() not in ("true", "false"):
-        raise BadMark(key, value, '"true" or "false"')
+        raise InvalidLabel(key, value, '"true" or "false"')
     return value.lower() == "true"
 
 
 def _priority(key: str, value: str) -> int:
     if not _PRIORITY.fullmatch(value) or abs(int(value)) > LARGEST_PRIORITY:
-        raise BadMark(key, value, f"a whole number from -{LARGEST_PRIORITY} to {LARGEST_PRIORITY}")
+        raise InvalidLabel(
+            key, value, f"a whole number from -{LARGEST_PRIORITY} to {LARGEST_PRIORITY}"
+        )
     return int(value)
 
 
@@ -217,7 +219,7 @@ def _moment(key: str, value: str) -> int:
             return ceil(datetime.fromisoformat(value.upper()).timestamp())
     except (ValueError, OverflowError):
         pass  # such as the 30th of February
-    raise BadMark(key, value, "a time with its zone (RFC 3339), such as 2027-01-31T08:00:00Z")
+    raise InvalidLabel(key, value, "a time with its zone (RFC 3339), such as 2027-01-31T08:00:00Z")
 
 
 def _after(values: _Values) -> tuple[tuple[str, str], ...]:
@@ -232,5 +234,5 @@ def _references(key: str, value: str) -> tuple[str, ...]:
     references = tuple(dict.fromkeys(part.strip() for part in value.split(",")))
     if len(references) > MOST_REFERENCES or not all(map(_REFERENCE.fullmatch, references)):
         expected = f"kind/name, such as job/train, or up to {MOST_REFERENCES} of them with commas"
-        raise BadMark(key, value, expected)
+        raise InvalidLabel(key, value, expected)
     return references

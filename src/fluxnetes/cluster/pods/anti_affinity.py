@@ -29,11 +29,11 @@ from fluxnetes.kube.objects.affinity import LabelSelector, PodTerm
 from fluxnetes.kube.objects.pods import PodSpec
 
 APART = 1_000_000
-"""What a node has of the pool of an `Apart`: more than it ever has pods."""
+"""What a node has of the pool of an `AntiAffinityTerm`: more than it ever has pods."""
 
 
 @dataclass(frozen=True, slots=True)
-class Apart:
+class AntiAffinityTerm:
     """Pods of these namespaces for which all of these conditions hold."""
 
     namespaces: tuple[str, ...] | None
@@ -54,7 +54,7 @@ class Apart:
         return all_hold(self.requirements, labels)
 
 
-def aparts(spec: PodSpec, namespace: str) -> tuple[Apart, ...]:
+def aparts(spec: PodSpec, namespace: str) -> tuple[AntiAffinityTerm, ...]:
     """The terms about host names that a pod of this namespace carries, each once."""
     if spec.affinity is None or spec.affinity.pod_anti_affinity is None:
         return ()
@@ -63,13 +63,13 @@ def aparts(spec: PodSpec, namespace: str) -> tuple[Apart, ...]:
     return tuple(dict.fromkeys(apart for apart in found if apart is not None))
 
 
-def _apart(term: PodTerm, namespace: str) -> Apart | None:
+def _apart(term: PodTerm, namespace: str) -> AntiAffinityTerm | None:
     if term.label_selector is None:
         return None  # it selects no pod
     namespaces: tuple[str, ...] | None = tuple(sorted(set(term.namespaces))) or (namespace,)
     if term.namespace_selector is not None:
         namespaces = None  # an empty one is every namespace
-    return Apart(namespaces, as_requirements(term.label_selector))
+    return AntiAffinityTerm(namespaces, as_requirements(term.label_selector))
 
 
 def why_not_honoured(term: PodTerm) -> str:
@@ -88,5 +88,5 @@ def why_not_honoured(term: PodTerm) -> str:
 
 
 def apart_amount(carries: bool, matches: bool) -> int:
-    """What a pod takes of an `Apart`'s pool."""
+    """What a pod takes of an `AntiAffinityTerm`'s pool."""
     return APART if carries else 1 if matches else 0

@@ -9,22 +9,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fluxnetes.cluster.pods.anti_affinity import Apart, apart_amount, aparts
+from fluxnetes.cluster.pods.anti_affinity import AntiAffinityTerm, apart_amount, aparts
 from fluxnetes.cluster.usage.foreign import Amounts
 from fluxnetes.kube.objects.base import Labels
 from fluxnetes.kube.objects.pods import Pod, PodSpec
 
 
 @dataclass(slots=True, eq=False)
-class Separations:
+class AntiAffinityIndex:
     """All terms that are carried, and those that have a pool."""
 
-    carried: dict[Apart, set[str]] = field(default_factory=dict)
+    carried: dict[AntiAffinityTerm, set[str]] = field(default_factory=dict)
     """By term, the uids of those who carry it."""
-    pooled: dict[str, Apart] = field(default_factory=dict)
+    pooled: dict[str, AntiAffinityTerm] = field(default_factory=dict)
     """By the name of the pool."""
 
-    def see(self, pod: Pod) -> tuple[Apart, ...]:
+    def see(self, pod: Pod) -> tuple[AntiAffinityTerm, ...]:
         """A pod is there; returns the terms that nobody carried so far."""
         new = []
         for term in aparts(pod.spec, pod.metadata.namespace):
@@ -41,14 +41,16 @@ class Separations:
             if not uids:
                 self.carried.pop(term, None)
 
-    def concerning(self, spec: PodSpec, namespace: str, labels: Labels) -> tuple[Apart, ...]:
+    def concerning(
+        self, spec: PodSpec, namespace: str, labels: Labels
+    ) -> tuple[AntiAffinityTerm, ...]:
         """The terms that a pod of ours carries or that others carry against it."""
         mine = aparts(spec, namespace)
         against = (term for term in self.carried if term.matches(namespace, labels))
         return tuple(dict.fromkeys((*mine, *against)))
 
     def amounts(
-        self, terms: tuple[Apart, ...], spec: PodSpec, namespace: str, labels: Labels
+        self, terms: tuple[AntiAffinityTerm, ...], spec: PodSpec, namespace: str, labels: Labels
     ) -> Amounts:
         """What a pod holds of the pools of some terms."""
         if not terms:

@@ -32,7 +32,7 @@ _HARD = ("NoSchedule", "NoExecute")
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class NodeRule:
     """A predicate on nodes. Make one with `read_rule`, which brings its parts in order."""
 
     labels: tuple[tuple[str, str], ...] = ()
@@ -87,7 +87,7 @@ class Rule:
         return None
 
 
-ANYWHERE = Rule()
+ANYWHERE = NodeRule()
 """The rule of most pods: every node without taints of somebody's own."""
 
 
@@ -153,7 +153,7 @@ def _plain(toleration: Toleration) -> Toleration:
 # --- from a pod --------------------------------------------------------------------------------
 
 
-def read_rule(spec: PodSpec, volumes: tuple[NodeSelector, ...] = ()) -> Rule:
+def read_rule(spec: PodSpec, volumes: tuple[NodeSelector, ...] = ()) -> NodeRule:
     """The rule of a pod, with what its volumes add to it (see `volumes`)."""
     affinity = None
     if spec.affinity is not None and spec.affinity.node_affinity is not None:
@@ -162,7 +162,7 @@ def read_rule(spec: PodSpec, volumes: tuple[NodeSelector, ...] = ()) -> Rule:
     tolerant = spec.tolerations and any(map(_matters, spec.tolerations))
     if not (spec.node_selector or affinity is not None or tolerant or volumes):
         return ANYWHERE
-    return Rule(
+    return NodeRule(
         tuple(sorted(spec.node_selector.items())),
         None if affinity is None else tidy(affinity),
         _tidy_tolerations(spec.tolerations),

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fluxnetes.cluster.demand import NotYet, Unfit
-from fluxnetes.cluster.labels.parse import Marks
-from fluxnetes.cluster.model import World
-from fluxnetes.cluster.node_graph import Turn
+from fluxnetes.cluster.demand import Prerequisite, UnsupportedPod
+from fluxnetes.cluster.labels.parse import WorkloadLabels
+from fluxnetes.cluster.model import ClusterModel
+from fluxnetes.cluster.node_graph import NodeChanges
 from fluxnetes.cluster.pods.anti_affinity import APART
 from fluxnetes.cluster.pods.footprint import Footprint
 from fluxnetes.cluster.pods.node_rules import read_rule
 from fluxnetes.cluster.pods.requests import pod_amounts
 from fluxnetes.cluster.pods.unsupported import check
-from fluxnetes.cluster.pods.volumes import Storage, volume_rules
-from fluxnetes.cluster.quantities import BadQuantity
+from fluxnetes.cluster.pods.volumes import StorageObjects, volume_rules
+from fluxnetes.cluster.quantities import InvalidQuantity
 from fluxnetes.kube.objects.base import Metadata
 from fluxnetes.kube.objects.pods import PodSpec
 
@@ -27,29 +27,29 @@ PORT = "port:"
 
 
 @dataclass(slots=True, eq=False)
-class Reader:
+class PodReader:
     """Reads footprints for one world."""
 
-    world: World
-    storage: Storage
-    _turn: Turn = field(default_factory=Turn)
+    world: ClusterModel
+    storage: StorageObjects
+    _turn: NodeChanges = field(default_factory=NodeChanges)
 
     def __call__(
-        self, spec: PodSpec, metadata: Metadata, marks: Marks, namespace: str
+        self, spec: PodSpec, metadata: Metadata, marks: WorkloadLabels, namespace: str
     ) -> Footprint:
-        """A pod's footprint. Raises `Unfit` or `NotYet`."""
+        """A pod's footprint. Raises `UnsupportedPod` or `Prerequisite`."""
         refusals = check(spec).refusals
         volumes = volume_rules(spec, namespace, self.storage)
         if refusals or volumes.refusals:
-            raise Unfit("; ".join((*refusals, *volumes.refusals)))
+            raise UnsupportedPod("; ".join((*refusals, *volumes.refusals)))
         if volumes.waits:
-            raise NotYet("; ".join(volumes.waits))
+            raise Prerequisite("; ".join(volumes.waits))
         rule = read_rule(spec, volumes.selectors)
         self._turn.add(self.world.machines.know(rule))
         try:
             amounts = pod_amounts(spec, exclusive=marks.exclusive)
-        except BadQuantity as bad:
-            raise Unfit(str(bad)) from None
+        except InvalidQuantity as bad:
+            raise UnsupportedPod(str(bad)) from None
         ports = {type: 1 for type, _ in amounts if type.startswith(PORT)}
         if ports:
             self._turn.add(self.world.need(ports))
@@ -67,13 +67,13 @@ class Reader:
             self.world.account_everybody()
         return separations.amounts(terms, spec, namespace, metadata.labels)
 
-    def take_turn(self) -> Turn:
+    def take_turn(self) -> NodeChanges:
         """What changed about the graph since the last time."""
-        turn, self._turn = self._turn, Turn()
+        turn, self._turn = self._turn, NodeChanges()
         return turn
 
 
-def notes(spec: PodSpec, marks: Marks) -> tuple[str, ...]:
+def notes(spec: PodSpec, marks: WorkloadLabels) -> tuple[str, ...]:
     """What of a pod is left out without harm, in words for its user."""
     found = list(check(spec).notes)
     if marks.unknown:

@@ -21,24 +21,24 @@ _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class SupportVerdict:
     """What stands in the way, and what is left out; both in words that name the path."""
 
     refusals: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
-FINE = Verdict()
+FINE = SupportVerdict()
 
 
-def check(spec: PodSpec) -> Verdict:
+def check(spec: PodSpec) -> SupportVerdict:
     """What of a pod's spec we cannot honour."""
     unusual = spec.affinity or spec.topology_spread_constraints or spec.resource_claims
     if not unusual and not spec.volumes and not spec.tolerations:
         return FINE
     refusals = tuple(_refusals(spec)) if unusual or spec.volumes else ()
     notes = tuple(_notes(spec)) if unusual or spec.tolerations else ()
-    return Verdict(refusals, notes) if refusals or notes else FINE
+    return SupportVerdict(refusals, notes) if refusals or notes else FINE
 
 
 def _refusals(spec: PodSpec) -> Iterator[str]:

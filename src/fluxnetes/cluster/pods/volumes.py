@@ -32,7 +32,7 @@ NO_VOLUMES = VolumeRules()
 
 
 @dataclass(frozen=True, slots=True)
-class Storage:
+class StorageObjects:
     """What there is of claims, volumes and classes, by key; of the last two without namespace."""
 
     claims: Mapping[Key, Claim]
@@ -40,7 +40,7 @@ class Storage:
     classes: Mapping[Key, StorageClass]
 
 
-def volume_rules(spec: PodSpec, namespace: str, storage: Storage) -> VolumeRules:
+def volume_rules(spec: PodSpec, namespace: str, storage: StorageObjects) -> VolumeRules:
     """What the claims of a pod of this namespace say."""
     found = NO_VOLUMES
     for number, volume in enumerate(spec.volumes):
@@ -57,7 +57,7 @@ def _add(one: VolumeRules, other: VolumeRules) -> VolumeRules:
     )
 
 
-def _of_claim(key: Key, path: str, storage: Storage) -> VolumeRules:
+def _of_claim(key: Key, path: str, storage: StorageObjects) -> VolumeRules:
     claim = storage.claims.get(key)
     if claim is None:
         return _wait(f"there is no claim {key[1]} yet")
@@ -70,7 +70,7 @@ def _of_claim(key: Key, path: str, storage: Storage) -> VolumeRules:
     return _of_unbound(claim, path, storage)
 
 
-def _of_volume(claim: Claim, storage: Storage) -> VolumeRules:
+def _of_volume(claim: Claim, storage: StorageObjects) -> VolumeRules:
     name = claim.spec.volume_name
     volume = storage.volumes.get(("", name))
     if volume is None:
@@ -81,7 +81,7 @@ def _of_volume(claim: Claim, storage: Storage) -> VolumeRules:
     return VolumeRules(selectors=(affinity.required,))
 
 
-def _of_unbound(claim: Claim, path: str, storage: Storage) -> VolumeRules:
+def _of_unbound(claim: Claim, path: str, storage: StorageObjects) -> VolumeRules:
     name = claim.metadata.name
     if claim.spec.volume_name:
         return _wait(f"claim {name} is not bound to volume {claim.spec.volume_name} yet")

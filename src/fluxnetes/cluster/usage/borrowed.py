@@ -36,7 +36,7 @@ class _Guest:
 
 
 @dataclass(slots=True)
-class Guests:
+class BorrowedUsage:
     """Which shares there are, and who uses them."""
 
     _shares: dict[int, Share] = field(default_factory=dict)

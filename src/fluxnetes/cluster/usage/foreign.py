@@ -13,7 +13,7 @@ Amounts = tuple[tuple[str, int], ...]
 
 
 @dataclass(slots=True)
-class Others:
+class ForeignUsage:
     """Pods that count, by uid."""
 
     pods: dict[str, tuple[str, Amounts]] = field(default_factory=dict)

@@ -19,9 +19,9 @@ from typing import Any
 
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.labels.names import JOB, TASK
-from fluxnetes.controller.actions.types import Action, Bind, Change, EndPod
-from fluxnetes.kube.client import Client
-from fluxnetes.kube.errors import Conflict, Invalid, NotFound, PermanentError, TemporaryError
+from fluxnetes.controller.actions.types import Action, BindPod, ChangeWorkload, EndPod
+from fluxnetes.kube.client import KubeClient
+from fluxnetes.kube.errors import Conflict, InvalidObject, NotFound, PermanentError, TemporaryError
 from fluxnetes.kube.http.transport import Lane
 from fluxnetes.kube.objects.pods import PODS
 from fluxnetes.kube.patches import edits, merge
@@ -38,14 +38,14 @@ _A_MOMENT = 0.02
 
 
 @dataclass(slots=True, eq=False)
-class Hands:
+class Executor:
     """Workers for binds, and workers for the rest."""
 
-    client: Client
+    client: KubeClient
     may_write: Callable[[], bool]
     sure_for: Callable[[], float | None] = field(default=lambda: None)
     """How many seconds we lead for sure, if we do; None: as long as we like."""
-    bound: Callable[[Bind], None] = field(default=lambda bind: None)
+    bound: Callable[[BindPod], None] = field(default=lambda bind: None)
     """Told of every pod that was bound."""
     hold_back: Callable[[str], bool] = field(default=lambda node: False)
     """Whether something happened on a node that the queue has not heard of yet; the bind waits."""
@@ -83,7 +83,7 @@ class Hands:
         if done is not None and done[0] == action and time.monotonic() - done[1] < _JUST_NOW:
             return
         self.asked[key] = action
-        (self._binds if isinstance(action, Bind) else self._rest).put_nowait(key)
+        (self._binds if isinstance(action, BindPod) else self._rest).put_nowait(key)
 
     def revoke(self, uid: str) -> None:
         """A pod is not to be bound, if it is not too late."""
@@ -122,7 +122,7 @@ class Hands:
         """Do what is asked about something until it is done, or not asked for any more."""
         pause = 0.05
         while (action := self.asked.get(key)) is not None:
-            if isinstance(action, Bind) and self.hold_back(action.node):
+            if isinstance(action, BindPod) and self.hold_back(action.node):
                 await asyncio.sleep(_A_MOMENT)
                 continue
             try:
@@ -159,14 +159,14 @@ class Hands:
             raise TemporaryError("it took longer than we are sure to lead") from None
 
     async def _act(self, action: Action) -> None:
-        if isinstance(action, Bind):
+        if isinstance(action, BindPod):
             await self._bind(action)
-        elif isinstance(action, Change):
+        elif isinstance(action, ChangeWorkload):
             await self._change(action)
         else:
             await self._end_pod(action)
 
-    async def _bind(self, action: Bind) -> None:
+    async def _bind(self, action: BindPod) -> None:
         self._flying[action.uid] = action.job
         try:
             if action.gates:
@@ -176,7 +176,7 @@ class Hands:
             del self._flying[action.uid]
         self.bound(action)
 
-    async def _send_bind(self, action: Bind) -> None:
+    async def _send_bind(self, action: BindPod) -> None:
         try:
             await self.client.bind(
                 action.name,
@@ -190,7 +190,7 @@ class Hands:
             if pod.metadata.uid != action.uid or pod.spec.node_name != action.node:
                 raise
 
-    async def _take_off_gates(self, action: Bind) -> None:
+    async def _take_off_gates(self, action: BindPod) -> None:
         """All gates are ours; whoever adds one meanwhile makes the test fail, and we try again."""
         test = [{"name": gate} for gate in action.gates]
         operations: list[dict[str, Any]] = [
@@ -200,12 +200,12 @@ class Hands:
         ]
         try:
             await self.client.patch(PODS, action.name, edits(operations), action.namespace)
-        except (Invalid, Conflict):
+        except (InvalidObject, Conflict):
             pod = await self.client.get(PODS, action.name, action.namespace)
             if pod.metadata.uid != action.uid or pod.spec.scheduling_gates:
                 raise
 
-    async def _change(self, action: Change) -> None:
+    async def _change(self, action: ChangeWorkload) -> None:
         adapter = ADAPTERS[action.kind]
         metadata = {**action.content.get("metadata", {}), "uid": action.uid}
         content = {**action.content, "metadata": metadata}
@@ -220,7 +220,7 @@ class Hands:
 
 
 def _key(action: Action) -> Hashable:
-    return _bind_key(action.uid) if isinstance(action, Bind) else action.uid
+    return _bind_key(action.uid) if isinstance(action, BindPod) else action.uid
 
 
 def _bind_key(uid: str) -> Hashable:

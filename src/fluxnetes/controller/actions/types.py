@@ -8,7 +8,7 @@ from fluxnetes.cluster.adapters.base import Content
 
 
 @dataclass(frozen=True, slots=True)
-class Bind:
+class BindPod:
     """A pod gets its node; first our gates are taken off, if it has any."""
 
     namespace: str
@@ -23,7 +23,7 @@ class Bind:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ChangeWorkload:
     """A workload is let go, taken back, or ended by its deadline."""
 
     kind: str
@@ -45,4 +45,4 @@ class EndPod:
     why: str
 
 
-Action = Bind | Change | EndPod
+Action = BindPod | ChangeWorkload | EndPod

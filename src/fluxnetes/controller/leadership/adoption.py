@@ -14,30 +14,30 @@ from dataclasses import dataclass
 
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.demand import (
-    NotYet,
-    Unfit,
+    Prerequisite,
+    UnsupportedPod,
     demand_of,
     footprint_of,
     pod_priority,
     queue_of,
 )
-from fluxnetes.cluster.groups import Group, GroupKey, Part
+from fluxnetes.cluster.groups import GroupKey, GroupPart, WorkloadGroup
 from fluxnetes.cluster.labels.names import JOB, TASK
-from fluxnetes.cluster.model import World
-from fluxnetes.cluster.pods.reader import Reader
+from fluxnetes.cluster.model import ClusterModel
+from fluxnetes.cluster.pods.reader import PodReader
 from fluxnetes.controller.seats import written_number
-from fluxnetes.controller.state import Desk
-from fluxnetes.queue.config import Config
+from fluxnetes.controller.state import ControllerState
+from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.queue.events import Adopt
 from fluxnetes.queue.jobs import OnLoss, Submission
 
 
 @dataclass(slots=True)
-class Adoption:
+class PodAdoption:
     """Makes jobs of pods that we bound and the store knows nothing of."""
 
-    desk: Desk
-    reader: Reader
+    desk: ControllerState
+    reader: PodReader
 
     def run(self) -> int:
         count = 0
@@ -53,11 +53,11 @@ class Adoption:
                     count += self._adopt(group, job, [uid for _, uid in sorted(sitting)])
         return count
 
-    def _adopt(self, group: Group, job: int, uids: list[str]) -> bool:
+    def _adopt(self, group: WorkloadGroup, job: int, uids: list[str]) -> bool:
         members = [group.pods[uid] for uid in uids]
         try:
             footprints = [footprint_of(group, member, self.reader) for member in members]
-        except (Unfit, NotYet):
+        except (UnsupportedPod, Prerequisite):
             return False
         order = sorted(range(len(uids)), key=lambda n: footprints.index(footprints[n]))
         uids = [uids[n] for n in order]
@@ -80,7 +80,7 @@ class Adoption:
         start = min(_starts(group, job), default=self.desk.now)
         if not self.desk.tell(Adopt(submission, start, nodes)):
             return False
-        part = Part(job, demand.footprints)
+        part = GroupPart(job, demand.footprints)
         self.desk.add(group, part)
         self.desk.place(part, list(nodes), frozenset())
         for task, uid in enumerate(uids):
@@ -91,7 +91,7 @@ class Adoption:
         return True
 
 
-def _starts(group: Group, job: int) -> Iterator[int]:
+def _starts(group: WorkloadGroup, job: int) -> Iterator[int]:
     """When the pods of a job started."""
     for member in group.pods.values():
         start = member.pod.status.start_time
@@ -102,7 +102,7 @@ def _starts(group: Group, job: int) -> Iterator[int]:
 # --- what has ended ----------------------------------------------------------------------------
 
 
-def ended_before(desk: Desk) -> dict[tuple[str, str, str], bool]:
+def ended_before(desk: ControllerState) -> dict[tuple[str, str, str], bool]:
     """Groups that have ended and that the store knows nothing of, and whether they ended well."""
     found = {}
     for key, group in desk.world.groups.items():
@@ -113,7 +113,7 @@ def ended_before(desk: Desk) -> dict[tuple[str, str, str], bool]:
     return found
 
 
-def _outcome(group: Group) -> bool | None:
+def _outcome(group: WorkloadGroup) -> bool | None:
     """Whether a group ended well, as its objects say; None: it has not ended, or never ran."""
     if group.workloads:
         ends = [ADAPTERS[group.kinds[uid]].end(each) for uid, each in group.workloads.items()]
@@ -128,7 +128,7 @@ def _outcome(group: Group) -> bool | None:
 # --- who came first ----------------------------------------------------------------------------
 
 
-def line_up(world: World, config: Config) -> None:
+def line_up(world: ClusterModel, config: SchedulerConfig) -> None:
     """Have those looked at first who go first; they get in line in this order."""
     queues = {queue.name: queue.priority for queue in config.queues}
 
@@ -139,7 +139,7 @@ def line_up(world: World, config: Config) -> None:
     world.dirty = dict.fromkeys(sorted(filter(world.groups.__contains__, world.dirty), key=rank))
 
 
-def _came(group: Group) -> float:
+def _came(group: WorkloadGroup) -> float:
     """When a group came: its workload, or the last of its pods, with which it was complete."""
     things = group.workloads.values() or [member.pod for member in group.pods.values()]
     moments = [each.metadata.creation_timestamp for each in things]

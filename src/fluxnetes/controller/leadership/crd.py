@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from fluxnetes.kube.client import Client, Scope
+from fluxnetes.kube.client import KubeClient, Scope
 from fluxnetes.kube.errors import Forbidden, NotFound
 from fluxnetes.kube.objects.definitions import DEFINITIONS
 from fluxnetes.kube.objects.fluxjobs import FLUX_JOBS
@@ -36,7 +36,7 @@ def manifest() -> dict[str, Any]:
     return content
 
 
-async def install_crd(client: Client) -> None:
+async def install_crd(client: KubeClient) -> None:
     """Make the server know FluxJobs, and wait until it serves them. May be done again."""
     wanted = manifest()
     name = wanted["metadata"]["name"]
@@ -55,7 +55,7 @@ async def install_crd(client: Client) -> None:
         ) from None
 
 
-async def is_served(client: Client, namespace: str) -> bool:
+async def is_served(client: KubeClient, namespace: str) -> bool:
     """Whether the server knows FluxJobs; asked of any namespace."""
     try:
         await client.list(FLUX_JOBS, Scope(namespace))
@@ -64,7 +64,7 @@ async def is_served(client: Client, namespace: str) -> bool:
     return True
 
 
-async def _drop_conversion(client: Client, name: str) -> None:
+async def _drop_conversion(client: KubeClient, name: str) -> None:
     """Without this the server refuses ours: no conversion, and a webhook for it."""
     try:
         found = await client.get(DEFINITIONS, name)

@@ -33,7 +33,7 @@ from typing import Any
 
 import msgspec
 
-from fluxnetes.kube.client import Client
+from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.errors import AlreadyExists, Conflict, KubeError, NotFound
 from fluxnetes.kube.objects.leases import LEASES, Lease, LeaseSpec
 from fluxnetes.kube.objects.times import micro_time
@@ -49,7 +49,7 @@ class LeadershipLost(RuntimeError):  # noqa: N818 - reads better where it is rai
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
+class LeaseTiming:
     """Seconds. Each must be clearly less than the one before."""
 
     duration: float = 15.0
@@ -62,24 +62,24 @@ class Timing:
     """By how much two clocks may go apart in the duration."""
 
     @classmethod
-    def lasting(cls, seconds: float) -> Timing:
+    def lasting(cls, seconds: float) -> LeaseTiming:
         """For a lease of so many seconds, in the proportions of the defaults."""
         usual = cls()
         scale = seconds / usual.duration
         return cls(seconds, usual.deadline * scale, usual.retry * scale, usual.skew * scale)
 
 
-class Leader:
+class LeaderElection:
     """One candidate for one lease."""
 
     def __init__(
         self,
-        client: Client,
+        client: KubeClient,
         identity: str,
         namespace: str,
         *,
         name: str = NAME,
-        timing: Timing | None = None,
+        timing: LeaseTiming | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if not identity:
@@ -87,7 +87,7 @@ class Leader:
         self._client = client
         self.identity = identity
         self._namespace, self._name = namespace, name
-        self._timing = timing or Timing()
+        self._timing = timing or LeaseTiming()
         self._clock = clock
         self._lease: Lease | None = None
         """As it was when we saw it last."""

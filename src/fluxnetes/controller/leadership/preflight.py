@@ -5,19 +5,19 @@ from __future__ import annotations
 import logging
 from contextlib import suppress
 
-from fluxnetes.common.backoff import Backoff, Patience
+from fluxnetes.common.backoff import Backoff, RetryTiming
 from fluxnetes.controller.leadership.crd import HOW_TO_INSTALL, install_crd, is_served
-from fluxnetes.kube.client import Client
+from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.errors import AlreadyExists, Forbidden, NotFound, TemporaryError
 from fluxnetes.kube.objects.namespaces import NAMESPACES
 
 _log = logging.getLogger("fluxnetes.controller")
 
 
-async def prepare(client: Client, namespace: str) -> str:
+async def prepare(client: KubeClient, namespace: str) -> str:
     """Have all that a term needs, and learn which cluster this is; the server may be away for a
     while."""
-    backoff = Backoff("preparing the cluster", Patience())
+    backoff = Backoff("preparing the cluster", RetryTiming())
     while True:
         try:
             await _make_what_is_missing(client, namespace)
@@ -26,7 +26,7 @@ async def prepare(client: Client, namespace: str) -> str:
             await backoff.pause(str(away))
 
 
-async def _which(client: Client) -> str:
+async def _which(client: KubeClient) -> str:
     """Nobody can delete kube-system, so its uid stands for the cluster."""
     try:
         return (await client.get(NAMESPACES, "kube-system")).metadata.uid
@@ -34,7 +34,7 @@ async def _which(client: Client) -> str:
         raise TemporaryError(str(error)) from error
 
 
-async def _make_what_is_missing(client: Client, namespace: str) -> None:
+async def _make_what_is_missing(client: KubeClient, namespace: str) -> None:
     """Our namespace and our kind of object; an administrator may have made them already."""
     try:
         await client.get(NAMESPACES, namespace)

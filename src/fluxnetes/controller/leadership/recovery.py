@@ -17,63 +17,63 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from fluxnetes.cluster.demand import NotYet, Unfit, footprint_of
-from fluxnetes.cluster.groups import LABELLED, Group, GroupKey, Kept, Part
+from fluxnetes.cluster.demand import Prerequisite, UnsupportedPod, footprint_of
+from fluxnetes.cluster.groups import LABELLED, GroupKey, GroupPart, HeldSeat, WorkloadGroup
 from fluxnetes.cluster.labels.names import JOB
-from fluxnetes.cluster.model import World
+from fluxnetes.cluster.model import ClusterModel
 from fluxnetes.cluster.node_graph import cluster_of
 from fluxnetes.cluster.pods.footprint import Footprint
-from fluxnetes.cluster.pods.reader import Reader
+from fluxnetes.cluster.pods.reader import PodReader
 from fluxnetes.controller.decisions import close
-from fluxnetes.controller.leadership.adoption import Adoption, ended_before, line_up
+from fluxnetes.controller.leadership.adoption import PodAdoption, ended_before, line_up
 from fluxnetes.controller.seats import written_number, written_seat
-from fluxnetes.controller.state import Desk, Settings
+from fluxnetes.controller.state import ControllerSettings, ControllerState
 from fluxnetes.controller.submission import WITHDRAWN
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.kube.objects.pods import Pod
 from fluxnetes.match.gang.model import Gang
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Allocation, Snapshot
-from fluxnetes.queue.config import Config
+from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.queue.events import PartsLost
-from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.queue.scheduler import Scheduler
-from fluxnetes.queue.states import HOLDING, WAITING, State
+from fluxnetes.queue.states import HOLDING, WAITING, JobState
 from fluxnetes.service.mailbox import CALLED
 from fluxnetes.store.errors import StoreRefused
 from fluxnetes.store.store import Store
-from fluxnetes.store.system import System
+from fluxnetes.store.system import StoredSystem
 from fluxnetes.store.translate import translate
 
 _log = logging.getLogger("fluxnetes.controller")
 
 
 @dataclass(frozen=True, slots=True)
-class Recovered:
+class RecoveredTerm:
     """What a term begins with."""
 
-    desk: Desk
+    desk: ControllerState
     resumed: int
     """Jobs that the store knew."""
     adopted: int
     """Jobs that only the cluster knew."""
-    ended: list[tuple[Group, Job]]
+    ended: list[tuple[WorkloadGroup, QueueJob]]
     """Groups that are still there, and the job that each was; its end may not have been told."""
 
 
 async def recover(
     store: Store,
     stored: Snapshot,
-    before: System | None,
+    before: StoredSystem | None,
     fence: int,
-    config: Config,
-    world: World,
-    reader: Reader,
+    config: SchedulerConfig,
+    world: ClusterModel,
+    reader: PodReader,
     *,
     now: int,
     clock: float,
-    settings: Settings,
-) -> Recovered:
+    settings: ControllerSettings,
+) -> RecoveredTerm:
     """Make a desk from what the store and the cluster say.
 
     `stored` is the queue as the store has it, and `before` the system that it belongs to.
@@ -85,13 +85,13 @@ async def recover(
     await store.keep_system(graph, config, fence, snapshot.allocations, before)
     matcher = Matcher(graph, policy=config.match_policy)
     scheduler = Scheduler.resume(matcher, config, snapshot, now=now)
-    desk = Desk(world, matcher, scheduler, settings, now=now, clock=clock)
+    desk = ControllerState(world, matcher, scheduler, settings, now=now, clock=clock)
     if lost:
         desk.tell(PartsLost(lost))
     _Resumption(desk, snapshot).run()
     ended = await _close_ended(store, desk)
     desk.next_id = _next_id(snapshot, world)
-    adopted = Adoption(desk, reader).run()
+    adopted = PodAdoption(desk, reader).run()
     desk.ended_before = ended_before(desk)
     line_up(world, config)
     if adopted and not snapshot.jobs:
@@ -100,17 +100,17 @@ async def recover(
             "cluster, and their history and usage are lost",
             adopted,
         )
-    return Recovered(desk, len(snapshot.jobs), adopted, ended)
+    return RecoveredTerm(desk, len(snapshot.jobs), adopted, ended)
 
 
 # --- the ground --------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
-class ReadingAhead:
+class PodReadAhead:
     """Reads the pods that have come so far, while the others are on their way."""
 
-    reader: Reader
+    reader: PodReader
     _read: int = 0
 
     def read_more(self) -> None:
@@ -121,26 +121,26 @@ class ReadingAhead:
         self._read = len(groups)
 
 
-def _read_everything(reader: Reader) -> None:
+def _read_everything(reader: PodReader) -> None:
     """Have all rules and pools on the graph before the queue looks at it."""
     for group in list(reader.world.groups.values()):
         _read_pods(group, reader)
         for uid in group.workloads:
             template = group.template(uid)
-            with suppress(Unfit, NotYet):
+            with suppress(UnsupportedPod, Prerequisite):
                 reader(template.spec, template.metadata, group.said[uid], group.key.namespace)
     reader.take_turn()
 
 
-def _read_pods(group: Group, reader: Reader) -> None:
+def _read_pods(group: WorkloadGroup, reader: PodReader) -> None:
     for member in group.pods.values():
         # What is wrong with a pod is told when its group is settled.
-        with suppress(Unfit, NotYet):
+        with suppress(UnsupportedPod, Prerequisite):
             if not member.pod.is_over:
                 footprint_of(group, member, reader)
 
 
-def _mark_ground(world: World) -> None:
+def _mark_ground(world: ClusterModel) -> None:
     """What is closed and what others hold, before anybody plans."""
     graph = world.machines.graph
     for machine in world.machines.machines.values():
@@ -148,7 +148,7 @@ def _mark_ground(world: World) -> None:
 
 
 def _on_our_graph(
-    snapshot: Snapshot, before: System | None, graph: ResourceGraph
+    snapshot: Snapshot, before: StoredSystem | None, graph: ResourceGraph
 ) -> tuple[Snapshot, tuple[int, ...]]:
     """A snapshot as of this graph, and the jobs of which parts are not there any more."""
     if before is None:
@@ -157,7 +157,7 @@ def _on_our_graph(
     return translated.snapshot, translated.lost
 
 
-def zones_of(before: System | None) -> dict[str, str]:
+def zones_of(before: StoredSystem | None) -> dict[str, str]:
     """The subnet of each node of the graph that was last written down, by name."""
     if before is None:
         return {}
@@ -167,7 +167,7 @@ def zones_of(before: System | None) -> dict[str, str]:
     return dict(zip(graph.names(tree.vertex[nodes]), graph.names(subnets), strict=True))
 
 
-def check_cluster(stored: System | None, ours: str) -> None:
+def check_cluster(stored: StoredSystem | None, ours: str) -> None:
     """Raise StoreRefused unless a stored queue is that of this cluster.
 
     Another's would look like one whose workloads were all deleted.
@@ -185,7 +185,7 @@ def check_cluster(stored: System | None, ours: str) -> None:
     )
 
 
-def _next_id(snapshot: Snapshot, world: World) -> int:
+def _next_id(snapshot: Snapshot, world: ClusterModel) -> int:
     known = [job.id for job in snapshot.jobs] + [id for id, _ in snapshot.outcomes]
     bound = [written_number(m.pod, JOB) for g in world.groups.values() for m in g.pods.values()]
     return 1 + max([0, snapshot.arrivals, *known, *(n for n in bound if n is not None)])
@@ -198,9 +198,9 @@ def _next_id(snapshot: Snapshot, world: World) -> int:
 class _Resumption:
     """Brings jobs of the queue and groups of the cluster together again."""
 
-    desk: Desk
+    desk: ControllerState
     snapshot: Snapshot
-    _groups: dict[str, Group] = field(default_factory=dict)
+    _groups: dict[str, WorkloadGroup] = field(default_factory=dict)
 
     def run(self) -> None:
         self._groups = {group.reference: group for group in self.desk.world.groups.values()}
@@ -210,32 +210,34 @@ class _Resumption:
             if workload and not workload.startswith(CALLED) and job.state in WAITING | HOLDING:
                 self._resume(job, held.get(job.id))
 
-    def _resume(self, job: Job, allocation: Allocation | None) -> None:
+    def _resume(self, job: QueueJob, allocation: Allocation | None) -> None:
         group = self._groups.get(job.submission.workload)
         if group is None:
             group = self._gone(job.submission.workload)
-        part = Part(job.id, _footprints(job))
+        part = GroupPart(job.id, _footprints(job))
         self.desk.add(group, part)
         if allocation is not None and job.state in HOLDING:
             nodes = self.desk.nodes_of(allocation)
             self.desk.doubtful.update(nodes)
             self.desk.place(part, nodes, allocation.ended_tasks)
-            _sit_down(self.desk, group, part, was_full=job.state is State.RUNNING)
+            _sit_down(self.desk, group, part, was_full=job.state is JobState.RUNNING)
             self.desk.carry(group)
         self.desk.world.dirty[group.key] = None
 
-    def _gone(self, reference: str) -> Group:
+    def _gone(self, reference: str) -> WorkloadGroup:
         """A group of which nothing is left; the first round will see that."""
         return self.desk.world.empty_group(GroupKey.of(reference))
 
 
-def _footprints(job: Job) -> tuple[Footprint, ...]:
+def _footprints(job: QueueJob) -> tuple[Footprint, ...]:
     request = job.submission.request
     shapes = request.shapes if isinstance(request, Gang) else ()
     return tuple(Footprint.of(shape) for shape in shapes for _ in range(shape.count))
 
 
-def _sit_down(desk: Desk, group: Group, part: Part, *, was_full: bool) -> None:
+def _sit_down(
+    desk: ControllerState, group: WorkloadGroup, part: GroupPart, *, was_full: bool
+) -> None:
     """Pods that are bound sit where the bind said.
 
     Those that ended while nobody looked sit down too, and are seen to have ended in the first
@@ -254,10 +256,10 @@ def _sit_down(desk: Desk, group: Group, part: Part, *, was_full: bool) -> None:
         until = desk.clock + desk.settings.keep_seat
         empty = set(range(len(part.nodes))) - part.ended - part.pods.keys()
         # How those did who sat there only their workload knows, and makes them again if need be.
-        part.kept |= {task: Kept(until, ok=bool(group.workloads)) for task in empty}
+        part.kept |= {task: HeldSeat(until, ok=bool(group.workloads)) for task in empty}
 
 
-async def _close_ended(store: Store, desk: Desk) -> list[tuple[Group, Job]]:
+async def _close_ended(store: Store, desk: ControllerState) -> list[tuple[WorkloadGroup, QueueJob]]:
     """What ended before is not queued again."""
     ended = []
     groups = {group.reference: group for group in desk.world.groups.values() if not group.parts}

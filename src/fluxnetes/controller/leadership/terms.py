@@ -16,36 +16,36 @@ from dataclasses import dataclass, field
 
 from fluxnetes.cluster.groups import NO_MARKS
 from fluxnetes.cluster.labels.names import SCHEDULER_NAMES
-from fluxnetes.cluster.model import World
-from fluxnetes.cluster.node_graph import Machines
-from fluxnetes.cluster.pods.reader import Reader
-from fluxnetes.controller.actions.executor import Hands
-from fluxnetes.controller.decisions import Finishing
-from fluxnetes.controller.leadership.election import Leader, LeadershipLost, Timing
+from fluxnetes.cluster.model import ClusterModel
+from fluxnetes.cluster.node_graph import NodeGraph
+from fluxnetes.cluster.pods.reader import PodReader
+from fluxnetes.controller.actions.executor import Executor
+from fluxnetes.controller.decisions import DecisionApplier
+from fluxnetes.controller.leadership.election import LeaderElection, LeadershipLost, LeaseTiming
 from fluxnetes.controller.leadership.preflight import prepare
-from fluxnetes.controller.leadership.recovery import ReadingAhead, check_cluster, recover, zones_of
+from fluxnetes.controller.leadership.recovery import PodReadAhead, check_cluster, recover, zones_of
 from fluxnetes.controller.loop import Controller
-from fluxnetes.controller.node_sync import Grounds
-from fluxnetes.controller.reconcile import Carrying
-from fluxnetes.controller.reporting.reporter import Telling
+from fluxnetes.controller.node_sync import NodeSync
+from fluxnetes.controller.reconcile import Reconciler
+from fluxnetes.controller.reporting.reporter import Reporter
 from fluxnetes.controller.reporting.reports import report_to
-from fluxnetes.controller.seats import Seating
-from fluxnetes.controller.state import Settings
-from fluxnetes.controller.submission import Queueing
-from fluxnetes.controller.watchers import Following
+from fluxnetes.controller.seats import SeatAssigner
+from fluxnetes.controller.state import ControllerSettings
+from fluxnetes.controller.submission import GroupSubmitter
+from fluxnetes.controller.watchers import Watchers
 from fluxnetes.jobspec.constraint import Constraint, Properties
-from fluxnetes.kube.client import Client
+from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.errors import TemporaryError
 from fluxnetes.kube.objects.base import Metadata
 from fluxnetes.kube.objects.nodes import NODES
 from fluxnetes.kube.objects.pods import PodSpec
 from fluxnetes.queue.changes import Snapshot
-from fluxnetes.queue.config import Config
-from fluxnetes.service.mailbox import Petitions
+from fluxnetes.queue.config import SchedulerConfig
+from fluxnetes.service.mailbox import Mailbox
 from fluxnetes.store.errors import LeaseLost
-from fluxnetes.store.lease import SECONDS, Lease
+from fluxnetes.store.lease import SECONDS, StoreLease
 from fluxnetes.store.store import Store
-from fluxnetes.store.system import System
+from fluxnetes.store.system import StoredSystem
 
 _log = logging.getLogger("fluxnetes.controller")
 
@@ -54,18 +54,18 @@ _PAUSE = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class CandidateOptions:
     """How a controller runs."""
 
     identity: str
     """Unlike that of any other controller that lives."""
     namespace: str = "fluxnetes-system"
-    config: Config = field(default_factory=Config)
-    settings: Settings = field(default_factory=Settings)
+    config: SchedulerConfig = field(default_factory=SchedulerConfig)
+    settings: ControllerSettings = field(default_factory=ControllerSettings)
     scheduler_names: tuple[str, ...] = SCHEDULER_NAMES
     control_plane: bool = False
     """Whether nodes of the control plane may be used."""
-    petitions: Petitions | None = None
+    petitions: Mailbox | None = None
     """What callers ask; None: nobody does."""
     lease: float = SECONDS
     """How long, in seconds, others wait for a sign of life before one of them leads."""
@@ -76,7 +76,10 @@ def _nothing() -> None:
 
 
 async def run(
-    client: Client, store: Store, options: Options, leads: Callable[[], None] = _nothing
+    client: KubeClient,
+    store: Store,
+    options: CandidateOptions,
+    leads: Callable[[], None] = _nothing,
 ) -> None:
     """Lead whenever we can, until cancelled. `leads` hears of every term that begins."""
     ahead = await store.system()
@@ -84,8 +87,8 @@ async def run(
     check_cluster(ahead, uid)
     candidate = _Candidate(client, store, options, uid, leads, ahead)
     while True:
-        timing = Timing.lasting(options.lease)
-        leader = Leader(client, options.identity, options.namespace, timing=timing)
+        timing = LeaseTiming.lasting(options.lease)
+        leader = LeaderElection(client, options.identity, options.namespace, timing=timing)
         await leader.win()
         try:
             await _lead(candidate, leader)
@@ -105,13 +108,13 @@ async def run(
 class _Candidate:
     """Whoever would lead, if he could."""
 
-    client: Client
+    client: KubeClient
     store: Store
-    options: Options
+    options: CandidateOptions
     uid: str
     """Which cluster this is."""
     leads: Callable[[], None]
-    ahead: System | None
+    ahead: StoredSystem | None
     """The stored system as it was when there was time to read it; it may have changed since."""
 
 
@@ -122,7 +125,7 @@ def _first(group: BaseException) -> BaseException:
     return group
 
 
-async def _take_store(candidate: _Candidate) -> Lease:
+async def _take_store(candidate: _Candidate) -> StoreLease:
     """The store's lease; whoever had it before may need a moment to lose it."""
     store, options, is_waiting = candidate.store, candidate.options, False
     while (lease := await store.take(options.identity, options.lease)) is None:
@@ -141,7 +144,7 @@ class _Holding:
     """The store's lease, renewed."""
 
     store: Store
-    lease: Lease
+    lease: StoreLease
 
     def sure_for(self) -> float:
         return self.lease.sure_until - time.monotonic()
@@ -152,7 +155,7 @@ class _Holding:
             self.lease = await self.store.renew(self.lease)
 
 
-async def _lead(candidate: _Candidate, leader: Leader) -> None:
+async def _lead(candidate: _Candidate, leader: LeaderElection) -> None:
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(leader.keep())
         store = candidate.store
@@ -171,7 +174,7 @@ class _Office:
     """What whoever leads has."""
 
     candidate: _Candidate
-    leader: Leader
+    leader: LeaderElection
     holding: _Holding
 
     def may_write(self) -> bool:
@@ -184,9 +187,9 @@ class _Office:
 async def _govern(office: _Office, tasks: asyncio.TaskGroup) -> None:
     """Follow the cluster, recover, and run until the term ends."""
     candidate, options = office.candidate, office.candidate.options
-    machines = Machines(control_plane=options.control_plane, uid=candidate.uid)
-    world = World(machines, options.scheduler_names)
-    following = Following(candidate.client, world, asyncio.Event())
+    machines = NodeGraph(control_plane=options.control_plane, uid=candidate.uid)
+    world = ClusterModel(machines, options.scheduler_names)
+    following = Watchers(candidate.client, world, asyncio.Event())
     tasks.create_task(following.run())
     before = await candidate.store.system(candidate.ahead)
     check_cluster(before, candidate.uid)
@@ -195,8 +198,8 @@ async def _govern(office: _Office, tasks: asyncio.TaskGroup) -> None:
     tasks.create_task(candidate.client.prepare_binds())
     await following.complete(NODES)
     machines.put(following.take_nodes()[0])  # while the pods are on their way
-    reader = Reader(world, following.storage)
-    await following.complete(meanwhile=ReadingAhead(reader).read_more)
+    reader = PodReader(world, following.storage)
+    await following.complete(meanwhile=PodReadAhead(reader).read_more)
     controller = await _begin(office, following, reader, stored, before)
     controller.hands.sure_for = office.sure_for
     tasks.create_task(controller.hands.run())
@@ -212,7 +215,7 @@ async def _govern(office: _Office, tasks: asyncio.TaskGroup) -> None:
             await asyncio.shield(controller.telling.reports.drain(_DRAIN))
 
 
-def _anywhere(reader: Reader) -> Constraint:
+def _anywhere(reader: PodReader) -> Constraint:
     """The rule of a pod that tolerates nothing and wishes for nothing."""
     plain = reader(PodSpec(), Metadata(), NO_MARKS, "default")
     return Properties((plain.rule,))
@@ -220,10 +223,10 @@ def _anywhere(reader: Reader) -> Constraint:
 
 async def _begin(
     office: _Office,
-    following: Following,
-    reader: Reader,
+    following: Watchers,
+    reader: PodReader,
     stored: Snapshot,
-    before: System | None,
+    before: StoredSystem | None,
 ) -> Controller:
     """Recover, and put the parts together. `before` is the system as it is stored."""
     candidate, world = office.candidate, following.world
@@ -243,7 +246,7 @@ async def _begin(
     )
     desk = recovered.desk
     desk.anywhere = _anywhere(reader)
-    hands = Hands(client, office.may_write)
+    hands = Executor(client, office.may_write)
     reports = report_to(
         client,
         options.identity,
@@ -251,10 +254,10 @@ async def _begin(
         idle=hands.is_idle,
         may_write=office.may_write,
     )
-    carrying = Carrying(desk, hands.is_binding, hands.revoke)
-    seating = Seating(desk, reader)
-    queueing = Queueing(desk, reader)
-    grounds = Grounds(desk, carrying, hands, reader)
+    carrying = Reconciler(desk, hands.is_binding, hands.revoke)
+    seating = SeatAssigner(desk, reader)
+    queueing = GroupSubmitter(desk, reader)
+    grounds = NodeSync(desk, carrying, hands, reader)
     desk.before_telling = grounds.tell_of_reading
     controller = Controller(
         desk=desk,
@@ -263,14 +266,14 @@ async def _begin(
         seating=seating,
         queueing=queueing,
         carrying=carrying,
-        finishing=Finishing(desk, seating, queueing),
+        finishing=DecisionApplier(desk, seating, queueing),
         hands=hands,
-        telling=Telling(desk, reports),
+        telling=Reporter(desk, reports),
         store=store,
         config=config,
         fence=fence,
         wake=following.wake,
-        petitions=options.petitions or Petitions(),
+        petitions=options.petitions or Mailbox(),
     )
     hands.hold_back = world.others.is_changed
     hands.bound, hands.failed = controller.bound, controller.failed

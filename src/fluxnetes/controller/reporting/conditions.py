@@ -26,14 +26,14 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
-from fluxnetes.common.backoff import Backoff, Patience
-from fluxnetes.controller.reporting.delay_queue import Agenda
-from fluxnetes.controller.reporting.throttle import Courtesy
-from fluxnetes.kube.client import Client
+from fluxnetes.common.backoff import Backoff, RetryTiming
+from fluxnetes.controller.reporting.delay_queue import DelayQueue
+from fluxnetes.controller.reporting.throttle import WriteThrottle
+from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.errors import Conflict, KubeError, NotFound, TemporaryError
 from fluxnetes.kube.objects.base import Condition, Key
 from fluxnetes.kube.objects.pods import PODS, Pod
-from fluxnetes.kube.patches import Patch, strategic
+from fluxnetes.kube.patches import ObjectPatch, strategic
 
 POD_SCHEDULED = "PodScheduled"
 LONGEST_MESSAGE = 1024
@@ -42,7 +42,7 @@ _log = logging.getLogger("fluxnetes.controller")
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class ConditionLimits:
     """How many conditions are enough."""
 
     after: float = 2.0
@@ -64,24 +64,24 @@ class _Wanted:
     said: float = float("-inf")
 
 
-class Conditions:
+class ConditionWriter:
     """Says why pods wait, as long as `run` runs."""
 
     def __init__(
         self,
-        client: Client,
-        courtesy: Courtesy,
+        client: KubeClient,
+        courtesy: WriteThrottle,
         find: Callable[[Key], Pod | None],
-        measure: Measure | None = None,
-        patience: Patience | None = None,
+        measure: ConditionLimits | None = None,
+        patience: RetryTiming | None = None,
     ) -> None:
         self._client = client
         self._courtesy = courtesy
         self._find = find
-        self._measure = measure or Measure()
-        self._patience = patience or Patience()
+        self._measure = measure or ConditionLimits()
+        self._patience = patience or RetryTiming()
         self._wanted: dict[str, _Wanted] = {}
-        self._agenda: Agenda[str] = Agenda()
+        self._agenda: DelayQueue[str] = DelayQueue()
         self.writes = 0
 
     def want(self, group: str, pods: Sequence[Key], reason: str, message: str) -> None:
@@ -159,7 +159,7 @@ def _condition(pod: Pod) -> Condition | None:
     return next((c for c in pod.status.conditions if c.type == POD_SCHEDULED), None)
 
 
-def _patch(pod: Pod, reason: str, message: str) -> Patch:
+def _patch(pod: Pod, reason: str, message: str) -> ObjectPatch:
     said = _condition(pod)
     condition: dict[str, Any] = {
         "type": POD_SCHEDULED,

@@ -18,7 +18,7 @@ class _Said(NamedTuple):
     at: float
 
 
-class Folding:
+class EventDedup:
     """Remembers what was said lately, of so many subjects."""
 
     def __init__(self, window: float, different: int, subjects: int) -> None:

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 K = TypeVar("K")
 
 
-class Agenda(Generic[K]):
+class DelayQueue(Generic[K]):
     """Keys, each with the moment (monotonic) from which on it is to be looked at.
 
     A key is on it once: of two moments the earlier counts. So a thing that changes ten times before

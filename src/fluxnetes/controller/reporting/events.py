@@ -23,10 +23,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeVar
 
-from fluxnetes.common.backoff import Backoff, Patience
-from fluxnetes.controller.reporting.dedup import Folding
-from fluxnetes.controller.reporting.throttle import Courtesy
-from fluxnetes.kube.client import Client
+from fluxnetes.common.backoff import Backoff, RetryTiming
+from fluxnetes.controller.reporting.dedup import EventDedup
+from fluxnetes.controller.reporting.throttle import WriteThrottle
+from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.errors import AlreadyExists, KubeError, TemporaryError
 from fluxnetes.kube.objects.base import Object, Resource
 from fluxnetes.kube.objects.events import EVENTS, Reference
@@ -52,7 +52,7 @@ def about(resource: Resource[T], thing: T) -> Reference:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class EventLimits:
     """How much is kept for how long."""
 
     in_line: int = 10_000
@@ -97,25 +97,25 @@ class _Told:
         }
 
 
-class Recorder:
+class EventRecorder:
     """Sends events, as long as `run` runs."""
 
     def __init__(
         self,
-        client: Client,
-        courtesy: Courtesy,
+        client: KubeClient,
+        courtesy: WriteThrottle,
         instance: str,
-        limits: Limits | None = None,
-        patience: Patience | None = None,
+        limits: EventLimits | None = None,
+        patience: RetryTiming | None = None,
     ) -> None:
         self._client = client
         self._courtesy = courtesy
         self._instance = instance[:128]
-        self._limits = limits or Limits()
-        self._patience = patience or Patience()
+        self._limits = limits or EventLimits()
+        self._patience = patience or RetryTiming()
         self._line: asyncio.Queue[_Told] = asyncio.Queue(self._limits.in_line)
         kept = self._limits
-        self._folding = Folding(kept.same_again, kept.different, kept.in_line)
+        self._folding = EventDedup(kept.same_again, kept.different, kept.in_line)
         self._number = 0
         self._complained = float("-inf")
         self.sent = 0

@@ -30,19 +30,19 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fluxnetes.common.backoff import Backoff, Patience
-from fluxnetes.controller.reporting.delay_queue import Agenda
+from fluxnetes.common.backoff import Backoff, RetryTiming
+from fluxnetes.controller.reporting.delay_queue import DelayQueue
 from fluxnetes.controller.reporting.fluxjob_view import FluxJobView
 from fluxnetes.controller.reporting.fluxjob_writer import (
     MANAGED_BY,
     US,
-    Filing,
+    FluxJobWriter,
     is_of_another,
     key_of,
 )
-from fluxnetes.controller.reporting.throttle import Courtesy
-from fluxnetes.kube.cache import Change, ChangeKind
-from fluxnetes.kube.client import Client, Scope
+from fluxnetes.controller.reporting.throttle import WriteThrottle
+from fluxnetes.kube.cache import ChangeKind, ObjectChange
+from fluxnetes.kube.client import KubeClient, Scope
 from fluxnetes.kube.errors import Conflict, KubeError, NotFound, TemporaryError
 from fluxnetes.kube.informer import Informer
 from fluxnetes.kube.objects.fluxjobs import FLUX_JOBS, FluxJob
@@ -54,7 +54,7 @@ _log = logging.getLogger("fluxnetes.controller")
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class FluxJobSyncTiming:
     """Seconds, but for the last two."""
 
     settle: float = 0.5
@@ -83,28 +83,28 @@ class _Wanted:
     """It has ended and somebody deleted its record; it will not come back."""
 
 
-class Records:
+class FluxJobSync:
     """Our FluxJobs, as long as `run` runs."""
 
     def __init__(
         self,
-        client: Client,
-        courtesy: Courtesy,
+        client: KubeClient,
+        courtesy: WriteThrottle,
         *,
         keep: float = KEEP,
-        pace: Pace | None = None,
-        patience: Patience | None = None,
+        pace: FluxJobSyncTiming | None = None,
+        patience: RetryTiming | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._client, self._filing = client, Filing(client)
+        self._client, self._filing = client, FluxJobWriter(client)
         self._courtesy = courtesy
         self._keep, self._clock = keep, clock
-        self._pace = pace or Pace()
-        self._patience = patience or Patience()
+        self._pace = pace or FluxJobSyncTiming()
+        self._patience = patience or RetryTiming()
         self._wanted: dict[str, _Wanted] = {}
         self._there: dict[str, FluxJob] = {}
-        self._changes: Agenda[str] = Agenda()
-        self._forecasts: Agenda[str] = Agenda()
+        self._changes: DelayQueue[str] = DelayQueue()
+        self._forecasts: DelayQueue[str] = DelayQueue()
         self._busy: set[str] = set()
         """Keys that a worker is at."""
         self._is_listed = asyncio.Event()
@@ -177,7 +177,7 @@ class Records:
             tasks.create_task(self._work(self._forecasts, 1 / self._pace.forecasts_a_second))
             tasks.create_task(self._sweep())
 
-    async def _work(self, agenda: Agenda[str], pause: float = 0.0) -> None:
+    async def _work(self, agenda: DelayQueue[str], pause: float = 0.0) -> None:
         backoff = Backoff("writing FluxJobs", self._patience)
         while True:
             key = await agenda.next()
@@ -251,7 +251,7 @@ class Records:
                 self._see(change)
             self._is_listed.set()
 
-    def _see(self, change: Change[FluxJob]) -> None:
+    def _see(self, change: ObjectChange[FluxJob]) -> None:
         found, key = change.object, key_of(change.before or change.object)
         known, wanted = self._there.get(key), self._wanted.get(key)
         if change.kind is ChangeKind.DELETED:

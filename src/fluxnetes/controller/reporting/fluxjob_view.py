@@ -16,7 +16,7 @@ from functools import lru_cache
 from fluxnetes.kube.objects.base import Condition, Owner
 from fluxnetes.kube.objects.fluxjobs import Columns, FluxJobSpec, FluxJobStatus, Wrapped
 from fluxnetes.notation.hostlist import encode_hostlist
-from fluxnetes.queue.states import ENDED, HOLDING, State
+from fluxnetes.queue.states import ENDED, HOLDING, JobState
 
 LONGEST_NAME = 253
 WIDEST = 48
@@ -24,9 +24,9 @@ WIDEST = 48
 
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _SUBMIT_STATUS = {
-    State.GATHERING: "statusNew",
-    State.REJECTED: "statusError",
-    State.CANCELLED: "statusCancel",
+    JobState.GATHERING: "statusNew",
+    JobState.REJECTED: "statusError",
+    JobState.CANCELLED: "statusCancel",
 }
 
 
@@ -38,7 +38,7 @@ class FluxJobView:
     name: str
     """Of the workload, or of the group."""
     kind: Wrapped
-    state: State
+    state: JobState
     reason: str = ""
     """In words: why it is in this state, or what it waits for."""
     queue: str = ""
@@ -139,7 +139,7 @@ def _conditions(
     view: FluxJobView, before: Mapping[str, Condition], now: float
 ) -> tuple[Condition, ...]:
     """For `kubectl wait --for=condition=Complete`; the reason is the state in one word."""
-    is_over, is_good = view.state in ENDED, view.state is State.COMPLETED
+    is_over, is_good = view.state in ENDED, view.state is JobState.COMPLETED
     # A job that waits again after a preemption has no start.
     truths = {
         "Scheduled": view.state in HOLDING or view.start is not None,

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from fluxnetes.controller.reporting.fluxjob_view import FluxJobView, fluxjob_name, spec, status
-from fluxnetes.kube.client import Client
+from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.errors import AlreadyExists, Conflict, NotFound
 from fluxnetes.kube.objects.base import Owner
 from fluxnetes.kube.objects.fluxjobs import FLUX_JOBS, FluxJob
@@ -40,10 +40,10 @@ def is_of_another(record: FluxJob, view: FluxJobView) -> bool:
     return record.status.end is not None and record.status.job_id != view.job_id
 
 
-class Filing:
+class FluxJobWriter:
     """Writes FluxJobs, one at a time."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: KubeClient) -> None:
         self._client = client
         self.writes = 0
 

@@ -8,13 +8,13 @@ from typing import Any
 import yaml
 
 from fluxnetes.match.gang.model import Gang, Shape
-from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.jobs import QueueJob
 
 _LEFT_OUT = ("tenancy", "pods")
 """Pools that every pod takes one of; they say nothing about it."""
 
 
-def jobspec_text(job: Job) -> str:
+def jobspec_text(job: QueueJob) -> str:
     """The request of a job; what is no gang has no pods, and none is made here."""
     request = job.submission.request
     if not isinstance(request, Gang):

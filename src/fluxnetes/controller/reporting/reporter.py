@@ -13,23 +13,31 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from fluxnetes.cluster.adapters import ADAPTERS
-from fluxnetes.cluster.groups import LABELLED, POD, Group, GroupKey, Member, Part, is_live
+from fluxnetes.cluster.groups import (
+    LABELLED,
+    POD,
+    GroupKey,
+    GroupPart,
+    Member,
+    WorkloadGroup,
+    is_live,
+)
 from fluxnetes.cluster.pods.reader import notes
-from fluxnetes.controller.actions.types import Action, Bind
+from fluxnetes.controller.actions.types import Action, BindPod
 from fluxnetes.controller.reporting.events import about
 from fluxnetes.controller.reporting.fluxjob_view import FluxJobView
 from fluxnetes.controller.reporting.jobspec_text import jobspec_text
 from fluxnetes.controller.reporting.reports import Reports
 from fluxnetes.controller.reporting.units import in_users_units, moment
-from fluxnetes.controller.state import Desk
+from fluxnetes.controller.state import ControllerState
 from fluxnetes.kube.objects.base import Owner
 from fluxnetes.kube.objects.events import Reference
 from fluxnetes.kube.objects.fluxjobs import Wrapped
 from fluxnetes.kube.objects.pods import PODS
 from fluxnetes.match.gang.model import Gang
 from fluxnetes.queue.changes import Changes
-from fluxnetes.queue.jobs import Job
-from fluxnetes.queue.states import ENDED, HOLDING, WAITING, State
+from fluxnetes.queue.jobs import QueueJob
+from fluxnetes.queue.states import ENDED, HOLDING, WAITING, JobState
 
 _WRAPPED = {"Pod": Wrapped.POD, "Job": Wrapped.JOB, "Group": Wrapped.GROUP}
 _AT_ONCE = 100
@@ -39,14 +47,14 @@ _LONGEST_LOOK = 0.02
 _TOLD_PODS = 20
 """Pods of a group that an event about all of it is told for."""
 _JOB_NUMBER = re.compile(r"\bjob (\d{1,15})\b")
-_BAD_ENDS = (State.FAILED, State.TIMED_OUT, State.REJECTED)
+_BAD_ENDS = (JobState.FAILED, JobState.TIMED_OUT, JobState.REJECTED)
 
 
 @dataclass(slots=True, eq=False)
-class Telling:
+class Reporter:
     """Turns what happens into events, conditions and FluxJobs."""
 
-    desk: Desk
+    desk: ControllerState
     reports: Reports
     _waiting: dict[GroupKey, float] = field(default_factory=dict)
     """Groups that wait, and since when; those that were looked at last come last."""
@@ -58,7 +66,7 @@ class Telling:
 
     # -- at once -------------------------------------------------------------------------------
 
-    def bound(self, bind: Bind) -> None:
+    def bound(self, bind: BindPod) -> None:
         """A pod has its node."""
         pod = Reference("v1", "Pod", bind.name, bind.uid, bind.namespace)
         note = f"Successfully assigned {bind.namespace}/{bind.name} to {bind.node}"
@@ -73,7 +81,7 @@ class Telling:
         thing = Reference(version, kind, action.name, action.uid, action.namespace)
         self.reports.events.tell(thing, "FailedScheduling", why, type="Warning")
 
-    def look_at(self, group: Group) -> None:
+    def look_at(self, group: WorkloadGroup) -> None:
         """A group was settled; it may wait for something that the queue knows nothing of."""
         if group.is_gone:
             self._waiting.pop(group.key, None)
@@ -87,7 +95,7 @@ class Telling:
             if not group.pods and _is_kept_waiting(group):
                 self._warn(group, "FailedScheduling", f"waits: {group.told}")
 
-    def note(self, group: Group) -> None:
+    def note(self, group: WorkloadGroup) -> None:
         """A group is queued; say what of it is left out."""
         for member in list(group.pods.values())[:1]:
             marks = member.marks if member.marks is not None else group.marks
@@ -127,7 +135,7 @@ class Telling:
             elif id in back:
                 self._warn(group, "Requeued", back[id])
 
-    def recover(self, ended: Iterable[tuple[Group, Job]]) -> None:
+    def recover(self, ended: Iterable[tuple[WorkloadGroup, QueueJob]]) -> None:
         """A term begins: say what is the matter with all that is queued or runs.
 
         Of what has ended the last term may not have come to tell; then its record would say for
@@ -158,7 +166,7 @@ class Telling:
             self._waiting[key] = since
             self._explain(group, part)
 
-    def _explain(self, group: Group, part: Part) -> None:
+    def _explain(self, group: WorkloadGroup, part: GroupPart) -> None:
         told = self.desk.scheduler.explain(part.job, self.desk.now)
         job = self.desk.job(part)
         place = None if told.place is None else told.place + 1
@@ -189,7 +197,7 @@ class Telling:
 
     # -- the three ways ------------------------------------------------------------------------
 
-    def _condition(self, group: Group, reason: str, message: str) -> None:
+    def _condition(self, group: WorkloadGroup, reason: str, message: str) -> None:
         pods = [
             member.pod.key
             for member in list(group.pods.values())[:_TOLD_PODS]
@@ -198,14 +206,14 @@ class Telling:
         if pods:
             self.reports.conditions.want(group.reference, pods, reason, message)
 
-    def _warn(self, group: Group, reason: str, note: str) -> None:
+    def _warn(self, group: WorkloadGroup, reason: str, note: str) -> None:
         """Tell it of the workloads, and of pods that nobody made."""
         for uid, workload in group.workloads.items():
             thing = about(ADAPTERS[group.kinds[uid]].resource, workload)
             self.reports.events.tell(thing, reason, note, type="Warning")
         self._tell_pods(group, "FailedScheduling" if reason == "Rejected" else reason, note)
 
-    def _tell_pods(self, group: Group, reason: str, note: str) -> None:
+    def _tell_pods(self, group: WorkloadGroup, reason: str, note: str) -> None:
         for member in list(group.pods.values())[:_TOLD_PODS]:
             if is_live(member.pod) and not member.pod.spec.node_name:
                 self.reports.events.tell(
@@ -218,9 +226,9 @@ class Telling:
 
     def _record(
         self,
-        group: Group,
-        job: Job,
-        part: Part | None,
+        group: WorkloadGroup,
+        job: QueueJob,
+        part: GroupPart | None,
         reason: str = "",
         place: int | None = None,
         eta: int | None = None,
@@ -258,7 +266,7 @@ class Telling:
         self.reports.records.want(group.reference, view)
 
 
-def _owner(group: Group) -> Owner | None:
+def _owner(group: WorkloadGroup) -> Owner | None:
     """The one object that is the workload."""
     if len(group.workloads) != 1:
         return None
@@ -272,18 +280,18 @@ def _is_gated(member: Member) -> bool:
     return bool(member.pod.spec.scheduling_gates)
 
 
-def _reason_word(state: State) -> str:
+def _reason_word(state: JobState) -> str:
     """`timed out` is TimedOut."""
     return "".join(word.capitalize() for word in state.value.split())
 
 
-def _size(job: Job) -> int:
+def _size(job: QueueJob) -> int:
     """How many pods a job asked for."""
     request = job.submission.request
     return sum(shape.count for shape in request.shapes) if isinstance(request, Gang) else 1
 
 
-def _is_kept_waiting(group: Group) -> bool:
+def _is_kept_waiting(group: WorkloadGroup) -> bool:
     """Whether it is us who keep a workload from making its pods."""
     return any(
         ADAPTERS[group.kinds[uid]].is_waiting_for_us(workload)

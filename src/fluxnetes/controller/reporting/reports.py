@@ -17,11 +17,11 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fluxnetes.controller.reporting.conditions import Conditions
-from fluxnetes.controller.reporting.events import Recorder
-from fluxnetes.controller.reporting.fluxjob_sync import KEEP, Records
-from fluxnetes.controller.reporting.throttle import Courtesy, always
-from fluxnetes.kube.client import Client
+from fluxnetes.controller.reporting.conditions import ConditionWriter
+from fluxnetes.controller.reporting.events import EventRecorder
+from fluxnetes.controller.reporting.fluxjob_sync import KEEP, FluxJobSync
+from fluxnetes.controller.reporting.throttle import WriteThrottle, always
+from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.objects.base import Key
 from fluxnetes.kube.objects.pods import Pod
 
@@ -32,10 +32,10 @@ _LOOK_AGAIN = 0.02
 class Reports:
     """The three ways to tell, and their manners."""
 
-    events: Recorder
-    conditions: Conditions
-    records: Records
-    courtesy: Courtesy
+    events: EventRecorder
+    conditions: ConditionWriter
+    records: FluxJobSync
+    courtesy: WriteThrottle
 
     async def run(self) -> None:
         """Write what is told, until cancelled."""
@@ -62,7 +62,7 @@ class Reports:
 
 
 def report_to(
-    client: Client,
+    client: KubeClient,
     instance: str,
     find: Callable[[Key], Pod | None],
     *,
@@ -75,10 +75,10 @@ def report_to(
     `find` is a pod by its key as the informer knows it, `idle` whether no binds are on their way,
     `may_write` whether we are sure to lead.
     """
-    courtesy = Courtesy(idle, may_write)
+    courtesy = WriteThrottle(idle, may_write)
     return Reports(
-        Recorder(client, courtesy, instance),
-        Conditions(client, courtesy, find),
-        Records(client, courtesy, keep=keep),
+        EventRecorder(client, courtesy, instance),
+        ConditionWriter(client, courtesy, find),
+        FluxJobSync(client, courtesy, keep=keep),
         courtesy,
     )

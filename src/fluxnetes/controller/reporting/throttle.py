@@ -25,7 +25,7 @@ def always() -> bool:
     return True
 
 
-class Courtesy:
+class WriteThrottle:
     """Who may write now, other than the binder."""
 
     def __init__(

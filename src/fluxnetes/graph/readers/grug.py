@@ -23,9 +23,15 @@ from math import prod
 import numpy as np
 
 from fluxnetes.graph.columns import GraphError, Ints, ResourceGraph
-from fluxnetes.graph.patch import Patch
-from fluxnetes.graph.readers.grug_paths import Places
-from fluxnetes.graph.readers.grug_recipe import Kind, Method, Recipe, Step, read_recipe
+from fluxnetes.graph.patch import GraphPatch
+from fluxnetes.graph.readers.grug_paths import VertexPaths
+from fluxnetes.graph.readers.grug_recipe import (
+    Recipe,
+    RecipeEdge,
+    RecipeMethod,
+    RecipeVertex,
+    read_recipe,
+)
 from fluxnetes.graph.topology import ragged
 
 MAX_VERTICES = 2**24
@@ -42,9 +48,9 @@ class _Generator:
     def __init__(self, recipe: Recipe) -> None:
         self.recipe = recipe
         self.graph = ResourceGraph()
-        self.patch = Patch(self.graph)
+        self.patch = GraphPatch(self.graph)
         self.edges = _Edges()
-        self.places = Places()
+        self.places = VertexPaths()
         self.made: list[Ints] = [np.empty(0, dtype=np.int64) for _ in recipe.kinds]
         """The vertices of each kind, in the order in which later steps use them."""
         self.by_type: dict[str, list[Ints]] = {}
@@ -66,7 +72,7 @@ class _Generator:
 
     def _walk(self) -> None:
         """Depth first over the recipe, a step wherever a kind is met for the first time."""
-        leaving: list[list[Step]] = [[] for _ in self.recipe.kinds]
+        leaving: list[list[RecipeEdge]] = [[] for _ in self.recipe.kinds]
         for step in reversed(self.recipe.steps):
             leaving[step.source].append(step)
         seen = [False] * len(self.recipe.kinds)
@@ -97,14 +103,14 @@ class _Generator:
             self.places.put_root(kind.subsystem, root)
         self.made[at] = np.array([root])
 
-    def _follow(self, step: Step) -> None:
+    def _follow(self, step: RecipeEdge) -> None:
         sources = self.made[step.source]
-        if step.method is Method.MULTIPLY:
+        if step.method is RecipeMethod.MULTIPLY:
             self.made[step.target] = self._multiply(step, sources)
             self.scales.appendleft(step.scale)
             return
         targets = _join(self.by_type.get(self.recipe.kinds[step.target].type, []))
-        if step.method is Method.ASSOCIATE_IN:
+        if step.method is RecipeMethod.ASSOCIATE_IN:
             _check_count(len(sources) * len(targets))
             holders = np.repeat(sources, len(targets))
             held = np.tile(targets, len(sources))
@@ -116,7 +122,7 @@ class _Generator:
 
     # -- new vertices --------------------------------------------------------------------------
 
-    def _multiply(self, step: Step, sources: Ints) -> Ints:
+    def _multiply(self, step: RecipeEdge, sources: Ints) -> Ints:
         _check_count(self.patch.count + len(sources) * step.scale)
         kind = self.recipe.kinds[step.target]
         rows = self._make(kind, self._ids(step, len(sources)))
@@ -128,7 +134,7 @@ class _Generator:
             self.places.put_again(kind.subsystem, rows, holders)
         return rows
 
-    def _ids(self, step: Step, parents: int) -> Ints:
+    def _ids(self, step: RecipeEdge, parents: int) -> Ints:
         child = np.tile(np.arange(step.scale), parents)
         if step.id_scope < 0:
             return np.full(len(child), -1, dtype=np.int64)
@@ -138,7 +144,7 @@ class _Generator:
         wrap = min(max(prod(islice(self.scales, step.id_scope)), 1), MAX_VERTICES)
         return step.id_start + (parent % wrap * step.scale + child) * step.id_stride
 
-    def _make(self, kind: Kind, ids: Ints) -> Ints:
+    def _make(self, kind: RecipeVertex, ids: Ints) -> Ints:
         ranks: Ints | int = -1
         if kind.type == "node":
             ranks = self.ranks + np.arange(len(ids))
@@ -154,7 +160,7 @@ class _Generator:
 
     # -- vertices that exist -------------------------------------------------------------------
 
-    def _near(self, step: Step, sources: Ints, targets: Ints) -> tuple[Ints, Ints]:
+    def _near(self, step: RecipeEdge, sources: Ints, targets: Ints) -> tuple[Ints, Ints]:
         """For every source the targets whose path up to some level equals the source's."""
         prefix_of = self.places.prefixes(step.near_subsystem)
         target_prefix = prefix_of(targets, step.target_up)
@@ -192,7 +198,7 @@ class _Edges:
         new = np.sort(first[~np.isin(wanted[first], there)])
         self.add(sources[new], targets[new], subsystem)
 
-    def add_to(self, patch: Patch) -> None:
+    def add_to(self, patch: GraphPatch) -> None:
         patch.edge_table(_join(self.sources), _join(self.targets), _join(self.subsystems))
 
 

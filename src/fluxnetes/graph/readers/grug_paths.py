@@ -13,12 +13,12 @@ from collections.abc import Callable
 import numpy as np
 
 from fluxnetes.graph.columns import Ints
-from fluxnetes.graph.patch import Patch, derived_name
+from fluxnetes.graph.patch import GraphPatch, derived_name
 
 _NOT_HERE, _NOTHING = -2, -1
 
 
-class Places:
+class VertexPaths:
     """Parents of vertices by subsystem, and the paths that the tree alone would not tell."""
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class Places:
 
         return prefix
 
-    def add_to(self, patch: Patch) -> None:
+    def add_to(self, patch: GraphPatch) -> None:
         """Hand over the paths that have to be stored."""
         patch.paths.update(self._paths)
 

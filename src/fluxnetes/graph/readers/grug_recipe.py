@@ -18,7 +18,7 @@ from fluxnetes.graph.patch import CONTAINMENT
 from fluxnetes.graph.readers.xmltree import parse_xml
 
 
-class Method(Enum):
+class RecipeMethod(Enum):
     """How the vertices at the end of a recipe's edge come about."""
 
     MULTIPLY = "MULTIPLY"
@@ -30,7 +30,7 @@ class Method(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class RecipeVertex:
     """A node of a recipe."""
 
     key: str
@@ -43,13 +43,13 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RecipeEdge:
     """An edge of a recipe; `source` and `target` are positions in `Recipe.kinds`."""
 
     source: int
     target: int
     subsystem: str
-    method: Method
+    method: RecipeMethod
     scale: int
     id_scope: int
     id_start: int
@@ -64,8 +64,8 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    kinds: tuple[Kind, ...]
-    steps: tuple[Step, ...]
+    kinds: tuple[RecipeVertex, ...]
+    steps: tuple[RecipeEdge, ...]
 
 
 _DEFAULTS = {
@@ -148,13 +148,13 @@ class _Values:
         )
 
 
-def _kind(node: Element, attributes: _Attributes) -> Kind:
+def _kind(node: Element, attributes: _Attributes) -> RecipeVertex:
     key = node.get("id", "")
     values = attributes.values(node, f"node {key!r}")
     type = values.text("type")
     if not type:
         raise GraphError(f"GRUG node {key!r}: needs a type")
-    return Kind(
+    return RecipeVertex(
         key=key,
         root=values.number("root") != 0,
         type=type,
@@ -165,14 +165,14 @@ def _kind(node: Element, attributes: _Attributes) -> Kind:
     )
 
 
-def _step(edge: Element, attributes: _Attributes, positions: Mapping[str, int]) -> Step:
+def _step(edge: Element, attributes: _Attributes, positions: Mapping[str, int]) -> RecipeEdge:
     source, target = edge.get("source", ""), edge.get("target", "")
     what = f"edge {edge.get('id', f'{source} -> {target}')!r}"
     for end in (source, target):
         if end not in positions:
             raise GraphError(f"GRUG {what}: no node has the id {end!r}")
     values = attributes.values(edge, what)
-    return Step(
+    return RecipeEdge(
         source=positions[source],
         target=positions[target],
         subsystem=values.text("e_subsystem"),
@@ -187,11 +187,11 @@ def _step(edge: Element, attributes: _Attributes, positions: Mapping[str, int]) 
     )
 
 
-def _method(values: _Values) -> Method:
+def _method(values: _Values) -> RecipeMethod:
     try:
-        return Method(values.text("gen_method"))
+        return RecipeMethod(values.text("gen_method"))
     except ValueError:
-        allowed = ", ".join(method.value for method in Method)
+        allowed = ", ".join(method.value for method in RecipeMethod)
         raise GraphError(
             f"GRUG {values.what}: gen_method {values.text('gen_method')!r} is not one of {allowed}"
         ) from None

@@ -23,7 +23,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from fluxnetes.graph.columns import GraphError, ResourceGraph
-from fluxnetes.graph.patch import Patch
+from fluxnetes.graph.patch import GraphPatch
 from fluxnetes.graph.readers.hwloc_objects import HwlocObject, read_objects
 
 _PLAIN = {
@@ -54,7 +54,7 @@ class _Vertex:
 def load_hwloc(text: bytes | str, allowlist: Collection[str] | None = None) -> ResourceGraph:
     """The graph of a machine; an empty or missing allowlist allows everything."""
     graph = ResourceGraph()
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     _Walk(patch, frozenset(allowlist or ())).add(read_objects(text), patch.vertex("cluster", id=0))
     graph.apply(patch)
     return graph
@@ -63,7 +63,7 @@ def load_hwloc(text: bytes | str, allowlist: Collection[str] | None = None) -> R
 class _Walk:
     """Objects into vertices, depth first."""
 
-    def __init__(self, patch: Patch, allowlist: frozenset[str]) -> None:
+    def __init__(self, patch: GraphPatch, allowlist: frozenset[str]) -> None:
         self.patch = patch
         self.allowlist = allowlist
         self.met: Counter[str] = Counter()

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluxnetes.graph.columns import GraphError, Interner, Ints, ResourceGraph
-from fluxnetes.graph.patch import Patch
+from fluxnetes.graph.patch import GraphPatch
 from fluxnetes.graph.readers.jgf_document import JgfEdges, JgfVertices, read_document
 from fluxnetes.graph.readers.jgf_selection import JgfSelection, read_jgf_vertices, vertex_at
 
@@ -102,7 +102,7 @@ def _apply(
 ) -> Ints:
     """Add the new vertices and the edges, all of which were checked before."""
     is_load = graph.vertex_count == 0
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     added = patch.table(
         type_ids=_renumber(vertices.types, vertices.type_id[new], graph.types),
         basename_ids=_renumber(vertices.basenames, vertices.basename_id[new], graph.basenames),

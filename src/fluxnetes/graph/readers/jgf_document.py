@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from fluxnetes.graph.columns import GraphError, Interner, Ints
 from fluxnetes.graph.readers.jgf_json import (
-    Edge,
-    Metadata,
-    Node,
+    JgfEdge,
+    JgfNode,
+    JgfNodeMetadata,
     decode_chunks,
     decode_document,
 )
@@ -151,7 +151,7 @@ class _Columns:
 
 def _decode_vertices(raw: Raw) -> JgfVertices:
     columns = _Columns()
-    for nodes in decode_chunks(raw, Node):
+    for nodes in decode_chunks(raw, JgfNode):
         _add_chunk(columns, nodes)
     return JgfVertices(
         keys=columns.keys,
@@ -172,7 +172,7 @@ def _decode_vertices(raw: Raw) -> JgfVertices:
     )
 
 
-def _add_chunk(columns: _Columns, nodes: list[Node]) -> None:
+def _add_chunk(columns: _Columns, nodes: list[JgfNode]) -> None:
     first = len(columns.keys)
     columns.keys.extend([node.id for node in nodes])
     metas = [node.metadata for node in nodes]
@@ -214,7 +214,7 @@ def _uniq_id(key: str) -> int:
     return int(key)
 
 
-def _default_id(metadata: Metadata, uniq_id: int) -> int:
+def _default_id(metadata: JgfNodeMetadata, uniq_id: int) -> int:
     """The id of a node that gives none: its uniq_id, or the number at the end of a host's name."""
     if metadata.type == "node" and metadata.name is not None:
         digits = metadata.name[len(metadata.name.rstrip("0123456789")) :]
@@ -236,7 +236,7 @@ def _decode_edges(raw: Raw, rows: Mapping[str, int], partial: bool) -> JgfEdges:
     sources: list[NDArray[Any]] = []
     targets: list[NDArray[Any]] = []
     numbers: list[NDArray[Any]] = []
-    for edges in decode_chunks(raw, Edge):
+    for edges in decode_chunks(raw, JgfEdge):
         known = [e for e in edges if e.source in rows and e.target in rows] if partial else edges
         try:
             sources.append(np.array([rows[edge.source] for edge in known], dtype=np.int64))

@@ -23,7 +23,7 @@ _Size = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 _Status = Annotated[int, msgspec.Meta(ge=0, le=1)]
 
 
-class Metadata(msgspec.Struct, frozen=True, gc=False):
+class JgfNodeMetadata(msgspec.Struct, frozen=True, gc=False):
     type: str
     paths: dict[str, str]
     basename: str | None = None
@@ -40,44 +40,44 @@ class Metadata(msgspec.Struct, frozen=True, gc=False):
     properties: dict[str, str] | None = None
 
 
-class Node(msgspec.Struct, frozen=True, gc=False):
+class JgfNode(msgspec.Struct, frozen=True, gc=False):
     id: str
-    metadata: Metadata
+    metadata: JgfNodeMetadata
 
 
-class EdgeMetadata(msgspec.Struct, frozen=True, gc=False):
+class JgfEdgeMetadata(msgspec.Struct, frozen=True, gc=False):
     subsystem: str = CONTAINMENT
 
 
-_PLAIN_EDGE = EdgeMetadata()
+_PLAIN_EDGE = JgfEdgeMetadata()
 
 
-class Edge(msgspec.Struct, frozen=True, gc=False):
+class JgfEdge(msgspec.Struct, frozen=True, gc=False):
     source: str
     target: str
-    metadata: EdgeMetadata = _PLAIN_EDGE
+    metadata: JgfEdgeMetadata = _PLAIN_EDGE
 
 
-class Graph(msgspec.Struct, frozen=True):
+class JgfGraph(msgspec.Struct, frozen=True):
     nodes: msgspec.Raw
     edges: msgspec.Raw
 
 
-class Document(msgspec.Struct, frozen=True):
-    graph: Graph
+class JgfFile(msgspec.Struct, frozen=True):
+    graph: JgfGraph
     free_ranks: str | int | None = None
     writer: object = None
 
 
-def decode_document(text: bytes | str) -> Document:
+def decode_document(text: bytes | str) -> JgfFile:
     """Find the parts of a document."""
     try:
-        return msgspec.json.decode(text, type=Document)
+        return msgspec.json.decode(text, type=JgfFile)
     except _DECODE_ERRORS as error:
         raise GraphError(f"not a JGF document: {error}") from None
 
 
-_T = TypeVar("_T", Node, Edge)
+_T = TypeVar("_T", JgfNode, JgfEdge)
 
 
 def decode_chunks(raw: msgspec.Raw, type: type[_T]) -> Iterator[list[_T]]:

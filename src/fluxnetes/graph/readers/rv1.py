@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluxnetes.graph.columns import GraphError, Ints, ResourceGraph
-from fluxnetes.graph.patch import Patch, derived_name
-from fluxnetes.graph.readers.rv1_document import Block, read_resources, read_rv1_ranks
+from fluxnetes.graph.patch import GraphPatch, derived_name
+from fluxnetes.graph.readers.rv1_document import RankBlock, read_resources, read_rv1_ranks
 
 __all__ = ["Rv1Selection", "load_rv1", "read_rv1_ranks", "read_rv1_vertices"]
 
@@ -51,7 +51,7 @@ def load_rv1(text: bytes | str) -> ResourceGraph:
     resources = read_resources(text)
     _check_load(resources.blocks)
     graph = ResourceGraph()
-    patch = Patch(graph)
+    patch = GraphPatch(graph)
     cluster = patch.vertex("cluster", id=0)
     node_of_rank: dict[int, int] = {}
     for block in resources.blocks:
@@ -65,7 +65,7 @@ def load_rv1(text: bytes | str) -> ResourceGraph:
     return graph
 
 
-def _check_load(blocks: Sequence[Block]) -> None:
+def _check_load(blocks: Sequence[RankBlock]) -> None:
     seen: set[int] = set()
     total = 1
     for block in blocks:
@@ -78,7 +78,7 @@ def _check_load(blocks: Sequence[Block]) -> None:
         raise GraphError(f"R describes {total} vertices, more than the {MAX_VERTICES} allowed")
 
 
-def _add_block(patch: Patch, cluster: int, block: Block, hosts: Sequence[str]) -> Ints:
+def _add_block(patch: GraphPatch, cluster: int, block: RankBlock, hosts: Sequence[str]) -> Ints:
     """Add the nodes of an entry, each followed by what it holds; the rows of the nodes."""
     graph = patch.graph
     split = [_split_host(host) for host in hosts]

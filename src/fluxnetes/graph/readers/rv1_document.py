@@ -63,7 +63,7 @@ def _ids(text: str, key: str) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class RankBlock:
     """An entry of R_lite: what every one of its ranks holds."""
 
     ranks: list[int]
@@ -71,16 +71,16 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Resources:
+class Rv1Document:
     """R, decoded."""
 
-    blocks: list[Block]
+    blocks: list[RankBlock]
     hosts: dict[int, str]
     """By rank."""
     properties: dict[str, list[int]]
 
 
-def read_resources(text: bytes | str) -> Resources:
+def read_resources(text: bytes | str) -> Rv1Document:
     execution = _decode(text, _R).execution
     blocks = [_read_block(at, entry) for at, entry in enumerate(execution.rlite)]
     ranks = sorted({rank for block in blocks for rank in block.ranks})
@@ -94,16 +94,16 @@ def read_resources(text: bytes | str) -> Resources:
         name: _ids(text, f"execution.properties.{name}")
         for name, text in (execution.properties or {}).items()
     }
-    return Resources(blocks, dict(zip(ranks, hosts, strict=False)), properties)
+    return Rv1Document(blocks, dict(zip(ranks, hosts, strict=False)), properties)
 
 
-def _read_block(at: int, entry: _Entry) -> Block:
+def _read_block(at: int, entry: _Entry) -> RankBlock:
     key = f"execution.R_lite[{at}]"
     children = [
         (type, np.array(_ids(text, f"{key}.children.{type}"), dtype=np.int64))
         for type, text in entry.children.items()
     ]
-    return Block(_ids(entry.rank, f"{key}.rank"), children)
+    return RankBlock(_ids(entry.rank, f"{key}.rank"), children)
 
 
 def read_rv1_ranks(text: bytes | str) -> list[int]:

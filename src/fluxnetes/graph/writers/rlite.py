@@ -30,7 +30,7 @@ Given = list[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ExecutionTarget:
     """One execution target of a placement."""
 
     vertex: int
@@ -39,16 +39,16 @@ class Target:
     """What it gives, as JSON."""
 
 
-def targets(graph: ResourceGraph, placement: Placement) -> list[Target]:
+def targets(graph: ResourceGraph, placement: Placement) -> list[ExecutionTarget]:
     """The execution targets of a placement, by rank."""
     found = [
-        Target(vertex, _rank(graph, vertex), _children(graph, given))
+        ExecutionTarget(vertex, _rank(graph, vertex), _children(graph, given))
         for vertex, given in _gather(graph, placement)
     ]
     return sorted(found, key=lambda target: target.rank)
 
 
-def rlite(targets: list[Target]) -> list[JsonObject]:
+def rlite(targets: list[ExecutionTarget]) -> list[JsonObject]:
     """The array R_lite: entries of ranks and of what each of these ranks gives."""
     ranks: dict[str, list[int]] = {}
     for target in targets:
@@ -59,13 +59,13 @@ def rlite(targets: list[Target]) -> list[JsonObject]:
     ]
 
 
-def nodelist(graph: ResourceGraph, targets: list[Target]) -> list[str]:
+def nodelist(graph: ResourceGraph, targets: list[ExecutionTarget]) -> list[str]:
     """The hosts by rank, compressed into one hostlist."""
     hosts = [graph.name(target.vertex) for target in targets]
     return [encode_hostlist(hosts)] if hosts else []
 
 
-def properties(graph: ResourceGraph, targets: list[Target]) -> dict[str, str]:
+def properties(graph: ResourceGraph, targets: list[ExecutionTarget]) -> dict[str, str]:
     """Which ranks have which property; one with a value is written `key=value`."""
     ranks: dict[str, list[int]] = {}
     for target in targets:

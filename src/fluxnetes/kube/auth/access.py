@@ -5,7 +5,7 @@
   2. the files that KUBECONFIG names,
   3. the service account of the pod that we run in,
   4. ~/.kube/config.
-The result is an `Access`, which is all that a client needs. Nothing is sent to any server yet.
+The result is an `ApiAccess`, which is all that a client needs. Nothing is sent to any server yet.
 """
 
 from __future__ import annotations
@@ -20,11 +20,17 @@ from typing import Any
 
 import msgspec
 
-from fluxnetes.kube.auth.credentials import READ_AGAIN, Credentials, Proof, Reading, Source
+from fluxnetes.kube.auth.credentials import (
+    READ_AGAIN,
+    Credential,
+    CredentialReading,
+    Credentials,
+    Source,
+)
 from fluxnetes.kube.auth.exec_plugin import ExecPlugin
-from fluxnetes.kube.auth.kubeconfig import Choice, ClusterEntry, Kubeconfig, UserEntry
+from fluxnetes.kube.auth.kubeconfig import ChosenContext, ClusterEntry, Kubeconfig, UserEntry
 from fluxnetes.kube.errors import ConfigError
-from fluxnetes.kube.http.tls import Trust
+from fluxnetes.kube.http.tls import ServerTrust
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
@@ -32,7 +38,7 @@ _PLUGIN_VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class ApiAccess:
     """How to reach and convince one API server."""
 
     server: str
@@ -44,7 +50,7 @@ class Access:
     proxy: str | None = None
 
 
-def find_access(kubeconfig: Path | None = None, context: str | None = None) -> Access:
+def find_access(kubeconfig: Path | None = None, context: str | None = None) -> ApiAccess:
     """The way to the cluster that was named, or that this machine is set up for."""
     if kubeconfig is not None:
         return from_kubeconfig([kubeconfig], context)
@@ -64,20 +70,20 @@ def find_access(kubeconfig: Path | None = None, context: str | None = None) -> A
 
 def in_cluster(
     folder: Path = SERVICE_ACCOUNT, environment: Mapping[str, str] = os.environ
-) -> Access:
+) -> ApiAccess:
     """As the service account of the pod that we run in."""
     try:
         host, port = environment["KUBERNETES_SERVICE_HOST"], environment["KUBERNETES_SERVICE_PORT"]
     except KeyError as missing:
         raise ConfigError(f"not in a pod of a cluster: {missing.args[0]} is not set") from None
-    trust = Trust(_text(folder / "ca.crt", "the pod's certificate authority"))
+    trust = ServerTrust(_text(folder / "ca.crt", "the pod's certificate authority"))
     namespace = _text(folder / "namespace", "the pod's namespace").strip()
     credentials = Credentials(_Files(UserEntry(token_file="token"), folder), trust)  # noqa: S106
     bracketed = f"[{host}]" if ":" in host else host
-    return Access(f"https://{bracketed}:{port}", credentials, namespace)
+    return ApiAccess(f"https://{bracketed}:{port}", credentials, namespace)
 
 
-def from_kubeconfig(paths: list[Path], context: str | None = None) -> Access:
+def from_kubeconfig(paths: list[Path], context: str | None = None) -> ApiAccess:
     """As a context of kubeconfig files; by default the current one."""
     choice = Kubeconfig(paths).choose(context)
     cluster = choice.cluster
@@ -88,7 +94,7 @@ def from_kubeconfig(paths: list[Path], context: str | None = None) -> Access:
             "it must begin with https:// (or http://)"
         )
     trust = _trust(cluster, choice.cluster_folder) if server.startswith("https://") else None
-    return Access(
+    return ApiAccess(
         server,
         Credentials(_source(choice), trust),
         choice.context.namespace or "default",
@@ -106,19 +112,19 @@ def _existing(named: list[Path]) -> list[Path]:
     return there
 
 
-def _trust(cluster: ClusterEntry, folder: Path) -> Trust:
+def _trust(cluster: ClusterEntry, folder: Path) -> ServerTrust:
     authority = None
     if cluster.certificate_authority_data:
         authority = _decoded(cluster.certificate_authority_data, "certificate-authority-data")
     elif cluster.certificate_authority:
         authority = _text(folder / cluster.certificate_authority, "certificate-authority")
-    return Trust(authority, verify=not cluster.insecure_skip_tls_verify)
+    return ServerTrust(authority, verify=not cluster.insecure_skip_tls_verify)
 
 
 # --- who we are --------------------------------------------------------------------------------
 
 
-def _source(choice: Choice) -> Source:
+def _source(choice: ChosenContext) -> Source:
     user, name = choice.user, choice.context.user
     if user.auth_provider is not None:
         raise ConfigError(f"user {name!r} has an auth-provider, which is gone; use an exec plugin")
@@ -132,7 +138,7 @@ def _source(choice: Choice) -> Source:
     return _Files(user, choice.user_folder)
 
 
-def _plugin(choice: Choice) -> ExecPlugin:
+def _plugin(choice: ChosenContext) -> ExecPlugin:
     entry = choice.user.exec
     assert entry is not None  # noqa: S101 - the caller looked
     name = f"the credential plugin {entry.command!r}"
@@ -166,11 +172,11 @@ class _Files:
         self._user = user
         self._folder = folder
 
-    async def __call__(self) -> Reading:
+    async def __call__(self) -> CredentialReading:
         user = self._user
-        proof = Proof(self._token(), self._certificate(), self._basic())
+        proof = Credential(self._token(), self._certificate(), self._basic())
         in_files = user.token_file or user.client_certificate or user.client_key
-        return Reading(proof, READ_AGAIN if in_files else None)
+        return CredentialReading(proof, READ_AGAIN if in_files else None)
 
     def _token(self) -> str | None:
         if self._user.token_file:

@@ -1,6 +1,6 @@
 """Who we are, as the API server sees it, and for how long.
 
-A `Proof` is what shows it: a bearer token, a client certificate, or both. Proofs go stale: the
+A `Credential` is what shows it: a bearer token, a client certificate, or both. Proofs go stale: the
 kubelet puts a new token into the file, a plugin's token runs out. So a proof is read from its
 source again when its time is over, or at once after the server refused it.
 
@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from fluxnetes.kube.errors import ConfigError
-from fluxnetes.kube.http.tls import Trust
+from fluxnetes.kube.http.tls import ServerTrust
 
 READ_AGAIN = 60.0
 """Seconds after which files are looked at again."""
@@ -33,7 +33,7 @@ _log = logging.getLogger("fluxnetes.kube")
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class Credential:
     """What shows who we are."""
 
     token: str | None = field(default=None, repr=False)
@@ -44,18 +44,18 @@ class Proof:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class CredentialReading:
     """A proof, and how many seconds it may be used before it is read again; None: for ever."""
 
-    proof: Proof
+    proof: Credential
     good_for: float | None = None
 
 
-Source: TypeAlias = Callable[[], Awaitable[Reading]]
+Source: TypeAlias = Callable[[], Awaitable[CredentialReading]]
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class RequestIdentity:
     """What a request carries."""
 
     headers: Mapping[str, str] = field(repr=False)
@@ -66,16 +66,16 @@ class Identity:
 class Credentials:
     """The identity to use now."""
 
-    def __init__(self, source: Source, trust: Trust | None) -> None:
+    def __init__(self, source: Source, trust: ServerTrust | None) -> None:
         self._source = source
         self._trust = trust
-        self._proof: Proof | None = None
-        self._identity: Identity | None = None
+        self._proof: Credential | None = None
+        self._identity: RequestIdentity | None = None
         self._good_until = 0.0
         self._read_at = 0.0
         self._reading = asyncio.Lock()
 
-    async def current(self) -> Identity:
+    async def current(self) -> RequestIdentity:
         """The identity, read anew if its time is over."""
         if self._identity is None or time.monotonic() >= self._good_until:
             async with self._reading:
@@ -84,7 +84,7 @@ class Credentials:
         assert self._identity is not None  # noqa: S101 - or reading has raised
         return self._identity
 
-    async def another(self, refused: Identity) -> Identity | None:
+    async def another(self, refused: RequestIdentity) -> RequestIdentity | None:
         """Another identity than the one that the server refused, if there is one."""
         # Not at every refusal: a source may be a program, and there may be many requests.
         if refused is self._identity and time.monotonic() >= self._read_at + _SOON:
@@ -103,7 +103,7 @@ class Credentials:
             _log.warning("%s; the credentials of before are used for now", error)
             self._good_until = time.monotonic() + _SOON
 
-    def _take(self, reading: Reading) -> None:
+    def _take(self, reading: CredentialReading) -> None:
         # A new TLS context means new connections, so an unchanged proof keeps the old one.
         if reading.proof != self._proof or self._identity is None:
             self._identity = _identity(reading.proof, self._trust)
@@ -112,7 +112,7 @@ class Credentials:
         self._good_until = time.monotonic() + lasts
 
 
-def _identity(proof: Proof, trust: Trust | None) -> Identity:
+def _identity(proof: Credential, trust: ServerTrust | None) -> RequestIdentity:
     headers = {}
     if proof.token is not None:
         headers["Authorization"] = f"Bearer {proof.token}"
@@ -120,4 +120,4 @@ def _identity(proof: Proof, trust: Trust | None) -> Identity:
         headers["Authorization"] = (
             f"Basic {base64.b64encode(':'.join(proof.basic).encode()).decode()}"
         )
-    return Identity(headers, trust.context(proof.certificate) if trust else None)
+    return RequestIdentity(headers, trust.context(proof.certificate) if trust else None)

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from fluxnetes.kube.auth.credentials import Proof, Reading
+from fluxnetes.kube.auth.credentials import Credential, CredentialReading
 from fluxnetes.kube.auth.kubeconfig import ExecEntry
 from fluxnetes.kube.errors import ConfigError
 
@@ -46,7 +46,7 @@ class ExecPlugin:
         self._cluster = cluster
         self._name = f"the credential plugin {entry.command!r}"
 
-    async def __call__(self) -> Reading:
+    async def __call__(self) -> CredentialReading:
         """Run the command and take what it says."""
         said = await self._run()
         try:
@@ -103,14 +103,16 @@ class ExecPlugin:
         }
         return msgspec.json.encode(question).decode()
 
-    def _reading(self, answer: _Answer) -> Reading:
+    def _reading(self, answer: _Answer) -> CredentialReading:
         certificate, key = answer.client_certificate_data, answer.client_key_data
         if (certificate is None) != (key is None):
             raise ConfigError(f"{self._name} gave only one of a certificate and its key")
         if certificate is None and answer.token is None:
             raise ConfigError(f"{self._name} gave neither a token nor a certificate")
         pair = None if certificate is None or key is None else (certificate, key)
-        return Reading(Proof(answer.token, pair), _good_for(answer.expiration_timestamp))
+        return CredentialReading(
+            Credential(answer.token, pair), _good_for(answer.expiration_timestamp)
+        )
 
 
 def _good_for(end: datetime | None) -> float | None:

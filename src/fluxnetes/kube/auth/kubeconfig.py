@@ -33,7 +33,7 @@ class ClusterEntry(_Entry, frozen=True):
     proxy_url: str | None = None
 
 
-class Variable(_Entry, frozen=True):
+class ExecVariable(_Entry, frozen=True):
     """A variable for a plugin."""
 
     name: str
@@ -46,7 +46,7 @@ class ExecEntry(msgspec.Struct, frozen=True, rename="camel"):
     command: str
     api_version: str
     args: tuple[str, ...] | None = None
-    env: tuple[Variable, ...] | None = None
+    env: tuple[ExecVariable, ...] | None = None
     install_hint: str = ""
     interactive_mode: str = "IfAvailable"
     provide_cluster_info: bool = False
@@ -98,7 +98,7 @@ class _File(_Entry, frozen=True):
     contexts: tuple[_NamedContext, ...] | None = None
 
 
-class Choice(msgspec.Struct, frozen=True):
+class ChosenContext(msgspec.Struct, frozen=True):
     """One context with all that it names, and the folders that relative file names start from."""
 
     name: str
@@ -129,7 +129,7 @@ class Kubeconfig:
         """The names to choose from."""
         return tuple(self._contexts)
 
-    def choose(self, name: str | None = None) -> Choice:
+    def choose(self, name: str | None = None) -> ChosenContext:
         """The context of that name, or the current one."""
         name = name or self.current
         if not name:
@@ -141,7 +141,7 @@ class Kubeconfig:
         user, user_folder = UserEntry(), cluster_folder
         if context.user:
             user, user_folder = self._find("user", context.user, self._users)
-        return Choice(name, context, cluster, cluster_folder, user, user_folder)
+        return ChosenContext(name, context, cluster, cluster_folder, user, user_folder)
 
     def _add(self, file: _File, folder: Path) -> None:
         self.current = self.current or file.current_context

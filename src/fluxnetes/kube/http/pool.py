@@ -20,9 +20,9 @@ from urllib.parse import urlencode, urlsplit
 
 import httptools
 
-from fluxnetes.kube.auth.credentials import Identity
+from fluxnetes.kube.auth.credentials import RequestIdentity
 from fluxnetes.kube.errors import ConfigError
-from fluxnetes.kube.http.types import HEADERS, Answer, Request
+from fluxnetes.kube.http.types import HEADERS, HttpRequest, HttpResponse
 
 _CONNECT_WITHIN = 10.0
 _NEXT_ADDRESS_AFTER = 0.25
@@ -33,15 +33,15 @@ _FRESH = 30.0
 _KEEPALIVE = {"TCP_KEEPIDLE": 20, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
 
 
-class NoConnection(OSError):  # noqa: N818 - it says what is
+class NotConnected(OSError):  # noqa: N818 - it says what is
     """Nothing was sent."""
 
 
-class NoAnswer(OSError):  # noqa: N818
+class ConnectionBroken(OSError):  # noqa: N818
     """The request was sent, and then the connection broke."""
 
 
-class Wires:
+class ConnectionPool:
     """Some connections to one server, opened when they are needed or somebody says so."""
 
     def __init__(self, server: str, server_name: str | None, limit: int, timeout: float) -> None:
@@ -53,9 +53,9 @@ class Wires:
         self._timeout = timeout
         self._limit, self._turns = limit, asyncio.Semaphore(limit)
         self._resting: list[_Wire] = []
-        self._head: tuple[Identity | None, bytes] = (None, b"")
+        self._head: tuple[RequestIdentity | None, bytes] = (None, b"")
 
-    async def ask(self, request: Request, identity: Identity) -> Answer:
+    async def ask(self, request: HttpRequest, identity: RequestIdentity) -> HttpResponse:
         """Send a request, and wait for its answer."""
         message = self._message(request, identity)
         async with asyncio.timeout(self._timeout), self._turns:
@@ -68,7 +68,7 @@ class Wires:
         self._rest(wire)
         return answer
 
-    async def open_all(self, identity: Identity) -> None:
+    async def open_all(self, identity: RequestIdentity) -> None:
         """Have all connections open before there is anything to ask."""
         await asyncio.gather(*(self._open_one(identity.tls) for _ in range(self._limit)))
 
@@ -115,13 +115,13 @@ class Wires:
         except ssl.SSLCertVerificationError:
             raise
         except OSError as error:  # a TimeoutError is an OSError
-            raise NoConnection(f"cannot connect to {self._place}: {_words(error)}") from error
+            raise NotConnected(f"cannot connect to {self._place}: {_words(error)}") from error
         keep_alive(transport.get_extra_info("socket"))
         return wire
 
     # -- requests as bytes ---------------------------------------------------------------------
 
-    def _message(self, request: Request, identity: Identity) -> bytes:
+    def _message(self, request: HttpRequest, identity: RequestIdentity) -> bytes:
         target = self._prefix + request.path
         if request.params:
             target += "?" + urlencode(request.params)
@@ -131,7 +131,7 @@ class Wires:
         length = f"Content-Type: {request.content_type}\r\nContent-Length: {len(request.body)}\r\n"
         return b"%b%b%b\r\n%b" % (first.encode("ascii"), head, length.encode(), request.body)
 
-    def _head_for(self, identity: Identity) -> bytes:
+    def _head_for(self, identity: RequestIdentity) -> bytes:
         """What all requests of an identity have in common."""
         known, head = self._head
         if known is not identity:
@@ -170,7 +170,7 @@ class _Wire(asyncio.Protocol):
         self.resting_since = 0.0
         self._transport: asyncio.Transport | None = None
         self._parser = httptools.HttpResponseParser(self)
-        self._awaited: asyncio.Future[Answer] | None = None
+        self._awaited: asyncio.Future[HttpResponse] | None = None
         self._pieces: list[bytes] = []
         self._retry_after = ""
 
@@ -182,9 +182,9 @@ class _Wire(asyncio.Protocol):
     def is_fresh(self) -> bool:
         return time.monotonic() - self.resting_since < _FRESH
 
-    async def ask(self, message: bytes) -> Answer:
+    async def ask(self, message: bytes) -> HttpResponse:
         if self._transport is None:
-            raise NoConnection("the connection was closed at once")
+            raise NotConnected("the connection was closed at once")
         self._awaited = asyncio.get_running_loop().create_future()
         self._transport.write(message)
         return await self._awaited
@@ -196,7 +196,7 @@ class _Wire(asyncio.Protocol):
     def _fail(self, why: str) -> None:
         awaited, self._awaited = self._awaited, None
         if awaited is not None and not awaited.done():
-            awaited.set_exception(NoAnswer(why))
+            awaited.set_exception(ConnectionBroken(why))
 
     # -- asyncio tells -------------------------------------------------------------------------
 
@@ -232,7 +232,7 @@ class _Wire(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         status = self._parser.get_status_code()
-        answer = Answer(status, b"".join(self._pieces), self._retry_after)
+        answer = HttpResponse(status, b"".join(self._pieces), self._retry_after)
         self._pieces, self._retry_after = [], ""
         if status < 200:  # not the answer yet
             return

@@ -8,16 +8,16 @@ from typing import Any
 import aiohttp
 from yarl import URL
 
-from fluxnetes.kube.auth.access import Access
-from fluxnetes.kube.auth.credentials import Identity
+from fluxnetes.kube.auth.access import ApiAccess
+from fluxnetes.kube.auth.credentials import RequestIdentity
 from fluxnetes.kube.http.pool import keep_alive
-from fluxnetes.kube.http.types import HEADERS, Answer, Request
+from fluxnetes.kube.http.types import HEADERS, HttpRequest, HttpResponse
 
 
-class Session:
+class AiohttpSession:
     """Some connections to one server; a limit of 0 means any number. Made inside the loop."""
 
-    def __init__(self, access: Access, limit: int, timeout: float) -> None:
+    def __init__(self, access: ApiAccess, limit: int, timeout: float) -> None:
         self._access = access
         self._timeout = aiohttp.ClientTimeout(total=timeout, sock_connect=10)
         connector = aiohttp.TCPConnector(limit=limit, socket_factory=_socket)
@@ -25,13 +25,13 @@ class Session:
             connector=connector, headers=HEADERS, auto_decompress=False
         )
 
-    async def ask(self, request: Request, identity: Identity) -> Answer:
+    async def ask(self, request: HttpRequest, identity: RequestIdentity) -> HttpResponse:
         """Send a request, and wait for its answer."""
         async with await self.begin(request, identity, self._timeout) as response:
             return await whole(response)
 
     async def begin(
-        self, request: Request, identity: Identity, timeout: aiohttp.ClientTimeout
+        self, request: HttpRequest, identity: RequestIdentity, timeout: aiohttp.ClientTimeout
     ) -> aiohttp.ClientResponse:
         """An answer of which only the head is there."""
         headers = dict(identity.headers)
@@ -54,10 +54,10 @@ class Session:
         await self._session.close()
 
 
-async def whole(response: aiohttp.ClientResponse) -> Answer:
+async def whole(response: aiohttp.ClientResponse) -> HttpResponse:
     """The answer, once all of it is there."""
     wait = response.headers.get("Retry-After", "")
-    return Answer(response.status, await response.read(), wait)
+    return HttpResponse(response.status, await response.read(), wait)
 
 
 def _socket(address: Any) -> socket.socket:

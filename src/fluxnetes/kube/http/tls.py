@@ -11,7 +11,7 @@ from fluxnetes.kube.errors import ConfigError
 
 
 @dataclass(frozen=True, slots=True)
-class Trust:
+class ServerTrust:
     """How the server must prove itself."""
 
     authority: str | None = None

@@ -26,18 +26,18 @@ from enum import Enum
 import aiohttp
 import msgspec
 
-from fluxnetes.kube.auth.access import Access
+from fluxnetes.kube.auth.access import ApiAccess
 from fluxnetes.kube.errors import (
+    ApiStatus,
     KubeError,
     Overloaded,
-    Status,
     Unreachable,
     Untrusted,
     error_for,
 )
-from fluxnetes.kube.http.pool import NoConnection, Wires
-from fluxnetes.kube.http.sessions import Session, whole
-from fluxnetes.kube.http.types import Answer, Carrier, Request
+from fluxnetes.kube.http.pool import ConnectionPool, NotConnected
+from fluxnetes.kube.http.sessions import AiohttpSession, whole
+from fluxnetes.kube.http.types import HttpCarrier, HttpRequest, HttpResponse
 
 _TRIES = 4
 """How often a server that is too busy is asked."""
@@ -47,7 +47,7 @@ _LONGEST_QUOTE = 300
 _SSL_CONTEXT = re.compile(r" ssl:<.*?>")
 """In what aiohttp says: an address in memory, which helps nobody."""
 
-_NEVER_SENT = (NoConnection, aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
+_NEVER_SENT = (NotConnected, aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
 _NOT_TRUSTED = (ssl.SSLCertVerificationError, aiohttp.ClientConnectorCertificateError)
 
 
@@ -62,15 +62,15 @@ class Lane(Enum):
 class Transport:
     """Connections to one server. Open it with `async with`."""
 
-    _watches: Session
-    _carriers: dict[Lane, Carrier]
+    _watches: AiohttpSession
+    _carriers: dict[Lane, HttpCarrier]
 
-    def __init__(self, access: Access, timeout: float = 60.0) -> None:
+    def __init__(self, access: ApiAccess, timeout: float = 60.0) -> None:
         self.access = access
         self._timeout = timeout
 
     async def __aenter__(self) -> Transport:
-        self._watches = Session(self.access, Lane.WATCHES.value, self._timeout)
+        self._watches = AiohttpSession(self.access, Lane.WATCHES.value, self._timeout)
         self._carriers = {
             Lane.REQUESTS: self._carrier(Lane.REQUESTS),
             Lane.BINDS: self._carrier(Lane.BINDS),
@@ -81,20 +81,20 @@ class Transport:
     async def __aexit__(self, *_: object) -> None:
         await asyncio.gather(*(carrier.close() for carrier in self._carriers.values()))
 
-    def _carrier(self, lane: Lane) -> Carrier:
+    def _carrier(self, lane: Lane) -> HttpCarrier:
         access = self.access
         if access.proxy is not None:
-            return Session(access, lane.value, self._timeout)
-        return Wires(access.server, access.server_name, lane.value, self._timeout)
+            return AiohttpSession(access, lane.value, self._timeout)
+        return ConnectionPool(access.server, access.server_name, lane.value, self._timeout)
 
     async def open_all(self, lane: Lane) -> None:
         """Have all connections of a lane open, if that can be done; requests need not wait then."""
         carrier = self._carriers[lane]
-        if isinstance(carrier, Wires):
+        if isinstance(carrier, ConnectionPool):
             with suppress(KubeError, OSError):  # whoever asks for something will hear of it
                 await carrier.open_all(await self.access.credentials.current())
 
-    async def ask(self, request: Request, lane: Lane = Lane.REQUESTS) -> bytes:
+    async def ask(self, request: HttpRequest, lane: Lane = Lane.REQUESTS) -> bytes:
         """The content of the answer."""
         for tries_left in reversed(range(_TRIES)):
             try:
@@ -105,7 +105,7 @@ class Transport:
                 await asyncio.sleep(busy.retry_after * random.uniform(1, 1.25))  # noqa: S311
         raise AssertionError("the last try either answers or raises")
 
-    async def _ask_once(self, request: Request, carrier: Carrier) -> bytes:
+    async def _ask_once(self, request: HttpRequest, carrier: HttpCarrier) -> bytes:
         credentials = self.access.credentials
         identity = await credentials.current()
         try:
@@ -122,7 +122,7 @@ class Transport:
 
     @asynccontextmanager
     async def stream(
-        self, request: Request, timeout: aiohttp.ClientTimeout
+        self, request: HttpRequest, timeout: aiohttp.ClientTimeout
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """A good answer whose content is still to be read."""
         try:
@@ -134,7 +134,7 @@ class Transport:
             raise self._failure(request, error) from error
 
     async def _begin(
-        self, request: Request, timeout: aiohttp.ClientTimeout
+        self, request: HttpRequest, timeout: aiohttp.ClientTimeout
     ) -> aiohttp.ClientResponse:
         """The answer, of which only the head is there; with other credentials if need be."""
         credentials = self.access.credentials
@@ -147,18 +147,18 @@ class Transport:
                 response = await self._watches.begin(request, other, timeout)
         return response
 
-    def _failure(self, request: Request, error: Exception) -> KubeError:
+    def _failure(self, request: HttpRequest, error: Exception) -> KubeError:
         return _failure(f"{request.what} at {self.access.server}", error)
 
 
 # --- what failures mean ------------------------------------------------------------------------
 
 
-def _refusal(what: str, answer: Answer) -> KubeError:
+def _refusal(what: str, answer: HttpResponse) -> KubeError:
     try:
-        status = msgspec.json.decode(answer.content, type=Status)
+        status = msgspec.json.decode(answer.content, type=ApiStatus)
     except msgspec.DecodeError:  # some proxy's page, or the words of a busy server
-        status = Status(message=answer.content.decode(errors="replace")[:_LONGEST_QUOTE].strip())
+        status = ApiStatus(message=answer.content.decode(errors="replace")[:_LONGEST_QUOTE].strip())
     error = error_for(what, msgspec.structs.replace(status, code=answer.status))
     if isinstance(error, Overloaded) and answer.retry_after.isdigit():
         error.retry_after = float(answer.retry_after)

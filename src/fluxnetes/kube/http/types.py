@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from fluxnetes.kube.auth.credentials import Identity
+from fluxnetes.kube.auth.credentials import RequestIdentity
 
 HEADERS = {
     "Accept": "application/json",
@@ -18,7 +18,7 @@ HEADERS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class HttpRequest:
     """What to ask of the server."""
 
     what: str
@@ -31,7 +31,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpResponse:
     """What came back, whole."""
 
     status: int
@@ -40,9 +40,9 @@ class Answer:
     """When to ask again, if the server said so."""
 
 
-class Carrier(Protocol):
+class HttpCarrier(Protocol):
     """Takes requests to the server, and brings their answers."""
 
-    async def ask(self, request: Request, identity: Identity) -> Answer: ...
+    async def ask(self, request: HttpRequest, identity: RequestIdentity) -> HttpResponse: ...
 
     async def close(self) -> None: ...

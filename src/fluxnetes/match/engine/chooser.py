@@ -14,18 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluxnetes.jobspec.model import SLOT, Resource
-from fluxnetes.match.engine.closure import Selection
-from fluxnetes.match.engine.first_fit import Met, Walk
+from fluxnetes.match.engine.closure import VertexSelection
+from fluxnetes.match.engine.first_fit import FirstFitWalk, VisitedMembers
 from fluxnetes.match.engine.flexible import take
 from fluxnetes.match.engine.intervals import interval_of
 from fluxnetes.match.engine.packing import pack
 from fluxnetes.match.engine.scores import MATCH_MET
 from fluxnetes.match.engine.slots import alternatives, first_is_best, mixtures, share_of
-from fluxnetes.match.engine.stages import Kind, Stage
+from fluxnetes.match.engine.stages import Stage, StageKind
 from fluxnetes.match.engine.states import (
-    Entries,
-    Question,
-    State,
+    EvaluationContext,
+    QualifiedEntries,
+    StageState,
     States,
     below_members,
     entries_of,
@@ -39,7 +39,7 @@ Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Filling:
+class SlotFilling:
     """Slots filled below some members: one row for each vertex used."""
 
     parent: Ints
@@ -74,8 +74,8 @@ class Chooser:
     def __init__(
         self,
         states: States,
-        question: Question,
-        walk: Walk | None = None,
+        question: EvaluationContext,
+        walk: FirstFitWalk | None = None,
     ) -> None:
         self.states = states
         self.question = question
@@ -88,9 +88,9 @@ class Chooser:
         self._exclusive: list[Bools] = []
         self._labels: dict[int, str] = {}
         self._scores_seen: Ints = np.empty(0, np.int64)
-        self._met: dict[int, Met] | None = None
+        self._met: dict[int, VisitedMembers] | None = None
 
-    def choose(self, root: Stage, resources: tuple[Resource, ...]) -> Selection | None:
+    def choose(self, root: Stage, resources: tuple[Resource, ...]) -> VertexSelection | None:
         """The best vertices for a whole request; None if there are not enough."""
         self._met = self.walk.meet(root, resources) if self.walk is not None else None
         for wanted in resources:
@@ -98,7 +98,7 @@ class Chooser:
                 continue
             if not self._choose_top(root, wanted):
                 return None
-        return Selection(
+        return VertexSelection(
             np.concatenate(self._positions),
             np.concatenate(self._needs),
             np.concatenate(self._exclusive),
@@ -143,7 +143,7 @@ class Chooser:
         ok = self.states[id(stage)].ok
         if gate is not None:
             ok = ok & gate[stage.group.above]
-        if stage.kind is Kind.PASS:
+        if stage.kind is StageKind.PASS:
             passed = None if ok.all() else ok
             for below in stage.below:
                 yield from self._reach(below, passed, type)
@@ -173,7 +173,7 @@ class Chooser:
             return int(np.count_nonzero(ok)) * stage.group.size
         return int(amount[ok].sum())
 
-    def _leading(self, number: int, stage: Stage, ok: Bools, count: int) -> Entries:
+    def _leading(self, number: int, stage: Stage, ok: Bools, count: int) -> QualifiedEntries:
         """As many of a stage's best members as could be needed."""
         if self.policy.scoring == "interval" or self.walk is not None:
             member = ok.nonzero()[0]
@@ -183,7 +183,7 @@ class Chooser:
         parent = np.zeros(len(member), np.int64)
         return entries_of(number, stage, self.states[id(stage)], member, parent)
 
-    def _rank(self, stages: list[Stage], parts: list[Entries]) -> Entries:
+    def _rank(self, stages: list[Stage], parts: list[QualifiedEntries]) -> QualifiedEntries:
         """All candidates from the most to the least preferred."""
         if len(parts) == 1 and self.policy.scoring != "interval" and self.walk is None:
             return parts[0]
@@ -243,7 +243,9 @@ class Chooser:
         leading: Ints = members[better]
         return leading
 
-    def _leaders_by_interval(self, state: State, members: Ints, slots: Ints, count: int) -> Ints:
+    def _leaders_by_interval(
+        self, state: StageState, members: Ints, slots: Ints, count: int
+    ) -> Ints:
         """The same where slots are preferred by the interval that their scores are in."""
         assert state.scores is not None and state.slots is not None  # noqa: S101 - asked so
         if not len(members) or int(slots.sum()) != int(state.slots.sum()):
@@ -256,7 +258,7 @@ class Chooser:
         self._scores_seen = np.union1d(self._scores_seen, seen) if some else seen
         return leaders
 
-    def _take_best_slots(self, fillings: list[Filling], count: int) -> None:
+    def _take_best_slots(self, fillings: list[SlotFilling], count: int) -> None:
         if sum(filling.made for filling in fillings) <= count:
             for filling in fillings:
                 self._take_filling(filling, None)
@@ -300,7 +302,7 @@ class Chooser:
             entries = replace(met, divisible=entries.divisible)
         self._take(serving, entries, count)
 
-    def _take(self, stages: list[Stage], entries: Entries, count: Ints) -> None:
+    def _take(self, stages: list[Stage], entries: QualifiedEntries, count: Ints) -> None:
         """Take each parent's entries, in order, until its count is reached."""
         sums = np.cumsum(entries.amount) - entries.amount
         firsts = entries.parent.searchsorted(entries.parent)
@@ -328,7 +330,7 @@ class Chooser:
         ordinal[order] = np.arange(len(order)) - np.searchsorted(parent[order], parent[order])
         self._take_filling(filling, (ordinal < count[parent])[of_row])
 
-    def _fill(self, stage: Stage, members: Ints, slots: Ints) -> Filling:
+    def _fill(self, stage: Stage, members: Ints, slots: Ints) -> SlotFilling:
         """Fill `slots[i]` slots below member i."""
         if self.flexible:
             return self._fill_mixtures(stage, members, slots)
@@ -363,9 +365,9 @@ class Chooser:
         )
         places = self._turns(stage, members)
         made = int(slots.sum())
-        return Filling(parent, slot, at, member, needed, score, stages, places, made)
+        return SlotFilling(parent, slot, at, member, needed, score, stages, places, made)
 
-    def _fill_mixtures(self, stage: Stage, members: Ints, slots: Ints) -> Filling:
+    def _fill_mixtures(self, stage: Stage, members: Ints, slots: Ints) -> SlotFilling:
         """The same where slots are made in several ways: slot by slot."""
         stages: list[Stage] = []
         supply: dict[tuple[int, str], list[tuple[int, int, int, int, bool]]] = {}
@@ -398,9 +400,9 @@ class Chooser:
         parents, slot, at_stage, of, needs, scores = np.array(filled, np.int64).reshape(-1, 6).T
         places = self._turns(stage, members)
         made = int(slots.sum())
-        return Filling(parents, slot, at_stage, of, needs, scores, stages, places, made)
+        return SlotFilling(parents, slot, at_stage, of, needs, scores, stages, places, made)
 
-    def _take_filling(self, filling: Filling, chosen: Bools | None) -> None:
+    def _take_filling(self, filling: SlotFilling, chosen: Bools | None) -> None:
         """Take the rows of chosen slots; None: of all."""
         for number, stage in enumerate(filling.stages):
             mine = filling.stage == number

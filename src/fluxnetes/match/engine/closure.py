@@ -20,7 +20,7 @@ Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class VertexSelection:
     """The vertices that a request itself names; a pool may stand in several rows."""
 
     position: Ints
@@ -31,7 +31,7 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldVertices:
     """All that a job holds, by ascending position."""
 
     position: Ints
@@ -40,10 +40,12 @@ class Held:
     labels: dict[int, str] = field(default_factory=dict)
 
 
-NOTHING = Held(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.bool_))
+NOTHING = HeldVertices(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.bool_))
 
 
-def hold(tree: Topology, size: Ints, whole: Bools | None, selection: Selection) -> Held | None:
+def hold(
+    tree: Topology, size: Ints, whole: Bools | None, selection: VertexSelection
+) -> HeldVertices | None:
     """Close a selection upwards and downwards; None if nothing in it is held exclusively.
 
     `whole` says by position which vertices are of an exclusive type.
@@ -62,17 +64,17 @@ def hold(tree: Topology, size: Ints, whole: Bools | None, selection: Selection) 
     order = np.argsort(joined)
     exclusive = order < len(position)
     all_needs = np.concatenate((needs, size[shared]))
-    return Held(joined[order], all_needs[order], exclusive, selection.labels)
+    return HeldVertices(joined[order], all_needs[order], exclusive, selection.labels)
 
 
 def _hold_siblings(
     tree: Topology, size: Ints, position: Ints, needs: Ints, labels: dict[int, str]
-) -> Held:
+) -> HeldVertices:
     """The same for vertices of one parent, such as the pools of one pod: all above comes first."""
     above = _path(tree, int(position[0]))
     exclusive = np.ones(len(above) + len(position), np.bool_)
     exclusive[: len(above)] = False
-    return Held(
+    return HeldVertices(
         np.concatenate((above, position)), np.concatenate((size[above], needs)), exclusive, labels
     )
 

@@ -22,20 +22,20 @@ from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.jobspec.model import Resource
 from fluxnetes.match.engine.allowed_nodes import allowed_positions
 from fluxnetes.match.engine.chooser import Chooser
-from fluxnetes.match.engine.closure import NOTHING, Held, Selection, handed_down, hold
+from fluxnetes.match.engine.closure import NOTHING, HeldVertices, VertexSelection, handed_down, hold
 from fluxnetes.match.engine.evaluate import evaluate
-from fluxnetes.match.engine.first_fit import Limit, Walk, Weights
+from fluxnetes.match.engine.first_fit import EdgeWeights, FirstFitWalk, WalkLimit
 from fluxnetes.match.engine.flexible import split_xor_slots
 from fluxnetes.match.engine.groups import build_groups
 from fluxnetes.match.engine.scores import score_tree, unscorable
-from fluxnetes.match.engine.stages import Rules, Stage, compile_stages
-from fluxnetes.match.engine.states import Question, States
-from fluxnetes.match.gang.gang_matcher import Gangs
-from fluxnetes.match.ledger.aggregates import Profile, add_up
-from fluxnetes.match.ledger.ledger import Holding, Ledger
+from fluxnetes.match.engine.stages import CompileRules, Stage, compile_stages
+from fluxnetes.match.engine.states import EvaluationContext, States
+from fluxnetes.match.gang.gang_matcher import GangMatcher
+from fluxnetes.match.ledger.aggregates import AggregateProfile, add_up
+from fluxnetes.match.ledger.ledger import JobHolding, Ledger
 from fluxnetes.match.ledger.prune_filters import parse_filters
-from fluxnetes.match.ledger.views import Everything, View
-from fluxnetes.match.policy import Policy
+from fluxnetes.match.ledger.views import LedgerView, WholeGraphView
+from fluxnetes.match.policy import MatchPolicy
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -44,7 +44,7 @@ _PLANS_KEPT = 64
 
 
 @dataclass(slots=True, eq=False)
-class Plan:
+class CompiledRequest:
     """A request laid over the tree, with what is known of it now."""
 
     resources: tuple[Resource, ...]
@@ -65,14 +65,14 @@ class Plan:
     """What the last traversal knew."""
 
 
-class Engine:
+class MatchEngine:
     """Matching on one subsystem's tree under one policy."""
 
     def __init__(
         self,
         graph: ResourceGraph,
         *,
-        policy: Policy,
+        policy: MatchPolicy,
         subsystem: str,
         filters: str,
         flexible: bool = False,
@@ -99,14 +99,14 @@ class Engine:
         self.root_types = [graph.types.names[number] for number in self._root_types]
         """The types of which the root keeps the sum, over time."""
         self._is_tracked: Bools = np.array([n in self.filters.tracked for n in graph.types.names])
-        self._profile = Profile(self._totals())
-        self._uncounted: dict[int, tuple[Held, int, int]] = {}
+        self._profile = AggregateProfile(self._totals())
+        self._uncounted: dict[int, tuple[HeldVertices, int, int]] = {}
         self._barred = self._find_barred()
         self._rescore()
-        self._plans: OrderedDict[object, Plan] = OrderedDict()
+        self._plans: OrderedDict[object, CompiledRequest] = OrderedDict()
         self._constraints: dict[Constraint, tuple[int, Bools]] = {}
-        self.gangs = Gangs(self)
-        self.weights = Weights(graph, self.tree, self.filters) if policy.first else None
+        self.gangs = GangMatcher(self)
+        self.weights = EdgeWeights(graph, self.tree, self.filters) if policy.first else None
 
     # -- shape ---------------------------------------------------------------------------------
 
@@ -141,7 +141,7 @@ class Engine:
             self._rescore()
             self._plans.clear()
 
-    def inherit(self, old: Engine) -> None:
+    def inherit(self, old: MatchEngine) -> None:
         """Take over from the engine for the graph's last shape what jobs left behind."""
         if self.weights is not None and old.weights is not None:
             vertices = self.tree.vertex[self.tree.vertex < len(old.tree.position)]
@@ -172,7 +172,7 @@ class Engine:
             self._node_count_up = int(np.count_nonzero(self.reachable()[self.nodes]))
         return self._node_count_up
 
-    def nodes_allowed(self, plan: Plan, *, status: bool) -> int:
+    def nodes_allowed(self, plan: CompiledRequest, *, status: bool) -> int:
         """How many nodes a request's constraint allows; with `status`, of those that are up."""
         assert plan.allowed is not None  # noqa: S101 - asked only of constrained requests
         allowed = plan.allowed[self.nodes]
@@ -182,7 +182,9 @@ class Engine:
 
     # -- matching ------------------------------------------------------------------------------
 
-    def plan(self, resources: tuple[Resource, ...], constraint: Constraint | None) -> Plan:
+    def plan(
+        self, resources: tuple[Resource, ...], constraint: Constraint | None
+    ) -> CompiledRequest:
         """The request laid over the tree, from the last times it was asked if possible."""
         key = (resources, constraint)
         plan = self._plans.get(key)
@@ -190,9 +192,9 @@ class Engine:
             whole_types = exclusive_types(resources)
             if self.policy.node_exclusive:
                 whole_types |= {"node"}
-            rules = Rules(whole_types, self.flexible)
+            rules = CompileRules(whole_types, self.flexible)
             stage = compile_stages(self.groups, resources, rules)
-            plan = Plan(resources, constraint, stage, self._of_types(whole_types))
+            plan = CompiledRequest(resources, constraint, stage, self._of_types(whole_types))
             self._plans[key] = plan
             if len(self._plans) > _PLANS_KEPT:
                 self._plans.popitem(last=False)
@@ -208,12 +210,14 @@ class Engine:
         numbers = [self.graph.types.get(name) for name in sorted(names)]
         return np.isin(self.types, numbers) if numbers else None
 
-    def plans(self, resources: tuple[Resource, ...], constraint: Constraint | None) -> list[Plan]:
+    def plans(
+        self, resources: tuple[Resource, ...], constraint: Constraint | None
+    ) -> list[CompiledRequest]:
         """The plans of a request's variants: one, unless it has xor slots."""
         variants = split_xor_slots(resources) if self.flexible else [resources]
         return [self.plan(variant, constraint) for variant in variants]
 
-    def select(self, plans: Iterable[Plan], view: View) -> Held | None:
+    def select(self, plans: Iterable[CompiledRequest], view: LedgerView) -> HeldVertices | None:
         """Where the first variant of a request that fits a view does so; None: nowhere.
 
         Raises NothingHeld if it fits but would hold nothing exclusively.
@@ -224,23 +228,25 @@ class Engine:
                 return held
         return None
 
-    def sums(self, plan: Plan) -> dict[str, int]:
+    def sums(self, plan: CompiledRequest) -> dict[str, int]:
         """What a plan's request adds up to, by tracked type."""
         if plan.sums is None:
             plan.sums = add_up(plan.resources, self.filters.tracked, flexible=self.flexible)
         return plan.sums
 
-    def question(self, plan: Plan, view: View) -> Question:
+    def question(self, plan: CompiledRequest, view: LedgerView) -> EvaluationContext:
         """What a plan's stages are evaluated against in a view."""
-        limit = Limit(self.weights, self.policy.low) if self.weights is not None else None
-        return Question(view, plan.allowed, self._barred, self.policy, self.flexible, limit)
+        limit = WalkLimit(self.weights, self.policy.low) if self.weights is not None else None
+        return EvaluationContext(
+            view, plan.allowed, self._barred, self.policy, self.flexible, limit
+        )
 
-    def _select(self, plan: Plan, view: View) -> Held | None:
+    def _select(self, plan: CompiledRequest, view: LedgerView) -> HeldVertices | None:
         if plan.stage is None:
             return None
         question = self.question(plan, view)
         states = plan.tried = self._states(plan, question)
-        walk = Walk(self.weights, states) if self.weights is not None else None
+        walk = FirstFitWalk(self.weights, states) if self.weights is not None else None
         selection = Chooser(states, question, walk).choose(plan.stage, plan.resources)
         if selection is None:
             return None
@@ -249,13 +255,13 @@ class Engine:
             raise NothingHeld
         return held
 
-    def _states(self, plan: Plan, question: Question) -> States:
+    def _states(self, plan: CompiledRequest, question: EvaluationContext) -> States:
         assert plan.stage is not None  # noqa: S101 - only asked for plans that may match
-        if type(question.view) is Everything:
+        if type(question.view) is WholeGraphView:
             if not plan.ever:
                 evaluate(plan.stage, plan.ever, question, None)
             return plan.ever
-        if type(question.view) is not View:
+        if type(question.view) is not LedgerView:
             states: States = {}
             evaluate(plan.stage, states, question, None)
             return states
@@ -279,7 +285,7 @@ class Engine:
     def enter(
         self,
         jobid: int,
-        held: Held,
+        held: HeldVertices,
         start: int,
         end: int,
         *,
@@ -294,7 +300,7 @@ class Engine:
         """
         if not len(held.position):
             return
-        holding = Holding(held.position, held.needs, held.exclusive, start, end, reserved)
+        holding = JobHolding(held.position, held.needs, held.exclusive, start, end, reserved)
         self.ledger.add(jobid, holding)
         self._uncounted[jobid] = (held, start, end)
         if self.weights is not None:
@@ -303,7 +309,7 @@ class Engine:
                 self.weights.weigh(held, None if adopted else now)
 
     @property
-    def profile(self) -> Profile:
+    def profile(self) -> AggregateProfile:
         """What the root has left over time, of all jobs; counted only when somebody asks."""
         for jobid, (held, start, end) in self._uncounted.items():
             counts = self._root_counts(held)
@@ -312,7 +318,7 @@ class Engine:
         self._uncounted.clear()
         return self._profile
 
-    def _root_counts(self, held: Held) -> Ints | None:
+    def _root_counts(self, held: HeldVertices) -> Ints | None:
         """What a job takes from the sums that the root keeps; None if it is in none of them."""
         below = held.position > 0
         types = self.types[held.position[below]]
@@ -331,7 +337,7 @@ class Engine:
         if self.weights is not None:
             self.weights.leave(jobid)
 
-    def placement(self, held: Held, start: int, end: int, queue: str | None) -> Placement:
+    def placement(self, held: HeldVertices, start: int, end: int, queue: str | None) -> Placement:
         """What a job holds, as rows of the graph in the order of output."""
         order = np.argsort(self.tree.post[held.position])
         position = held.position[order]
@@ -349,13 +355,13 @@ class Engine:
             labels={int(self.tree.vertex[p]): label for p, label in held.labels.items()},
         )
 
-    def held(self, placement: Placement) -> Held:
+    def held(self, placement: Placement) -> HeldVertices:
         """The reverse: what is left of a placement on this tree, as positions."""
         return self.hold(
             placement.vertex[placement.exclusive], placement.needs[placement.exclusive]
         )
 
-    def hold_adopted(self, selection: Selection) -> Held | None:
+    def hold_adopted(self, selection: VertexSelection) -> HeldVertices | None:
         """What a job holds that was placed elsewhere; a node-exclusive policy takes whole nodes."""
         whole = self._of_types(frozenset({"node"})) if self.policy.node_exclusive else None
         return hold(self.tree, self.ledger.size, whole, selection)
@@ -373,11 +379,13 @@ class Engine:
             usage=usage,
         )
 
-    def hold(self, vertices: Ints, needs: Ints) -> Held:
+    def hold(self, vertices: Ints, needs: Ints) -> HeldVertices:
         """What a job holds that has these vertices exclusively; gone vertices are left out."""
         position = self.tree.position[vertices]
         there = position >= 0
-        selection = Selection(position[there], needs[there], np.ones(int(there.sum()), np.bool_))
+        selection = VertexSelection(
+            position[there], needs[there], np.ones(int(there.sum()), np.bool_)
+        )
         held = hold(self.tree, self.ledger.size, None, selection)
         return held if held is not None else NOTHING
 

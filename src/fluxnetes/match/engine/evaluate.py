@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from fluxnetes.jobspec.model import SLOT, Resource
 from fluxnetes.match.engine.intervals import SlotScores
 from fluxnetes.match.engine.slots import best_slots, competes, count_slots, slot_scores
-from fluxnetes.match.engine.stages import Kind, Stage
-from fluxnetes.match.engine.states import Question, State, States, fit, quantity_below
+from fluxnetes.match.engine.stages import Stage, StageKind
+from fluxnetes.match.engine.states import EvaluationContext, StageState, States, fit, quantity_below
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -27,7 +27,9 @@ Bools = NDArray[np.bool_]
 CONSTRAINED_TYPES = frozenset({"node", "storage_node"})
 
 
-def evaluate(stage: Stage, states: States, question: Question, changed: Ints | None) -> None:
+def evaluate(
+    stage: Stage, states: States, question: EvaluationContext, changed: Ints | None
+) -> None:
     """Bring the states of a stage and all below it up to date.
 
     `changed` are the positions to look at again, ancestors included; None: all.
@@ -43,7 +45,7 @@ def evaluate(stage: Stage, states: States, question: Question, changed: Ints | N
             _evaluate_some(stage, state, states, question, members)
 
 
-def _evaluate_all(stage: Stage, states: States, question: Question) -> State:
+def _evaluate_all(stage: Stage, states: States, question: EvaluationContext) -> StageState:
     group = stage.group
     everybody = np.arange(len(group))
     ok, slots = _qualify(stage, states, question, everybody)
@@ -61,11 +63,11 @@ def _evaluate_all(stage: Stage, states: States, question: Question) -> State:
     else:
         sums = np.bincount(group.above, weights=amount, minlength=parents)
         quantity = sums.astype(np.int64)
-    return State(ok, amount, count, quantity, slots, best, scores)
+    return StageState(ok, amount, count, quantity, slots, best, scores)
 
 
 def _evaluate_some(
-    stage: Stage, state: State, states: States, question: Question, members: Ints
+    stage: Stage, state: StageState, states: States, question: EvaluationContext, members: Ints
 ) -> None:
     group = stage.group
     ok, slots = _qualify(stage, states, question, members)
@@ -95,7 +97,7 @@ def _evaluate_some(
 def _amounts(
     stage: Stage,
     states: States,
-    question: Question,
+    question: EvaluationContext,
     members: Ints,
     ok: Bools,
     slots: Ints | None,
@@ -117,7 +119,7 @@ def _amounts(
 
 
 def _qualify(
-    stage: Stage, states: States, question: Question, members: Ints
+    stage: Stage, states: States, question: EvaluationContext, members: Ints
 ) -> tuple[Bools, Ints | None]:
     """Whether each of some members qualifies, and the slots below it."""
     group = stage.group
@@ -132,7 +134,7 @@ def _qualify(
     if stage.contradictory:
         ok[:] = False
     slots = None
-    if stage.kind is Kind.SLOT:
+    if stage.kind is StageKind.SLOT:
         slots = np.where(ok, count_slots(stage, states, question, members), 0)
     if stage.request is not None:
         for wanted in stage.request.children:
@@ -146,6 +148,6 @@ def _supply(
     """How many of `wanted` the children of each member serve, 0 if not enough."""
     if wanted.type == SLOT:
         return np.zeros(len(members), np.int64) if slots is None else fit(wanted.count, slots)
-    if stage.kind is Kind.SLOT:
+    if stage.kind is StageKind.SLOT:
         return np.zeros(len(members), np.int64)  # beside a slot nothing else is looked for
     return fit(wanted.count, quantity_below(stage, states, members, wanted.type))

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.topology import Topology, ragged
 from fluxnetes.jobspec.model import SLOT, Resource
-from fluxnetes.match.engine.closure import Held
-from fluxnetes.match.engine.groups import Group
+from fluxnetes.match.engine.closure import HeldVertices
+from fluxnetes.match.engine.groups import VertexGroup
 from fluxnetes.match.engine.packing import count_shares, pack
-from fluxnetes.match.engine.stages import Kind, Stage
-from fluxnetes.match.engine.states import Entries, States, below_members, entries_of
+from fluxnetes.match.engine.stages import Stage, StageKind
+from fluxnetes.match.engine.states import QualifiedEntries, States, below_members, entries_of
 from fluxnetes.match.ledger.prune_filters import PruneFilters
 
 Ints = NDArray[np.int64]
@@ -45,7 +45,7 @@ class _Share:
     counted: bool = False
 
 
-class Weights:
+class EdgeWeights:
     """The weight of every vertex's edge, and what it is computed from."""
 
     def __init__(self, graph: ResourceGraph, tree: Topology, filters: PruneFilters) -> None:
@@ -93,7 +93,7 @@ class Weights:
 
     # -- jobs come and go ----------------------------------------------------------------------
 
-    def enter(self, jobid: int, held: Held, start: int, end: int) -> None:
+    def enter(self, jobid: int, held: HeldVertices, start: int, end: int) -> None:
         """Count what a job takes, from its start to its end."""
         rows, used, spans = self._below(held)
         self._jobs[jobid] = _Share(rows, used, spans)
@@ -117,7 +117,7 @@ class Weights:
                 share.counted = bool(begins)
                 self._used[share.rows] += share.used if begins else -share.used
 
-    def weigh(self, held: Held, now: int | None) -> None:
+    def weigh(self, held: HeldVertices, now: int | None) -> None:
         """Renew the weights along a job's placement by what is left now; None: they fall to 0."""
         if now is not None:
             self._advance(now)
@@ -127,7 +127,7 @@ class Weights:
         rows, left = rows[worth], left[worth]
         self._set(rows, np.zeros_like(left) if now is None else left)
 
-    def _below(self, held: Held) -> tuple[Ints, Ints, Ints]:
+    def _below(self, held: HeldVertices) -> tuple[Ints, Ints, Ints]:
         """For each vertex of a job that keeps count: what the job takes of that, strictly below."""
         position = held.position
         keeps = self._last[position] >= 0
@@ -167,7 +167,7 @@ class Weights:
             found = self._orders[parent] = (key[order], children[order])
         return found[1]
 
-    def leaf_order(self, group: Group) -> Ints:
+    def leaf_order(self, group: VertexGroup) -> Ints:
         """The members of a group of leaves, parent by parent, in the order of the walk."""
         found = self._leaf_orders.get(id(group))
         if found is None:
@@ -193,16 +193,16 @@ class Weights:
         self._orders[parent] = (np.insert(key, where, new), np.insert(children, where, positions))
 
 
-class Limit:
+class WalkLimit:
     """Where a walk stops below a vertex: as soon as it has enough."""
 
-    def __init__(self, weights: Weights, low: bool) -> None:
+    def __init__(self, weights: EdgeWeights, low: bool) -> None:
         self._weights = weights
         self._low = low
 
     def below(
         self, stages: list[Stage], states: States, parents: Ints, share: int, shares: int
-    ) -> Entries:
+    ) -> QualifiedEntries:
         """What is met below some parents before each has its shares, the best first."""
         group = stages[0].group
         if len(stages) > 1 or group.below or group.size <= 0 or group.divisible:
@@ -220,11 +220,11 @@ class Limit:
         best = np.lexsort((score if self._low else -score, parent))
         return entries_of(0, stages[0], states[id(stages[0])], member[best], parent[best])
 
-    def enough(self, entries: Entries, count: int) -> Entries:
+    def enough(self, entries: QualifiedEntries, count: int) -> QualifiedEntries:
         """Of each parent's entries, those met before they add up to a count, the best first."""
         return self.limit(replace(entries, divisible=False), count, 1)
 
-    def limit(self, entries: Entries, share: int, shares: int) -> Entries:
+    def limit(self, entries: QualifiedEntries, share: int, shares: int) -> QualifiedEntries:
         """Of each parent's entries, those met before it has its shares, the best first.
 
         Equals keep the order in which they were met.
@@ -243,7 +243,7 @@ class Limit:
         key = met.score if self._low else -met.score
         return met.take(np.lexsort((key, met.parent)))
 
-    def _limit_mixed(self, met: Entries, share: int, shares: int, kept: Bools) -> None:
+    def _limit_mixed(self, met: QualifiedEntries, share: int, shares: int, kept: Bools) -> None:
         """The same where shares are made of vertices of different sizes, or of parts of pools."""
         parents = int(met.parent[-1]) + 1
         each = np.full(parents, max(share, 1))
@@ -254,24 +254,24 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class Met:
+class VisitedMembers:
     """Members of one stage that the walk met, and when: its turn among all that were met."""
 
     members: Ints
     turn: Ints
 
 
-class Walk:
+class FirstFitWalk:
     """One traversal: which vertices are met before there is enough."""
 
-    def __init__(self, weights: Weights, states: States) -> None:
+    def __init__(self, weights: EdgeWeights, states: States) -> None:
         self._weights = weights
         self._states = states
 
-    def meet(self, root: Stage, wanted: tuple[Resource, ...]) -> dict[int, Met]:
+    def meet(self, root: Stage, wanted: tuple[Resource, ...]) -> dict[int, VisitedMembers]:
         """What is met at the request's top level, by `id(stage)`."""
         found: list[tuple[int, Ints]] = []
-        if root.kind is not Kind.PASS:
+        if root.kind is not StageKind.PASS:
             found.append((id(root), np.zeros(1, np.int64)))
         elif self._states[id(root)].ok[0]:
             self._explore(root, 0, wanted, found)
@@ -282,7 +282,9 @@ class Walk:
             of_stage[0].append(members)
             of_stage[1].append(np.arange(turn, turn + len(members)))
             turn += len(members)
-        return {s: Met(np.concatenate(m), np.concatenate(t)) for s, (m, t) in met.items()}
+        return {
+            s: VisitedMembers(np.concatenate(m), np.concatenate(t)) for s, (m, t) in met.items()
+        }
 
     def _explore(
         self,
@@ -292,7 +294,7 @@ class Walk:
         found: list[tuple[int, Ints]],
     ) -> dict[str, int]:
         """Look below one vertex; returns how much of each wanted type was met."""
-        if len(stage.below) == 1 and stage.below[0].kind is not Kind.PASS and len(wanted) == 1:
+        if len(stage.below) == 1 and stage.below[0].kind is not StageKind.PASS and len(wanted) == 1:
             return self._explore_one_kind(stage, member, wanted[0], found)
         met = dict.fromkeys((w.type for w in wanted), 0)
         enough = {w.type: w.count.largest for w in wanted}
@@ -300,7 +302,7 @@ class Walk:
             own_type = child.request.type if child.request is not None else None
             if own_type is not None and met[own_type] >= enough[own_type]:
                 continue
-            if child.kind is Kind.PASS:
+            if child.kind is StageKind.PASS:
                 for type, amount in self._explore(child, index, wanted, found).items():
                     met[type] += amount
             else:

@@ -22,7 +22,7 @@ class TooManyVariants(ValueError):  # noqa: N818 - reads better where it is rais
 
 
 @dataclass(frozen=True, slots=True)
-class Stock:
+class TypeStock:
     """What there is of one type below a vertex: granules in the order of use, or pools."""
 
     type: str
@@ -38,7 +38,7 @@ Mixture = tuple[int, ...]
 """The alternatives that the slots of one vertex are made of, by index."""
 
 
-def best_mixture(slots: tuple[Resource, ...], stocks: tuple[Stock, ...]) -> Mixture:
+def best_mixture(slots: tuple[Resource, ...], stocks: tuple[TypeStock, ...]) -> Mixture:
     """The alternatives to fill, in order; none if whole granules do not go round after all."""
     units = {stock.type: stock.units for stock in stocks}
     mixture = _one_way(slots[0], units) if len(slots) == 1 else _many_ways(slots, units)
@@ -99,7 +99,7 @@ def _without(slot: Resource, types: list[str], left: tuple[int, ...]) -> tuple[i
 
 
 def _granules_suffice(
-    slots: tuple[Resource, ...], stocks: tuple[Stock, ...], mixture: Mixture
+    slots: tuple[Resource, ...], stocks: tuple[TypeStock, ...], mixture: Mixture
 ) -> bool:
     """Whether whole granules, taken in order, are enough for a mixture."""
     left = {s.type: list(s.granules) for s in stocks}

@@ -23,7 +23,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(slots=True, eq=False)
-class Group:
+class VertexGroup:
     """Members, how they hang below the parent group, and the groups below."""
 
     type: str
@@ -37,8 +37,8 @@ class Group:
     divisible: bool
     """Members are pools of which a part can be taken."""
     child_types: frozenset[str]
-    parent: Group | None = None
-    below: list[Group] = field(default_factory=list)
+    parent: VertexGroup | None = None
+    below: list[VertexGroup] = field(default_factory=list)
     score: Ints = field(default_factory=lambda: np.empty(0, np.int64))
     _orders: dict[bool, Ints | None] = field(default_factory=dict)
     _rankings: dict[bool, Ints] = field(default_factory=dict)
@@ -80,7 +80,7 @@ class Group:
         self._rankings.clear()
 
 
-def build_groups(graph: ResourceGraph, tree: Topology) -> Group:
+def build_groups(graph: ResourceGraph, tree: Topology) -> VertexGroup:
     """Cut a tree into groups, top down; returns the root's group."""
     types = graph.type_id[tree.vertex]
     signature, meanings = _signatures(graph, tree)
@@ -144,8 +144,8 @@ def _group(
     meanings: list[frozenset[str]],
     signature: NDArray[np.int32],
     members: Ints,
-    parent: Group | None,
-) -> Group:
+    parent: VertexGroup | None,
+) -> VertexGroup:
     members = np.sort(members)
     vertices = tree.vertex[members]
     sizes = graph.size[vertices]
@@ -155,7 +155,7 @@ def _group(
     else:
         above = np.searchsorted(parent.members, tree.parent[members]).astype(np.int32)
         first = np.searchsorted(above, np.arange(len(parent) + 1))
-    return Group(
+    return VertexGroup(
         type=graph.types.names[types[members[0]]],
         members=members,
         above=above,

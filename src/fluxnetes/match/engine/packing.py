@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from fluxnetes.match.engine.states import Entries
+    from fluxnetes.match.engine.states import QualifiedEntries
 
 Ints = NDArray[np.int64]
 
@@ -21,7 +21,7 @@ Packed = tuple[Ints, Ints, Ints]
 """For every vertex used: its row, the number of the share it goes to, the units taken from it."""
 
 
-def pack(entries: Entries, share: Ints, most: Ints) -> Packed:
+def pack(entries: QualifiedEntries, share: Ints, most: Ints) -> Packed:
     """Pack each parent's entries into shares of `share[parent]` units, `most[parent]` at most.
 
     The caller knows that there are enough for that many.
@@ -33,7 +33,7 @@ def pack(entries: Entries, share: Ints, most: Ints) -> Packed:
     return rows, number[rows], entries.amount[rows]
 
 
-def count_shares(entries: Entries, share: Ints, parents: int) -> Ints:
+def count_shares(entries: QualifiedEntries, share: Ints, parents: int) -> Ints:
     """How many shares of `share[parent]` units each parent's entries make."""
     if entries.divisible:
         serves = entries.amount // share[entries.parent]
@@ -50,7 +50,7 @@ def count_shares(entries: Entries, share: Ints, parents: int) -> Ints:
     return np.where(units >= share, made + 1, made)
 
 
-def _pack_pools(entries: Entries, share: Ints, most: Ints) -> Packed:
+def _pack_pools(entries: QualifiedEntries, share: Ints, most: Ints) -> Packed:
     per_row = share[entries.parent]
     serves = np.minimum(entries.amount // per_row, most[entries.parent])
     rows = np.repeat(np.arange(len(entries)), serves)
@@ -60,7 +60,7 @@ def _pack_pools(entries: Entries, share: Ints, most: Ints) -> Packed:
     return rows[used], number[used], per_row[rows[used]]
 
 
-def _whole_shares(entries: Entries, share: Ints) -> Ints:
+def _whole_shares(entries: QualifiedEntries, share: Ints) -> Ints:
     """The share that each vertex goes to; the last of each parent may be incomplete."""
     ordinal = entries.ordinal()
     if entries.size > 0:
@@ -70,7 +70,7 @@ def _whole_shares(entries: Entries, share: Ints) -> Ints:
     return _mixed_shares(entries, share, ordinal)
 
 
-def _mixed_shares(entries: Entries, share: Ints, ordinal: Ints) -> Ints:
+def _mixed_shares(entries: QualifiedEntries, share: Ints, ordinal: Ints) -> Ints:
     """The same for vertices of different sizes: one vertex of every parent at a time."""
     number = np.zeros(len(entries), np.int64)
     got = np.zeros(len(share), np.int64)

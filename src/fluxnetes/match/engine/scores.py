@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.topology import Topology
-from fluxnetes.match.policy import Policy
+from fluxnetes.match.policy import MatchPolicy
 
 Ints = NDArray[np.int64]
 
@@ -20,7 +20,7 @@ _NODE_WEIGHT = 10_000
 _WORST_CLASS = 9_999
 
 
-def score_tree(graph: ResourceGraph, tree: Topology, policy: Policy) -> Ints:
+def score_tree(graph: ResourceGraph, tree: Topology, policy: MatchPolicy) -> Ints:
     """The score of every position of the tree."""
     if policy.scoring == "property":
         return _performance_classes(graph, tree) + MATCH_MET
@@ -30,7 +30,7 @@ def score_tree(graph: ResourceGraph, tree: Topology, policy: Policy) -> Ints:
     return scores
 
 
-def unscorable(graph: ResourceGraph, tree: Topology, policy: Policy) -> NDArray[np.bool_]:
+def unscorable(graph: ResourceGraph, tree: Topology, policy: MatchPolicy) -> NDArray[np.bool_]:
     """Vertices that a node-centric policy cannot score: nodes with an id below -1."""
     if not policy.node_centric:
         return np.zeros(len(tree), np.bool_)

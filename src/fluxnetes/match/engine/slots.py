@@ -13,21 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fluxnetes.jobspec.model import Resource
-from fluxnetes.match.engine.flexible import Mixture, Stock, best_mixture
+from fluxnetes.match.engine.flexible import Mixture, TypeStock, best_mixture
 from fluxnetes.match.engine.intervals import NONE
 from fluxnetes.match.engine.packing import count_shares, pack
 from fluxnetes.match.engine.scores import MATCH_MET
 from fluxnetes.match.engine.stages import Stage
 from fluxnetes.match.engine.states import (
-    Entries,
+    EvaluationContext,
     Limiter,
-    Question,
+    QualifiedEntries,
     States,
     below_members,
     fit,
     quantity_below,
 )
-from fluxnetes.match.policy import Policy
+from fluxnetes.match.policy import MatchPolicy
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -48,7 +48,7 @@ def share_of(stage: Stage, states: States, members: Ints, part: Resource) -> Int
     return fit(part.count, have)
 
 
-def count_slots(stage: Stage, states: States, question: Question, members: Ints) -> Ints:
+def count_slots(stage: Stage, states: States, question: EvaluationContext, members: Ints) -> Ints:
     """How many slots can be filled below each member: the scarcest part decides."""
     if question.flexible:
         made = (len(m) for m in mixtures(stage, states, question, members))
@@ -80,8 +80,8 @@ def _shares(serving: list[Stage], states: States, low: bool, members: Ints, shar
 
 
 def alternatives(
-    stage: Stage, states: States, question: Question, members: Ints
-) -> Iterator[tuple[str, list[Stage], Entries]]:
+    stage: Stage, states: States, question: EvaluationContext, members: Ints
+) -> Iterator[tuple[str, list[Stage], QualifiedEntries]]:
     """What the alternatives of a stage's slots can be made of, type by type."""
     for type in sorted({part.type for slot in stage.slots for part in slot.children}):
         serving = stage.serving(type)
@@ -96,16 +96,18 @@ def alternatives(
         yield type, serving, entries
 
 
-def mixtures(stage: Stage, states: States, question: Question, members: Ints) -> list[Mixture]:
+def mixtures(
+    stage: Stage, states: States, question: EvaluationContext, members: Ints
+) -> list[Mixture]:
     """For each member the alternatives that its slots are best made of."""
-    stocks: list[list[Stock]] = [[] for _ in range(len(members))]
+    stocks: list[list[TypeStock]] = [[] for _ in range(len(members))]
     for type, _, entries in alternatives(stage, states, question, members):
         bounds = entries.parent.searchsorted(np.arange(len(members) + 1)).tolist()
         amounts = entries.amount.tolist()
         for number, stock in enumerate(stocks):
             granules = tuple(amounts[bounds[number] : bounds[number + 1]])
-            stock.append(Stock(type, granules, entries.divisible))
-    known: dict[tuple[Stock, ...], Mixture] = {}
+            stock.append(TypeStock(type, granules, entries.divisible))
+    known: dict[tuple[TypeStock, ...], Mixture] = {}
     found = []
     for stock in stocks:
         key = tuple(stock)
@@ -128,7 +130,7 @@ def _shares_met(
     return found
 
 
-def competes(stage: Stage, question: Question) -> bool:
+def competes(stage: Stage, question: EvaluationContext) -> bool:
     """Whether the slots of all members of a stage are ranked against each other by score.
 
     Pools can make more slots than anybody wants to rank; they are ranked as they are filled.
@@ -139,7 +141,7 @@ def competes(stage: Stage, question: Question) -> bool:
 
 
 def best_slots(
-    stage: Stage, states: States, question: Question, members: Ints, slots: Ints
+    stage: Stage, states: States, question: EvaluationContext, members: Ints, slots: Ints
 ) -> Ints:
     """The score of the best slot that can be filled below each member.
 
@@ -154,7 +156,7 @@ def best_slots(
     return _first_slots(stage, states, question, members, slots)
 
 
-def first_is_best(stage: Stage, policy: Policy) -> bool:
+def first_is_best(stage: Stage, policy: MatchPolicy) -> bool:
     """Whether a vertex's slots get no better the later they are filled.
 
     They do under `variation`, which fills from the worst class and prefers the best one, and may
@@ -164,7 +166,7 @@ def first_is_best(stage: Stage, policy: Policy) -> bool:
 
 
 def _first_slots(
-    stage: Stage, states: States, question: Question, members: Ints, slots: Ints
+    stage: Stage, states: States, question: EvaluationContext, members: Ints, slots: Ints
 ) -> Ints:
     """The score of the first slot that would be filled below each member."""
     having = slots.nonzero()[0]
@@ -184,7 +186,7 @@ def _first_slots(
 
 
 def slot_scores(
-    stage: Stage, states: States, question: Question, members: Ints, slots: Ints
+    stage: Stage, states: States, question: EvaluationContext, members: Ints, slots: Ints
 ) -> Ints:
     """The scores of the first `slots[i]` slots below member i, one row each."""
     width = max(int(slots.max(initial=0)), 1)

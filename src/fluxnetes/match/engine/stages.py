@@ -19,10 +19,10 @@ import enum
 from dataclasses import dataclass, field
 
 from fluxnetes.jobspec.model import SLOT, Resource
-from fluxnetes.match.engine.groups import Group
+from fluxnetes.match.engine.groups import VertexGroup
 
 
-class Kind(enum.Enum):
+class StageKind(enum.Enum):
     PASS = enum.auto()
     RESOURCE = enum.auto()
     SLOT = enum.auto()
@@ -32,9 +32,9 @@ class Kind(enum.Enum):
 class Stage:
     """One group, as one request sees it."""
 
-    group: Group
+    group: VertexGroup
     depth: int
-    kind: Kind
+    kind: StageKind
     request: Resource | None
     """The request that the vertices themselves match."""
     slots: tuple[Resource, ...]
@@ -55,7 +55,7 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class CompileRules:
     """What a compilation needs to know besides the request."""
 
     exclusive_types: frozenset[str]
@@ -63,18 +63,20 @@ class Rules:
     flexible: bool = False
 
 
-def compile_stages(root: Group, resources: tuple[Resource, ...], rules: Rules) -> Stage | None:
+def compile_stages(
+    root: VertexGroup, resources: tuple[Resource, ...], rules: CompileRules
+) -> Stage | None:
     """Lay a request over the groups below `root`; None if it can match nowhere."""
     return _compile(root, 0, resources, True, False, rules)
 
 
 def _compile(
-    group: Group,
+    group: VertexGroup,
     depth: int,
     resources: tuple[Resource, ...],
     pristine: bool,
     exclusive: bool,
-    rules: Rules,
+    rules: CompileRules,
 ) -> Stage | None:
     matched = [r for r in resources if r.type == group.type]
     slots = [r for r in resources if r.type == SLOT]
@@ -94,11 +96,11 @@ def _compile(
     if fitting:
         if request is None and not pristine:
             return None  # a level in between was left out
-        kind, following, x_below = Kind.SLOT, _union(fitting), True
+        kind, following, x_below = StageKind.SLOT, _union(fitting), True
     elif request is not None and not (rules.flexible and wanted):
-        kind, following, x_below = Kind.RESOURCE, request.children, x_in
+        kind, following, x_below = StageKind.RESOURCE, request.children, x_in
     elif pristine:
-        kind, following, x_below, request = Kind.PASS, resources, x_in, None
+        kind, following, x_below, request = StageKind.PASS, resources, x_in, None
     else:
         return None
     stage = Stage(
@@ -111,18 +113,18 @@ def _compile(
         _must_be_alone(group, request is not None and x_in, rules),
         exclusive and request is not None and request.exclusive is False,
     )
-    still_pristine = kind is Kind.PASS
+    still_pristine = kind is StageKind.PASS
     for child in group.below:
         below = _compile(child, depth + 1, following, still_pristine, x_below, rules)
         if below is not None:
             stage.below.append(below)
-    if kind is Kind.PASS and not stage.below:
+    if kind is StageKind.PASS and not stage.below:
         return None
-    stage.uneven = kind is Kind.SLOT and _is_uneven(stage)
+    stage.uneven = kind is StageKind.SLOT and _is_uneven(stage)
     return stage
 
 
-def _must_be_alone(group: Group, exclusive: bool, rules: Rules) -> bool:
+def _must_be_alone(group: VertexGroup, exclusive: bool, rules: CompileRules) -> bool:
     """A part of a pool leaves the rest to others, unless the pool is asked for as exclusive."""
     if group.type in rules.exclusive_types:
         return True
@@ -137,7 +139,7 @@ def _is_uneven(stage: Stage) -> bool:
     return False
 
 
-def _fitting(group: Group, slots: list[Resource], rules: Rules) -> list[Resource]:
+def _fitting(group: VertexGroup, slots: list[Resource], rules: CompileRules) -> list[Resource]:
     """The slots that can be filled from the children of a group's vertices."""
     holds = [s for s in slots if {c.type for c in s.children} <= group.child_types]
     if rules.flexible:

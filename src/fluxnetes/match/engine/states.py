@@ -1,9 +1,9 @@
 """What a traversal knows: of each stage, and of what was asked.
 
-For each stage there is a `State`: arrays over the group's members (which qualify, how many slots
-can be filled below each) and over the parent group's members (how many qualify below each parent,
-and what they add up to). `Entries` are some of those members pulled out, one row each, to be
-ranked and packed.
+For each stage there is a `StageState`: arrays over the group's members (which qualify, how many
+slots can be filled below each) and over the parent group's members (how many qualify below each
+parent, and what they add up to). `QualifiedEntries` are some of those members pulled out, one row
+each, to be ranked and packed.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from fluxnetes.graph.topology import ragged
 from fluxnetes.jobspec.model import Count
 from fluxnetes.match.engine.intervals import SlotScores
 from fluxnetes.match.engine.stages import Stage
-from fluxnetes.match.ledger.views import View
-from fluxnetes.match.policy import Policy
+from fluxnetes.match.ledger.views import LedgerView
+from fluxnetes.match.policy import MatchPolicy
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
 @dataclass(slots=True, eq=False)
-class State:
+class StageState:
     """What is known of one stage in one view."""
 
     ok: Bools
@@ -42,35 +42,35 @@ class State:
     """The scores of all slots, where intervals of them matter."""
 
 
-States = dict[int, State]
+States = dict[int, StageState]
 """States by `id(stage)`."""
 
 
 class Limiter(Protocol):
     """Knows in which order vertices are met, and when there is enough."""
 
-    def limit(self, entries: Entries, share: int, shares: int) -> Entries:
+    def limit(self, entries: QualifiedEntries, share: int, shares: int) -> QualifiedEntries:
         """Of each parent's entries, those met before it has its shares, the best first."""
 
     def below(
         self, stages: list[Stage], states: States, parents: Ints, share: int, shares: int
-    ) -> Entries:
+    ) -> QualifiedEntries:
         """The same of all that qualifies below some parents."""
 
-    def enough(self, entries: Entries, count: int) -> Entries:
+    def enough(self, entries: QualifiedEntries, count: int) -> QualifiedEntries:
         """Of each parent's entries, those met before they add up to a count, the best first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class EvaluationContext:
     """What a stage is evaluated against."""
 
-    view: View
+    view: LedgerView
     allowed: Bools | None
     """By position, whether a node satisfies the request's constraint."""
     barred: Bools | None
     """By position, vertices that the policy cannot score."""
-    policy: Policy
+    policy: MatchPolicy
     flexible: bool = False
     """Sibling slots are alternatives."""
     limiter: Limiter | None = None
@@ -97,7 +97,7 @@ def quantity_below(stage: Stage, states: States, members: Ints, type: str) -> In
 
 
 @dataclass(frozen=True, slots=True)
-class Entries:
+class QualifiedEntries:
     """Qualified vertices below some parents, one row each, parent by parent."""
 
     parent: Ints
@@ -117,8 +117,8 @@ class Entries:
     def __len__(self) -> int:
         return len(self.parent)
 
-    def take(self, rows: Ints | Bools) -> Entries:
-        return Entries(
+    def take(self, rows: Ints | Bools) -> QualifiedEntries:
+        return QualifiedEntries(
             self.parent[rows],
             self.stage[rows],
             self.member[rows],
@@ -135,7 +135,9 @@ class Entries:
         return numbers
 
 
-def below_members(stages: list[Stage], states: States, parents: Ints, low: bool) -> Entries:
+def below_members(
+    stages: list[Stage], states: States, parents: Ints, low: bool
+) -> QualifiedEntries:
     """The qualified members of some stages below each of some members of the stage above.
 
     Parent by parent, from the most to the least preferred; equals keep depth-first order.
@@ -148,10 +150,10 @@ def below_members(stages: list[Stage], states: States, parents: Ints, low: bool)
     return joined.take(np.lexsort((joined.position, key, joined.parent)))
 
 
-def join(parts: list[Entries]) -> Entries:
+def join(parts: list[QualifiedEntries]) -> QualifiedEntries:
     """Entries of several stages one after the other."""
     sizes = {part.size for part in parts}
-    return Entries(
+    return QualifiedEntries(
         np.concatenate([p.parent for p in parts]),
         np.concatenate([p.stage for p in parts]),
         np.concatenate([p.member for p in parts]),
@@ -163,7 +165,9 @@ def join(parts: list[Entries]) -> Entries:
     )
 
 
-def entries_of(number: int, stage: Stage, state: State, member: Ints, parent: Ints) -> Entries:
+def entries_of(
+    number: int, stage: Stage, state: StageState, member: Ints, parent: Ints
+) -> QualifiedEntries:
     """Members of one stage as entries."""
     group = stage.group
     whole = state.amount is None or not group.divisible
@@ -172,7 +176,7 @@ def entries_of(number: int, stage: Stage, state: State, member: Ints, parent: In
     else:
         assert state.amount is not None  # noqa: S101 - mixed sizes and pools have amounts
         size, amount = 0, state.amount[member]
-    return Entries(
+    return QualifiedEntries(
         parent,
         np.full(len(member), number, np.int64),
         member,
@@ -184,7 +188,7 @@ def entries_of(number: int, stage: Stage, state: State, member: Ints, parent: In
     )
 
 
-def _below(number: int, stage: Stage, states: States, parents: Ints, low: bool) -> Entries:
+def _below(number: int, stage: Stage, states: States, parents: Ints, low: bool) -> QualifiedEntries:
     group, state = stage.group, states[id(stage)]
     first = group.first[parents]
     lengths = group.first[parents + 1] - first

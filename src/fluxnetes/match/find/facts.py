@@ -7,9 +7,9 @@ from collections.abc import Iterable, Set
 import numpy as np
 from numpy.typing import NDArray
 
-from fluxnetes.match.engine.closure import Held, handed_down
-from fluxnetes.match.engine.engine import Engine
-from fluxnetes.match.jobs import Job
+from fluxnetes.match.engine.closure import HeldVertices, handed_down
+from fluxnetes.match.engine.engine import MatchEngine
+from fluxnetes.match.jobs import MatchedJob
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -18,7 +18,7 @@ Bools = NDArray[np.bool_]
 class TreeFacts:
     """Facts about the positions of an engine's tree and the jobs on it."""
 
-    def __init__(self, engine: Engine, jobs: Iterable[Job]) -> None:
+    def __init__(self, engine: MatchEngine, jobs: Iterable[MatchedJob]) -> None:
         self._engine = engine
         self._tree = engine.tree
         self._held = {job.jobid: (job, engine.held(job.placement)) for job in jobs}
@@ -69,7 +69,7 @@ class TreeFacts:
             found[held.position] = self._counts_something(held)
         return found & self.filtered()
 
-    def _counts_something(self, held: Held) -> Bools:
+    def _counts_something(self, held: HeldVertices) -> Bools:
         tracked = [self._engine.graph.types.get(n) for n in self._engine.filters.tracked]
         of_interest = np.isin(self._engine.types[held.position], tracked)
         sums = np.concatenate(([0], np.cumsum(of_interest)))
@@ -107,7 +107,7 @@ class TreeFacts:
             jobs = [self._held[jobid][1]] if jobid in self._held else []
         return {int(self._tree.vertex[p]): self._usage_of(int(p), jobs) for p in positions.tolist()}
 
-    def _usage_of(self, position: int, jobs: list[Held]) -> dict[str, str]:
+    def _usage_of(self, position: int, jobs: list[HeldVertices]) -> dict[str, str]:
         engine, end = self._engine, int(self._tree.end[position])
         below = slice(position + 1, end)
         found = {}
@@ -123,7 +123,7 @@ class TreeFacts:
         return dict(sorted(found.items()))
 
 
-def below_rows(engine: Engine, held: Held) -> tuple[Ints, Ints]:
+def below_rows(engine: MatchEngine, held: HeldVertices) -> tuple[Ints, Ints]:
     """For each row of a job, where the rows strictly below it begin and end."""
     start = np.arange(len(held.position)) + 1
     stop = np.searchsorted(held.position, engine.tree.end[held.position])

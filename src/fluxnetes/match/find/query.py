@@ -8,9 +8,9 @@ from left to right: `a or b and c` is `(a or b) and c`. `and` may be left out. B
 nothing else does, so a parenthesis must stand apart from the term before it. Keys and the words
 `and` and `or` are lower case, values are of either case.
 
-`parse_query` turns the text into a frozen `Query`; `Query.evaluate` asks `Facts`, columns over the
-positions of a tree, and combines them. `emitted` then adds what must be shown around a match: the
-way up to the root.
+`parse_query` turns the text into a frozen `FindQuery`; `FindQuery.evaluate` asks `VertexFacts`,
+columns over the positions of a tree, and combines them. `emitted` then adds what must be shown
+around a match: the way up to the root.
 
 `agfilter=t` is true of every vertex and asks that each be shown with its aggregates, of all jobs
 or of the last job that the query names.
@@ -51,7 +51,7 @@ class QueryError(ValueError):
     """A query that cannot be understood; says where, what stands there and what may."""
 
 
-class Facts(Protocol):
+class VertexFacts(Protocol):
     """What is known of each position of a tree. Who asks has already handed down the first three
     from each vertex to all below it: what is in a down node is down."""
 
@@ -73,13 +73,13 @@ class Facts(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class StatePredicate:
     """`status`, `sched-now` or `sched-future`, in lower case."""
 
     key: str
     value: str
 
-    def evaluate(self, facts: Facts) -> Bools:
+    def evaluate(self, facts: VertexFacts) -> Bools:
         match self.key:
             case "status":
                 column = facts.down()
@@ -91,13 +91,13 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class OfJob:
+class JobPredicate:
     """One of the `jobid-` predicates."""
 
     key: str
     jobid: int
 
-    def evaluate(self, facts: Facts) -> Bools:
+    def evaluate(self, facts: VertexFacts) -> Bools:
         match self.key:
             case "jobid-alloc":
                 return facts.jobid_alloc(self.jobid)
@@ -110,22 +110,22 @@ class OfJob:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamePredicate:
     """`names`: the names as written and in lower case, which is how the reference reads them."""
 
     names: frozenset[str]
 
-    def evaluate(self, facts: Facts) -> Bools:
+    def evaluate(self, facts: VertexFacts) -> Bools:
         return facts.named(self.names)
 
 
 @dataclass(frozen=True, slots=True)
-class HasProperty:
+class PropertyPredicate:
     """`property`: the key as written or in lower case, which is how the reference reads it."""
 
     key: str
 
-    def evaluate(self, facts: Facts) -> Bools:
+    def evaluate(self, facts: VertexFacts) -> Bools:
         lower = self.key.lower()
         found = facts.has_property(lower)
         return found if lower == self.key else found | facts.has_property(self.key)
@@ -137,18 +137,18 @@ class AggregateFilter:
 
     wanted: bool
 
-    def evaluate(self, facts: Facts) -> Bools:
+    def evaluate(self, facts: VertexFacts) -> Bools:
         return np.full(len(facts), self.wanted)
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class PredicateChain:
     """Terms joined from left to right."""
 
     first: Term
     rest: tuple[tuple[str, Term], ...]
 
-    def evaluate(self, facts: Facts) -> Bools:
+    def evaluate(self, facts: VertexFacts) -> Bools:
         result = self.first.evaluate(facts)
         for word, term in self.rest:
             other = term.evaluate(facts)
@@ -156,12 +156,14 @@ class Chain:
         return result
 
 
-Predicate: TypeAlias = State | OfJob | Named | HasProperty | AggregateFilter
-Term: TypeAlias = Predicate | Chain
+Predicate: TypeAlias = (
+    StatePredicate | JobPredicate | NamePredicate | PropertyPredicate | AggregateFilter
+)
+Term: TypeAlias = Predicate | PredicateChain
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class FindQuery:
     """A parsed query."""
 
     text: str
@@ -171,7 +173,7 @@ class Query:
     agfilter: bool
     """Show aggregates; the last `agfilter` predicate decides."""
 
-    def evaluate(self, facts: Facts) -> Bools:
+    def evaluate(self, facts: VertexFacts) -> Bools:
         """Which positions match."""
         return self.term.evaluate(facts)
 
@@ -195,11 +197,11 @@ def emitted(matched: Bools, tree: Topology, within: Bools | None = None) -> Ints
 # -- parsing -----------------------------------------------------------------------------------
 
 
-def parse_query(text: str) -> Query:
+def parse_query(text: str) -> FindQuery:
     """Read a query, or raise a QueryError that says what is wrong with it."""
     parser = _Parser(text)
     term = parser.chain(0, len(text), nesting=0)
-    return Query(text, term, parser.jobid, parser.agfilter)
+    return FindQuery(text, term, parser.jobid, parser.agfilter)
 
 
 class _Parser:
@@ -226,7 +228,7 @@ class _Parser:
                 at = here + len(word)
             term, at = self._term(at, end, nesting)
             rest.append(("or" if word == "or" else "and", term))
-        return Chain(first, tuple(rest)) if rest else first
+        return PredicateChain(first, tuple(rest)) if rest else first
 
     def _term(self, at: int, end: int, nesting: int) -> tuple[Term, int]:
         """The term that starts at or after `at`, and where it ends."""
@@ -274,13 +276,13 @@ class _Parser:
             return self._choice(key, value, at)
         if key in _JOBID_KEYS:
             self.jobid = self._jobid(key, value, at)
-            return OfJob(key, self.jobid)
+            return JobPredicate(key, self.jobid)
         if key == "names":
-            return Named(self._names(value, at))
+            return NamePredicate(self._names(value, at))
         if key == "property":
             if not value:
                 raise self._error(at, "property has no key", "write property=KEY")
-            return HasProperty(value)
+            return PropertyPredicate(value)
         raise self._error(at, f"no predicate {key!r}", f"there are {', '.join(PREDICATES)}")
 
     def _choice(self, key: str, value: str, at: int) -> Predicate:
@@ -288,7 +290,7 @@ class _Parser:
         if lower not in _CHOICES[key]:
             raise self._error(at, f"{key} is {value!r}", f"may be {', '.join(_CHOICES[key])}")
         if key != "agfilter":
-            return State(key, lower)
+            return StatePredicate(key, lower)
         self.agfilter = lower.startswith("t")
         return AggregateFilter(self.agfilter)
 

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fluxnetes.match.candidate import Found
-from fluxnetes.match.engine.engine import Engine
+from fluxnetes.match.candidate import Candidate
+from fluxnetes.match.engine.engine import MatchEngine
 from fluxnetes.match.gang.model import Gang, Seats
-from fluxnetes.match.nodes import Nodes
+from fluxnetes.match.nodes import NodeIndex
 
 
-def gang_at(engine: Engine, nodes: Nodes, gang: Gang, names: Sequence[str]) -> Found | str:
+def gang_at(
+    engine: MatchEngine, nodes: NodeIndex, gang: Gang, names: Sequence[str]
+) -> Candidate | str:
     """What a gang holds whose pods are on these nodes; or why that cannot be, in words."""
     if gang.shared:
         return "it holds something that no node owns, and nobody knows which"
@@ -41,4 +43,6 @@ def gang_at(engine: Engine, nodes: Nodes, gang: Gang, names: Sequence[str]) -> F
                 held[int(pool)] = held.get(int(pool), 0) + amount
     positions = np.array(sorted(held), np.int64)
     needs = np.array([held[position] for position in positions.tolist()], np.int64)
-    return Found(engine.hold(engine.tree.vertex[positions], needs), tuple(seats), engine.version)
+    return Candidate(
+        engine.hold(engine.tree.vertex[positions], needs), tuple(seats), engine.version
+    )

@@ -13,28 +13,28 @@ from numpy.typing import NDArray
 
 from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.match.gang.model import Gang, Shape
-from fluxnetes.match.gang.node_table import Benches, NodeTable, build_table
-from fluxnetes.match.gang.placement_cache import Again, Seated
-from fluxnetes.match.gang.placer import Seater
-from fluxnetes.match.ledger.views import View
+from fluxnetes.match.gang.node_table import FreeTable, NodeTable, build_table
+from fluxnetes.match.gang.placement_cache import CachedPlacement, PlacementCache
+from fluxnetes.match.gang.placer import GangPlacer
+from fluxnetes.match.ledger.views import LedgerView
 
 if TYPE_CHECKING:
-    from fluxnetes.match.engine.engine import Engine
+    from fluxnetes.match.engine.engine import MatchEngine
 
 Bools = NDArray[np.bool_]
 
 _CONSTRAINTS_KEPT = 256
 
 
-class Gangs:
+class GangMatcher:
     """The part of an engine that knows of pods."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: MatchEngine) -> None:
         self._engine = engine
         self._table: NodeTable | None = None
-        self._benches: tuple[int, Benches] | None = None
+        self._benches: tuple[int, FreeTable] | None = None
         """What nodes have free now, and the ledger's clock when that was so."""
-        self._again = Again(engine.ledger)
+        self._again = PlacementCache(engine.ledger)
 
     def relabelled(self) -> None:
         """Properties changed, and with them which nodes are allowed, or come first."""
@@ -43,28 +43,28 @@ class Gangs:
 
     # -- where ---------------------------------------------------------------------------------
 
-    def seat(self, gang: Gang, view: View) -> Seated | str:
+    def seat(self, gang: Gang, view: LedgerView) -> CachedPlacement | str:
         """Where a gang goes in a view; or why it cannot."""
-        if type(view) is not View:
-            return self._look(gang, Benches(self._engine.tree, self.table(), view))
+        if type(view) is not LedgerView:
+            return self._look(gang, FreeTable(self._engine.tree, self.table(), view))
         again = self._again.find(gang)
         if again is not None:
             return again
         seated = self._look(gang, self._benches_now(view))
-        if isinstance(seated, Seated):
+        if isinstance(seated, CachedPlacement):
             self._again.note(gang, seated)
         return seated
 
-    def _look(self, gang: Gang, benches: Benches) -> Seated | str:
-        seater = Seater(self._engine.tree, benches)
+    def _look(self, gang: Gang, benches: FreeTable) -> CachedPlacement | str:
+        seater = GangPlacer(self._engine.tree, benches)
         seating = seater.seat(gang, self._rows_allowed)
         if seating is None:
             return seater.why
         held = self._engine.hold_adopted(seating.selection)
         assert held is not None  # noqa: S101 - every pod takes something
-        return Seated(tuple(seating.seats), held)
+        return CachedPlacement(tuple(seating.seats), held)
 
-    def _benches_now(self, view: View) -> Benches:
+    def _benches_now(self, view: LedgerView) -> FreeTable:
         """What nodes have free now, from the last time that somebody asked if possible."""
         ledger = self._engine.ledger
         if self._benches is not None:
@@ -73,15 +73,15 @@ class Gangs:
             if changed is not None and (not len(changed) or benches.follow(changed)):
                 self._benches = (ledger.clock, benches)
                 return benches
-        benches = Benches(self._engine.tree, self.table(), view)
+        benches = FreeTable(self._engine.tree, self.table(), view)
         self._benches = (ledger.clock, benches)
         return benches
 
     # -- how much ------------------------------------------------------------------------------
 
-    def count(self, shape: Shape, view: View) -> int:
+    def count(self, shape: Shape, view: LedgerView) -> int:
         """How many pods of a shape there is room for in a view."""
-        benches = Benches(self._engine.tree, self.table(), view)
+        benches = FreeTable(self._engine.tree, self.table(), view)
         usable = benches.usable
         if shape.constraint is not None:
             usable = usable & self._rows_allowed(shape.constraint)

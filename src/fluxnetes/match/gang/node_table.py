@@ -16,8 +16,8 @@ from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.match.engine.closure import ancestors, handed_down
 from fluxnetes.match.engine.scores import score_tree
 from fluxnetes.match.gang.model import Shape
-from fluxnetes.match.ledger.views import View
-from fluxnetes.match.policy import Policy
+from fluxnetes.match.ledger.views import LedgerView
+from fluxnetes.match.policy import MatchPolicy
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -45,7 +45,7 @@ class NodeTable:
     """Which rows constraints allow that were asked for so far."""
 
 
-def build_table(graph: ResourceGraph, tree: Topology, policy: Policy) -> NodeTable:
+def build_table(graph: ResourceGraph, tree: Topology, policy: MatchPolicy) -> NodeTable:
     """Tabulate a tree's nodes and pools."""
     types = graph.type_id[tree.vertex]
     is_node: Bools = types == graph.types.get("node")
@@ -75,7 +75,7 @@ def build_table(graph: ResourceGraph, tree: Topology, policy: Policy) -> NodeTab
     return table
 
 
-def _in_order(graph: ResourceGraph, tree: Topology, policy: Policy, nodes: Ints) -> Ints:
+def _in_order(graph: ResourceGraph, tree: Topology, policy: MatchPolicy, nodes: Ints) -> Ints:
     score = score_tree(graph, tree, policy)[nodes]
     found: Ints = nodes[np.argsort(score if policy.low else -score, kind="stable")]
     return found
@@ -86,10 +86,10 @@ def _depths(tree: Topology, positions: Ints) -> list[int]:
     return depths
 
 
-class Benches:
+class FreeTable:
     """What nodes have free in one view; worked out once, however many gangs are tried."""
 
-    def __init__(self, tree: Topology, table: NodeTable, view: View) -> None:
+    def __init__(self, tree: Topology, table: NodeTable, view: LedgerView) -> None:
         self.table = table
         self.view = view
         self._tree = tree

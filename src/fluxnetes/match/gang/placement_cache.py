@@ -9,38 +9,38 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fluxnetes.match.engine.closure import Held
+from fluxnetes.match.engine.closure import HeldVertices
 from fluxnetes.match.gang.model import Gang, Seats
 from fluxnetes.match.ledger.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)
-class Seated:
+class CachedPlacement:
     """Where a gang went."""
 
     seats: tuple[Seats, ...]
-    held: Held
+    held: HeldVertices
 
 
-class Again:
+class PlacementCache:
     """Remembers the last gang that was seated on one node, at the moment that it looks at."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._last: tuple[Gang, Seated] | None = None
+        self._last: tuple[Gang, CachedPlacement] | None = None
         self._clock = 0
 
     def forget(self) -> None:
         """Other nodes may be allowed now than were."""
         self._last = None
 
-    def note(self, gang: Gang, seated: Seated) -> None:
+    def note(self, gang: Gang, seated: CachedPlacement) -> None:
         """A gang was seated, and nobody has taken that yet."""
         nodes = {int(node) for seats in seated.seats for node in seats.node}
         self._last = (gang, seated) if len(nodes) == 1 and not gang.shared else None
         self._clock = self._ledger.clock
 
-    def find(self, gang: Gang) -> Seated | None:
+    def find(self, gang: Gang) -> CachedPlacement | None:
         """Where a gang goes that goes where the last one went; None: somebody has to look."""
         if self._last is None or self._last[0] != gang:
             return None
@@ -51,14 +51,14 @@ class Again:
         self._clock = self._ledger.clock
         return seated
 
-    def _is_all_that_changed(self, held: Held) -> bool:
+    def _is_all_that_changed(self, held: HeldVertices) -> bool:
         """Whether nothing changed since, or only that this very thing was taken or given back."""
         behind = self._ledger.clock - self._clock
         return not behind or (
             behind == 1 and self._ledger.changed_since(self._clock) is held.position
         )
 
-    def _has_room(self, held: Held) -> bool:
+    def _has_room(self, held: HeldVertices) -> bool:
         ledger, mine = self._ledger, held.position[held.exclusive]
         left = ledger.size[mine] - ledger.held[mine]
         return bool((left >= held.needs[held.exclusive]).all())

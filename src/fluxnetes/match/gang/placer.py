@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from fluxnetes.graph.topology import Topology
 from fluxnetes.jobspec.constraint import Constraint
-from fluxnetes.match.engine.closure import Selection
+from fluxnetes.match.engine.closure import VertexSelection
 from fluxnetes.match.gang.model import Gang, Seats, Shape
-from fluxnetes.match.gang.node_table import Benches
+from fluxnetes.match.gang.node_table import FreeTable
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -30,17 +30,17 @@ Columns = list[tuple[str, int, Ints]]
 
 
 @dataclass(slots=True)
-class Seating:
+class GangPlacement:
     """Where a gang goes: the seats of each shape, and the parts of pools that this takes."""
 
     seats: list[Seats]
-    selection: Selection
+    selection: VertexSelection
 
 
-class Seater:
+class GangPlacer:
     """One attempt to seat a gang."""
 
-    def __init__(self, tree: Topology, benches: Benches) -> None:
+    def __init__(self, tree: Topology, benches: FreeTable) -> None:
         self._tree = tree
         self._table = benches.table
         self._benches = benches
@@ -50,7 +50,7 @@ class Seater:
         self._needs: list[Ints] = []
         self.why = ""
 
-    def seat(self, gang: Gang, allowed: Callable[[Constraint], Bools]) -> Seating | None:
+    def seat(self, gang: Gang, allowed: Callable[[Constraint], Bools]) -> GangPlacement | None:
         """Seats for the whole gang; None, and the reason in `why`, if there are not enough.
 
         `allowed` says which rows of the table a constraint allows.
@@ -69,8 +69,8 @@ class Seater:
             if not self._take_shared(type, amount):
                 return None
         position, needs = np.concatenate(self._positions), np.concatenate(self._needs)
-        selection = Selection(position, needs, np.ones(len(position), np.bool_))
-        return Seating(seats, selection)
+        selection = VertexSelection(position, needs, np.ones(len(position), np.bool_))
+        return GangPlacement(seats, selection)
 
     def _no_node(self, shape: Shape, allowed: Callable[[Constraint], Bools]) -> str:
         """Why there is no node at all for a shape, however small; empty if there is one."""

@@ -43,7 +43,7 @@ def _add(sums: dict[str, int], more: dict[str, int]) -> None:
         sums[type] = sums.get(type, 0) + amount
 
 
-class Profile:
+class AggregateProfile:
     """How much of each type the root has left, over time."""
 
     def __init__(self, totals: Ints) -> None:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.topology import Topology
 from fluxnetes.match.engine.closure import ancestors
-from fluxnetes.match.ledger.views import Everything, Idle, View, Window
+from fluxnetes.match.ledger.views import IdleView, LedgerView, WholeGraphView, WindowView
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -37,7 +37,7 @@ FOREVER = 2**62
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class JobHolding:
     """What one job holds: ascending positions with amounts, for a span of time."""
 
     position: Ints
@@ -111,8 +111,8 @@ class Ledger:
         self.clock = 0
         """Counts changes of what is free now; see `changed_since`."""
         self._log: list[Ints] = []
-        self._holdings: dict[int, Holding] = {}
-        self._unfiled: dict[int, Holding] = {}
+        self._holdings: dict[int, JobHolding] = {}
+        self._unfiled: dict[int, JobHolding] = {}
         """Holdings whose spans are not in the tables yet; nobody asked about later so far."""
         self._filed: dict[int, tuple[list[Ints], int]] = {}
         """For each job the batch that it was filed with, and its number in that."""
@@ -120,7 +120,7 @@ class Ledger:
 
     # -- changes -------------------------------------------------------------------------------
 
-    def add(self, jobid: int, holding: Holding) -> None:
+    def add(self, jobid: int, holding: JobHolding) -> None:
         self._holdings[jobid] = holding
         self._unfiled[jobid] = holding
         if holding.reserved:
@@ -130,7 +130,7 @@ class Ledger:
             self.tags[holding.position] += 1
             self._changed(holding.position)
 
-    def drop(self, jobid: int) -> Holding | None:
+    def drop(self, jobid: int) -> JobHolding | None:
         """Take a job's holding out; None if it had none."""
         holding = self._holdings.pop(jobid, None)
         if holding is None:
@@ -169,7 +169,7 @@ class Ledger:
             self._unfiled = {}
         return self._tables[depth]
 
-    def _file(self, holdings: dict[int, Holding]) -> None:
+    def _file(self, holdings: dict[int, JobHolding]) -> None:
         """Enter many holdings into the tables at once."""
         held = list(holdings.values())
         lengths = [len(h.position) for h in held]
@@ -225,30 +225,30 @@ class Ledger:
 
     # -- views ---------------------------------------------------------------------------------
 
-    def now(self) -> View:
+    def now(self) -> LedgerView:
         """What is free at this moment, whatever was promised for later."""
-        return View(self.size, self.up, self.held, self.tags)
+        return LedgerView(self.size, self.up, self.held, self.tags)
 
-    def during(self, start: int, end: int) -> View:
+    def during(self, start: int, end: int) -> LedgerView:
         """What is free from now (`start`) on until `end`, promises honoured."""
         if any(s < end and e > start for s, e in self._promised.values()):
-            return Window(self, start, end, lingering=True)
+            return WindowView(self, start, end, lingering=True)
         return self.now()
 
-    def later(self, start: int, end: int) -> View:
+    def later(self, start: int, end: int) -> LedgerView:
         """What will be free through a window that begins after now."""
-        return Window(self, start, end, lingering=False)
+        return WindowView(self, start, end, lingering=False)
 
-    def ever_since(self, now: int) -> View:
+    def ever_since(self, now: int) -> LedgerView:
         """The most that is held at any time from now on."""
-        view = Window(self, now, FOREVER, lingering=True)
+        view = WindowView(self, now, FOREVER, lingering=True)
         view.read(range(self._depths))
         return view
 
-    def everything(self) -> View:
+    def everything(self) -> LedgerView:
         """All that there is, up or not, whoever holds it."""
-        return Everything(self.nominal)
+        return WholeGraphView(self.nominal)
 
-    def idle(self) -> View:
+    def idle(self) -> LedgerView:
         """All that is up and that others leave us, as though no job held anything."""
-        return Idle(self.size, self.up)
+        return IdleView(self.size, self.up)

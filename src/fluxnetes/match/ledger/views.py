@@ -20,7 +20,7 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
-class View:
+class LedgerView:
     """What is free through one window of time."""
 
     lingering = True
@@ -50,7 +50,7 @@ class View:
         return self.size[positions] - self.held[positions]
 
 
-class Everything(View):
+class WholeGraphView(LedgerView):
     """The view of satisfiability: the whole graph, all of it up and nothing held."""
 
     def __init__(self, size: Ints) -> None:
@@ -66,7 +66,7 @@ class Everything(View):
         return self.size[positions]
 
 
-class Idle(Everything):
+class IdleView(WholeGraphView):
     """All that is up, as though nobody held anything."""
 
     def __init__(self, size: Ints, up: Bools) -> None:
@@ -80,7 +80,7 @@ class Idle(Everything):
         return self.up[positions]
 
 
-class Window(View):
+class WindowView(LedgerView):
     """A window of time read from the spans, depth by depth, as it is asked."""
 
     def __init__(self, ledger: Ledger, start: int, end: int, *, lingering: bool) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fluxnetes.queue.core import Core
-from fluxnetes.queue.errors import QueueError, Refused, UnknownQueue
-from fluxnetes.queue.jobs import Job, Request, Submission
-from fluxnetes.queue.lifecycle.transitions import Life
-from fluxnetes.queue.order.gate import Gate
-from fluxnetes.queue.plan.requests import Ask, narrowed, read_ask
-from fluxnetes.queue.plan.windows import Windows
-from fluxnetes.queue.states import State
+from fluxnetes.queue.core import QueueCore
+from fluxnetes.queue.errors import QueueError, QueueRefused, UnknownQueue
+from fluxnetes.queue.jobs import QueueJob, Request, Submission
+from fluxnetes.queue.lifecycle.transitions import Transitions
+from fluxnetes.queue.order.gate import EligibilityGate
+from fluxnetes.queue.plan.requests import PlanRequest, narrowed, read_ask
+from fluxnetes.queue.plan.windows import WindowHandlers
+from fluxnetes.queue.states import JobState
 
 MOST_TASKS = 1_000_000
 
@@ -20,12 +20,14 @@ MOST_TASKS = 1_000_000
 class Admission:
     """Takes jobs in."""
 
-    def __init__(self, core: Core, life: Life, gate: Gate, windows: Windows) -> None:
+    def __init__(
+        self, core: QueueCore, life: Transitions, gate: EligibilityGate, windows: WindowHandlers
+    ) -> None:
         self._core = core
         self._life = life
         self._gate = gate
         self._windows = windows
-        self._judged: dict[Ask, str] = {}
+        self._judged: dict[PlanRequest, str] = {}
 
     def submit(self, submission: Submission, now: int) -> None:
         core = self._core
@@ -51,8 +53,8 @@ class Admission:
     def gathered(self, id: int, request: Request | None, now: int) -> None:
         """A group is complete."""
         job = self._core.records.find(id)
-        if job.state is not State.GATHERING:
-            raise Refused(f"job {id} is {job.state.value}, not gathering")
+        if job.state is not JobState.GATHERING:
+            raise QueueRefused(f"job {id} is {job.state.value}, not gathering")
         if request is not None:
             job.submission = replace(job.submission, request=request)
         ask = self.ask(job)
@@ -72,14 +74,16 @@ class Admission:
         if submission.queue not in self._core.queues:
             raise UnknownQueue(f"there is no queue {submission.queue}")
         if submission.array is not None:
-            raise Refused(f"job {submission.id} cannot be taken over: it is an array, not a job")
+            raise QueueRefused(
+                f"job {submission.id} cannot be taken over: it is an array, not a job"
+            )
         job = self._record(submission, min(start, now))
         ask = self.ask(job)
         if ask.elastic is not None:
             ask = ask.sized(len(nodes))
         found = self._core.planning.found_at(ask.request, nodes)
         if isinstance(found, str):
-            raise Refused(f"job {submission.id} cannot be taken over: {found}")
+            raise QueueRefused(f"job {submission.id} cannot be taken over: {found}")
         self._core.admit(job.id, ask)
         self._life.nowhere_to_running(job, ask, found, min(start, now), now)
 
@@ -99,12 +103,12 @@ class Admission:
             if submission.id <= last and submission.id + tasks > array.id:
                 raise QueueError(f"job ids {array.id} to {last} are those of array {array.id}")
 
-    def _record(self, submission: Submission, now: int) -> Job:
+    def _record(self, submission: Submission, now: int) -> QueueJob:
         records = self._core.records
         records.arrivals += 1
-        return Job(
+        return QueueJob(
             submission,
-            State.PENDING,
+            JobState.PENDING,
             submitted=now,
             arrival=records.arrivals,
             queue=submission.queue,
@@ -122,7 +126,7 @@ class Admission:
 
     # -- reasons not to ------------------------------------------------------------------------
 
-    def _refuses(self, job: Job) -> str:
+    def _refuses(self, job: QueueJob) -> str:
         spec = job.submission
         core = self._core
         if spec.queue not in core.queues:
@@ -139,7 +143,7 @@ class Admission:
             or core.limits.refuses(job)
         )
 
-    def refuses_change(self, job: Job) -> str:
+    def refuses_change(self, job: QueueJob) -> str:
         """Why a job that waits may not become like this; empty if it may."""
         return self.refuses_walltime(job.queue, job.walltime) or self._windows.refuses(job)
 
@@ -151,7 +155,7 @@ class Admission:
             return f"a walltime of {walltime} s; queue {queue} allows {most}"
         return ""
 
-    def ask(self, job: Job) -> Ask:
+    def ask(self, job: QueueJob) -> PlanRequest:
         """What a job asks of the room, narrowed down to the nodes of its queue."""
         spec = job.submission
         request = spec.request
@@ -161,7 +165,7 @@ class Admission:
         constraint = self._core.queues[job.queue].constraint
         return read_ask(request, constraint=constraint, size=spec.size, window=spec.reservation)
 
-    def judge(self, ask: Ask) -> str:
+    def judge(self, ask: PlanRequest) -> str:
         """Why an ask can never be served; the matcher is asked once for each."""
         if ask.elastic is not None and ask.unit is None:
             return "an elastic group must be a multiple of one unit: slots, nodes or equal pods"

@@ -7,19 +7,19 @@ from dataclasses import replace
 
 from fluxnetes.jobspec.model import SLOT, XOR_SLOT
 from fluxnetes.match.gang.model import Gang
-from fluxnetes.queue.changes import Allocation, Event
-from fluxnetes.queue.core import Core
-from fluxnetes.queue.jobs import Job
-from fluxnetes.queue.plan.requests import Ask
+from fluxnetes.queue.changes import Allocation, JobEvent
+from fluxnetes.queue.core import QueueCore
+from fluxnetes.queue.jobs import QueueJob
+from fluxnetes.queue.plan.requests import PlanRequest
 
 
-class Holdings:
+class AllocationEdits:
     """Keeps matcher, room, limits, budgets and usage in step with what jobs hold."""
 
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: QueueCore) -> None:
         self._core = core
 
-    def change(self, job: Job, allocation: Allocation, now: int, note: str = "") -> None:
+    def change(self, job: QueueJob, allocation: Allocation, now: int, note: str = "") -> None:
         """A job holds this from now on; the note is for its story."""
         core = self._core
         planning = core.planning
@@ -31,10 +31,10 @@ class Holdings:
         self._account(job, before, after, now)
         core.room.resize(job.id, self._ask_now(job, after), after)
         note = note or f"holds {_words(after)} after {_words(before)}"
-        core.records.tell(Event(job.id, now, "resized", reason=note))
+        core.records.tell(JobEvent(job.id, now, "resized", reason=note))
 
     def _account(
-        self, job: Job, before: Mapping[str, int], after: Mapping[str, int], now: int
+        self, job: QueueJob, before: Mapping[str, int], after: Mapping[str, int], now: int
     ) -> None:
         core = self._core
         more = {type: after.get(type, 0) - before.get(type, 0) for type in before.keys() | after}
@@ -45,7 +45,7 @@ class Holdings:
         core.records.changes.usage[account] = usage
         core.commit(job, more, 0 if job.deadline is None else max(0, job.deadline - now), now)
 
-    def _ask_now(self, job: Job, held: Mapping[str, int]) -> Ask:
+    def _ask_now(self, job: QueueJob, held: Mapping[str, int]) -> PlanRequest:
         """What a job is counted as now: the units it has left."""
         core = self._core
         ask = core.room.holders[job.id].ask
@@ -61,7 +61,7 @@ class Holdings:
         return replace(ask.sized(units), elastic=None)
 
 
-def units_held(core: Core, ask: Ask, held: Mapping[str, int]) -> tuple[int, bool]:
+def units_held(core: QueueCore, ask: PlanRequest, held: Mapping[str, int]) -> tuple[int, bool]:
     """How many units of an ask are in what is held, and whether that is all there is.
 
     A unit may come with more than it asks for, as cores do with a node, or ask for something that

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fluxnetes.queue.changes import Event
-from fluxnetes.queue.core import Core
-from fluxnetes.queue.errors import Refused, UnknownQueue
+from fluxnetes.queue.changes import JobEvent
+from fluxnetes.queue.core import QueueCore
+from fluxnetes.queue.errors import QueueRefused, UnknownQueue
 from fluxnetes.queue.events import Alter, Reshape
-from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.queue.lifecycle.admission import Admission, senseless
-from fluxnetes.queue.lifecycle.transitions import Life
-from fluxnetes.queue.order.gate import Gate
-from fluxnetes.queue.plan.promises import Promises
-from fluxnetes.queue.plan.requests import Ask
-from fluxnetes.queue.states import ENDED, WAITING, State
+from fluxnetes.queue.lifecycle.transitions import Transitions
+from fluxnetes.queue.order.gate import EligibilityGate
+from fluxnetes.queue.plan.promises import PromiseKeeper
+from fluxnetes.queue.plan.requests import PlanRequest
+from fluxnetes.queue.states import ENDED, WAITING, JobState
 
 
-class Alterations:
+class JobAlterations:
     """Alters jobs that wait, and extends those that run."""
 
     def __init__(
-        self, core: Core, life: Life, gate: Gate, promises: Promises, admission: Admission
+        self,
+        core: QueueCore,
+        life: Transitions,
+        gate: EligibilityGate,
+        promises: PromiseKeeper,
+        admission: Admission,
     ) -> None:
         self._core = core
         self._life = life
@@ -31,24 +36,26 @@ class Alterations:
 
     def alter(self, event: Alter, now: int) -> None:
         job = self._core.records.find(event.job)
-        if job.state in ENDED or job.state is State.ENDING:
-            raise Refused(f"job {job.id} is {job.state.value}; it cannot be changed any more")
+        if job.state in ENDED or job.state is JobState.ENDING:
+            raise QueueRefused(f"job {job.id} is {job.state.value}; it cannot be changed any more")
         if job.state in WAITING:
             self._alter_waiting(job, event, now)
         elif event.priority is not None or event.queue is not None:
-            raise Refused(f"job {job.id} is {job.state.value}; only its walltime can be changed")
+            raise QueueRefused(
+                f"job {job.id} is {job.state.value}; only its walltime can be changed"
+            )
         elif event.walltime is not None:
             self._extend(job, event.walltime, now)
 
     # -- waiting -------------------------------------------------------------------------------
 
-    def _alter_waiting(self, job: Job, event: Alter, now: int) -> None:
+    def _alter_waiting(self, job: QueueJob, event: Alter, now: int) -> None:
         core = self._core
         queue = job.queue if event.queue is None else event.queue
         walltime = job.walltime if event.walltime is None else event.walltime
         walltime = self._admission.walltime(queue, walltime)
         self._check(job, queue, walltime)
-        placed = job.state is State.PENDING
+        placed = job.state is JobState.PENDING
         if placed:
             self._promises.drop(job, now, "it was changed")
             core.lines[job.queue].discard(job.id)
@@ -61,43 +68,45 @@ class Alterations:
         if event.queue is not None and job.id in core.records.asks:
             core.dismiss(job.id)
             core.admit(job.id, self._admission.ask(job))
-        core.records.tell(Event(job.id, now, "altered", reason=_words(event)))
+        core.records.tell(JobEvent(job.id, now, "altered", reason=_words(event)))
         if placed:
             self._gate.arrive(job, now)
 
-    def _check(self, job: Job, queue: str, walltime: int | None) -> None:
+    def _check(self, job: QueueJob, queue: str, walltime: int | None) -> None:
         core = self._core
         if queue not in core.queues:
             raise UnknownQueue(f"there is no queue {queue}")
         if queue != job.queue and core.is_drained(queue):
-            raise Refused(f"queue {queue} is drained: it takes in no more jobs")
+            raise QueueRefused(f"queue {queue} is drained: it takes in no more jobs")
         refused = self._admission.refuses_change(replace(job, queue=queue, walltime=walltime))
         if refused:
-            raise Refused(f"job {job.id}: {refused}")
+            raise QueueRefused(f"job {job.id}: {refused}")
         if queue != job.queue:
             self._check_moved(replace(job, queue=queue))
 
-    def _check_moved(self, job: Job) -> None:
+    def _check_moved(self, job: QueueJob) -> None:
         """Whether a job could have been submitted to the queue that it is moved to."""
         refused = self._core.limits.refuses(job)
         if not refused and job.id in self._core.records.asks:
             refused = self._admission.judge(self._admission.ask(job))
         if refused:
-            raise Refused(f"job {job.id} cannot be moved to queue {job.queue}: {refused}")
+            raise QueueRefused(f"job {job.id} cannot be moved to queue {job.queue}: {refused}")
 
     def reshape(self, event: Reshape, now: int) -> None:
         """A job that waits asks for something else."""
         core, job = self._core, self._core.records.find(event.job)
         if job.state not in WAITING:
-            raise Refused(f"job {job.id} is {job.state.value}; only who waits can ask otherwise")
+            raise QueueRefused(
+                f"job {job.id} is {job.state.value}; only who waits can ask otherwise"
+            )
         if job.submission.array is not None:
-            raise Refused(f"job {job.id} is an array; its tasks are all alike")
+            raise QueueRefused(f"job {job.id} is an array; its tasks are all alike")
         before = job.submission
         if (before.request, before.size) == (event.request, event.size):
             return
         job.submission = replace(before, request=event.request, size=event.size)
         core.records.touch(job)
-        if job.state is State.GATHERING:
+        if job.state is JobState.GATHERING:
             return
         ask = self._admission.ask(job)
         reason = senseless(job.submission) or self._admission.judge(ask)
@@ -106,11 +115,11 @@ class Alterations:
         elif ask != core.records.asks[job.id]:
             self._ask_otherwise(job, ask, now)
 
-    def _ask_otherwise(self, job: Job, ask: Ask, now: int) -> None:
+    def _ask_otherwise(self, job: QueueJob, ask: PlanRequest, now: int) -> None:
         """Put another ask in the place of a job's old one."""
         core, reason = self._core, "it asks for something else"
-        core.records.tell(Event(job.id, now, "altered", reason=reason))
-        placed = job.state is State.PENDING
+        core.records.tell(JobEvent(job.id, now, "altered", reason=reason))
+        placed = job.state is JobState.PENDING
         if placed:
             self._promises.drop(job, now, reason)
             core.lines[job.queue].discard(job.id)
@@ -123,28 +132,28 @@ class Alterations:
 
     # -- running -------------------------------------------------------------------------------
 
-    def _extend(self, job: Job, walltime: int, now: int) -> None:
+    def _extend(self, job: QueueJob, walltime: int, now: int) -> None:
         """Give a running job more time (or less), if that breaks no promise."""
         refused = self._admission.refuses_walltime(job.queue, walltime)
         if refused:
-            raise Refused(f"job {job.id}: {refused}")
+            raise QueueRefused(f"job {job.id}: {refused}")
         assert job.start is not None  # noqa: S101 - it holds something
         deadline = job.start + walltime
         if deadline <= now:
-            raise Refused(f"job {job.id} has run {now - job.start} s already")
+            raise QueueRefused(f"job {job.id} has run {now - job.start} s already")
         core = self._core
         more = 0 if job.deadline is None else deadline - job.deadline
         amounts = core.records.amounts[job.id]
         refused = core.budgets.stops(job, amounts, more, now) if more > 0 else ""
         if refused:
-            raise Refused(f"job {job.id}: more time is too much for {refused}")
+            raise QueueRefused(f"job {job.id}: more time is too much for {refused}")
         if not core.room.prolong_if_free(job.id, deadline):
-            raise Refused(f"job {job.id}: more time would break promises made to others")
+            raise QueueRefused(f"job {job.id}: more time would break promises made to others")
         core.commit(job, amounts, more, now)
         if job.deadline is None or deadline < job.deadline:
             core.gained = core.freed = True
         job.walltime, job.deadline, job.expected = walltime, deadline, deadline
-        core.records.tell(Event(job.id, now, "altered", reason=f"walltime {walltime} s"))
+        core.records.tell(JobEvent(job.id, now, "altered", reason=f"walltime {walltime} s"))
 
 
 def _words(event: Alter) -> str:

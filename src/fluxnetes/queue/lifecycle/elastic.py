@@ -11,28 +11,28 @@ from dataclasses import replace
 import numpy as np
 
 from fluxnetes.match.gang.model import Gang
-from fluxnetes.match.planning import Found, times
+from fluxnetes.match.planning import Candidate, times
 from fluxnetes.queue.changes import Allocation
-from fluxnetes.queue.core import Core
-from fluxnetes.queue.errors import Refused
-from fluxnetes.queue.jobs import Job, Size
-from fluxnetes.queue.lifecycle.allocations import Holdings
-from fluxnetes.queue.plan.requests import Ask
+from fluxnetes.queue.core import QueueCore
+from fluxnetes.queue.errors import QueueRefused
+from fluxnetes.queue.jobs import ElasticSize, QueueJob
+from fluxnetes.queue.lifecycle.allocations import AllocationEdits
+from fluxnetes.queue.plan.requests import PlanRequest
 
 
-class Elastic:
+class ElasticGrowth:
     """Lets groups grow."""
 
-    def __init__(self, core: Core, holdings: Holdings) -> None:
+    def __init__(self, core: QueueCore, holdings: AllocationEdits) -> None:
         self._core = core
         self._holdings = holdings
 
-    def grow(self, job: Job, now: int) -> int:
+    def grow(self, job: QueueJob, now: int) -> int:
         """Add as many units as there is room for; returns how many."""
         core = self._core
         ask = core.records.asks[job.id]
         if ask.elastic is None:
-            raise Refused(f"job {job.id} has a fixed size")
+            raise QueueRefused(f"job {job.id} has a fixed size")
         held = job.size or ask.elastic.min
         most = ask.elastic.max - held
         left = core.duration(job) if job.deadline is None else job.deadline - now
@@ -46,7 +46,7 @@ class Elastic:
         self._add(job, held + added, found, now)
         return added
 
-    def _allowed(self, job: Job, more: Ask, most: int, left: int, now: int) -> int:
+    def _allowed(self, job: QueueJob, more: PlanRequest, most: int, left: int, now: int) -> int:
         """How many units more no limit and no budget stops."""
         core = self._core
         if job.queue not in core.limits.any and not core.budgets:
@@ -61,7 +61,7 @@ class Elastic:
             low, high = (low, middle - 1) if stopped or not amounts else (middle, high)
         return low
 
-    def _add(self, job: Job, size: int, found: Found, now: int) -> None:
+    def _add(self, job: QueueJob, size: int, found: Candidate, now: int) -> None:
         core = self._core
         before = core.allocations[job.id]
         engine = core.planning.engine
@@ -83,7 +83,7 @@ class Elastic:
         self._holdings.change(job, after, now)
 
 
-def _units_alone(ask: Ask, size: Size) -> Ask:
+def _units_alone(ask: PlanRequest, size: ElasticSize) -> PlanRequest:
     """One unit of an ask, without what it takes whatever its size."""
     request = ask.request
     if isinstance(request, Gang):

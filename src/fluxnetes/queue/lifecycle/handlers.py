@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from fluxnetes.queue.changes import QueueState
-from fluxnetes.queue.core import Core
-from fluxnetes.queue.errors import Refused, UnknownQueue
+from fluxnetes.queue.core import QueueCore
+from fluxnetes.queue.errors import QueueRefused, UnknownQueue
 from fluxnetes.queue.events import (
     Adopt,
     Alter,
@@ -38,44 +38,44 @@ from fluxnetes.queue.events import (
     TaskEnded,
     TasksEnded,
 )
-from fluxnetes.queue.jobs import Job, OnLoss
+from fluxnetes.queue.jobs import OnLoss, QueueJob
 from fluxnetes.queue.lifecycle.admission import Admission
-from fluxnetes.queue.lifecycle.allocations import Holdings
-from fluxnetes.queue.lifecycle.alter import Alterations
-from fluxnetes.queue.lifecycle.elastic import Elastic
-from fluxnetes.queue.lifecycle.nodes import Nodes
-from fluxnetes.queue.lifecycle.reseating import Reseating
-from fluxnetes.queue.lifecycle.tasks import Tasks
-from fluxnetes.queue.lifecycle.transitions import Life
-from fluxnetes.queue.order.gate import Gate
-from fluxnetes.queue.plan.promises import Promises
-from fluxnetes.queue.plan.windows import Windows
-from fluxnetes.queue.states import ENDED, HOLDING, WAITING, Cause, State
+from fluxnetes.queue.lifecycle.allocations import AllocationEdits
+from fluxnetes.queue.lifecycle.alter import JobAlterations
+from fluxnetes.queue.lifecycle.elastic import ElasticGrowth
+from fluxnetes.queue.lifecycle.nodes import NodeHandlers
+from fluxnetes.queue.lifecycle.reseating import TaskReseating
+from fluxnetes.queue.lifecycle.tasks import TaskHandlers
+from fluxnetes.queue.lifecycle.transitions import Transitions
+from fluxnetes.queue.order.gate import EligibilityGate
+from fluxnetes.queue.plan.promises import PromiseKeeper
+from fluxnetes.queue.plan.windows import WindowHandlers
+from fluxnetes.queue.states import ENDED, HOLDING, WAITING, EndCause, JobState
 
 
-class Handlers:
+class EventHandlers:
     """Takes in events."""
 
     def __init__(
         self,
-        core: Core,
-        life: Life,
-        gate: Gate,
-        promises: Promises,
-        windows: Windows,
+        core: QueueCore,
+        life: Transitions,
+        gate: EligibilityGate,
+        promises: PromiseKeeper,
+        windows: WindowHandlers,
     ) -> None:
         self._core = core
         self._life = life
         self.gate = gate
         self._promises = promises
         self._windows = windows
-        holdings = Holdings(core)
-        self._elastic = Elastic(core, holdings)
-        self._tasks = Tasks(core, holdings)
-        self._reseating = Reseating(core, self._tasks, holdings)
+        holdings = AllocationEdits(core)
+        self._elastic = ElasticGrowth(core, holdings)
+        self._tasks = TaskHandlers(core, holdings)
+        self._reseating = TaskReseating(core, self._tasks, holdings)
         self.admission = Admission(core, life, gate, windows)
-        alterations = Alterations(core, life, gate, promises, self.admission)
-        nodes = Nodes(core, life, self.admission, self._tasks)
+        alterations = JobAlterations(core, life, gate, promises, self.admission)
+        nodes = NodeHandlers(core, life, self.admission, self._tasks)
         self._handlers: dict[type, Callable[[Any, int], None]] = {
             Submit: lambda e, now: self.admission.submit(e.submission, now),
             Gathered: lambda e, now: self.admission.gathered(e.job, e.request, now),
@@ -115,81 +115,89 @@ class Handlers:
         reason = "held by its user"
         array = job.submission.array
         if array is not None and job.tasks_started >= array.tasks:
-            raise Refused(f"job {job.id}: all of its tasks were started; nothing is left to hold")
-        if job.state is State.PENDING:
+            raise QueueRefused(
+                f"job {job.id}: all of its tasks were started; nothing is left to hold"
+            )
+        if job.state is JobState.PENDING:
             self._life.pending_to_held(job, now, reason)
-        elif job.state is State.GATHERING:
+        elif job.state is JobState.GATHERING:
             job.submission = replace(job.submission, held=True)
             self._core.records.touch(job)
-        elif job.state is not State.HELD:
-            raise Refused(f"job {job.id} is {job.state.value}; only a job that waits can be held")
+        elif job.state is not JobState.HELD:
+            raise QueueRefused(
+                f"job {job.id} is {job.state.value}; only a job that waits can be held"
+            )
 
     def _release(self, event: Release, now: int) -> None:
         job = self._core.records.find(event.job)
-        if job.state is State.GATHERING:
+        if job.state is JobState.GATHERING:
             job.submission = replace(job.submission, held=False)
             self._core.records.touch(job)
-        elif job.state is State.HELD:
+        elif job.state is JobState.HELD:
             self._life.held_to_pending(job, now, "released")
         else:
-            raise Refused(f"job {job.id} is {job.state.value}, not held")
+            raise QueueRefused(f"job {job.id} is {job.state.value}, not held")
 
     def _cancel(self, event: Cancel, now: int) -> None:
         job = self._core.records.find(event.job)
         if job.state in ENDED:
-            raise Refused(f"job {job.id} has ended: {job.state.value}")
+            raise QueueRefused(f"job {job.id} has ended: {job.state.value}")
         tasks = sorted(self._core.records.children.get(job.id, ()))
         # The array first, or it would end as failed with the last of its tasks.
         for id in (job.id, *tasks):
             self._cancel_one(self._core.records.jobs[id], now, event.reason)
 
-    def _cancel_one(self, job: Job, now: int, reason: str) -> None:
+    def _cancel_one(self, job: QueueJob, now: int, reason: str) -> None:
         if job.state in WAITING:
             self._life.waiting_to_cancelled(job, now, reason)
-        elif job.state is State.ENDING:
-            job.cause, job.reason = Cause.CANCELLED, reason
+        elif job.state is JobState.ENDING:
+            job.cause, job.reason = EndCause.CANCELLED, reason
             self._core.records.touch(job)
         else:
-            self._life.send_away(job, now, Cause.CANCELLED, reason)
+            self._life.send_away(job, now, EndCause.CANCELLED, reason)
 
     # -- jobs that hold something --------------------------------------------------------------
 
     def _started(self, event: Started, now: int) -> None:
         job = self._core.records.find(event.job)
-        if job.state is State.ALLOCATED:
+        if job.state is JobState.ALLOCATED:
             self._life.allocated_to_running(job, now)
-        elif job.state not in (State.RUNNING, State.ENDING):
-            raise Refused(f"job {job.id} is {job.state.value}; it was given nothing to run on")
+        elif job.state not in (JobState.RUNNING, JobState.ENDING):
+            raise QueueRefused(f"job {job.id} is {job.state.value}; it was given nothing to run on")
 
     def _returned(self, event: Returned, now: int) -> None:
         job = self._core.records.find(event.job)
-        if job.state is State.ALLOCATED:
+        if job.state is JobState.ALLOCATED:
             if event.begin is not None:
                 job.submission = replace(job.submission, begin=event.begin)
             self._life.allocated_to_pending(job, now, event.reason)
-        elif job.cause is Cause.TIMED_OUT and job.running is None and job.state is State.ENDING:
+        elif (
+            job.cause is EndCause.TIMED_OUT and job.running is None and job.state is JobState.ENDING
+        ):
             # Its time went by before anything of it ran.
             self._life.ending_to_pending(job, now, event.reason)
         else:
-            raise Refused(f"job {job.id} is {job.state.value}, not allocated")
+            raise QueueRefused(f"job {job.id} is {job.state.value}, not allocated")
 
     def _ended(self, event: Ended, now: int) -> None:
         job = self._core.records.find(event.job)
         if job.state not in HOLDING:
-            raise Refused(f"job {job.id} is {job.state.value}; it holds nothing that could end")
+            raise QueueRefused(
+                f"job {job.id} is {job.state.value}; it holds nothing that could end"
+            )
         for victims in self._core.preempting.values():
             victims.discard(job.id)
-        if job.state is State.ENDING:
+        if job.state is JobState.ENDING:
             self._gone(job, now)
         elif event.ok:
             self._life.holding_to_completed(job, now, event.reason)
         else:
             self._life.holding_to_failed(job, now, event.reason or "it failed")
 
-    def _gone(self, job: Job, now: int) -> None:
+    def _gone(self, job: QueueJob, now: int) -> None:
         """A job that was told to go is gone."""
-        again = (job.cause is Cause.PREEMPTED and job.submission.requeue) or (
-            job.cause is Cause.LOST_NODES and job.submission.on_loss is OnLoss.REQUEUE
+        again = (job.cause is EndCause.PREEMPTED and job.submission.requeue) or (
+            job.cause is EndCause.LOST_NODES and job.submission.on_loss is OnLoss.REQUEUE
         )
         if again:
             self._life.ending_to_pending(job, now, f"requeued: {job.reason}")
@@ -203,7 +211,7 @@ class Handlers:
     def _tasks_ended(self, event: TasksEnded, now: int) -> None:
         job = self._core.records.find(event.job)
         if job.state not in HOLDING:
-            raise Refused(f"job {job.id} is {job.state.value}; none of its tasks is anywhere")
+            raise QueueRefused(f"job {job.id} is {job.state.value}; none of its tasks is anywhere")
         known = self._core.allocations[job.id].ended_tasks
         last = self._tasks.end(job, event.tasks, now)
         job.tasks_failed += len(event.failed.intersection(event.tasks) - known)
@@ -219,8 +227,8 @@ class Handlers:
 
     def _grow(self, event: Grow, now: int) -> None:
         job = self._core.records.find(event.job)
-        if job.state not in (State.ALLOCATED, State.RUNNING):
-            raise Refused(f"job {job.id} is {job.state.value}; only a job that runs can grow")
+        if job.state not in (JobState.ALLOCATED, JobState.RUNNING):
+            raise QueueRefused(f"job {job.id} is {job.state.value}; only a job that runs can grow")
         self._elastic.grow(job, now)
 
     def _remove_window(self, event: RemoveWindow, now: int) -> None:

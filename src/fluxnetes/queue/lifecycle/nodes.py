@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fluxnetes.queue.core import Core
+from fluxnetes.queue.core import QueueCore
 from fluxnetes.queue.events import (
     GraphChanged,
     NodesBack,
@@ -20,18 +20,20 @@ from fluxnetes.queue.events import (
     PartsLost,
 )
 from fluxnetes.queue.lifecycle.admission import Admission
-from fluxnetes.queue.lifecycle.tasks import Tasks
-from fluxnetes.queue.lifecycle.transitions import Life
-from fluxnetes.queue.states import Cause, State
+from fluxnetes.queue.lifecycle.tasks import TaskHandlers
+from fluxnetes.queue.lifecycle.transitions import Transitions
+from fluxnetes.queue.states import EndCause, JobState
 
 _NAMED = 5
 """So many nodes are named in a reason."""
 
 
-class Nodes:
+class NodeHandlers:
     """Takes in what happens to nodes."""
 
-    def __init__(self, core: Core, life: Life, admission: Admission, tasks: Tasks) -> None:
+    def __init__(
+        self, core: QueueCore, life: Transitions, admission: Admission, tasks: TaskHandlers
+    ) -> None:
         self._core = core
         self._life = life
         self._admission = admission
@@ -46,15 +48,17 @@ class Nodes:
         lost = set(nodes.tolist())
         for job in list(core.records.holding.values()):
             mine = core.planning.nodes.of(core.allocations[job.id].placement)
-            if job.state is not State.ENDING and not lost.isdisjoint(mine.tolist()):
-                self._life.send_away(job, now, Cause.LOST_NODES, "nodes that it ran on were lost")
+            if job.state is not JobState.ENDING and not lost.isdisjoint(mine.tolist()):
+                self._life.send_away(
+                    job, now, EndCause.LOST_NODES, "nodes that it ran on were lost"
+                )
         core.unsettled = f"nodes were lost: {_listed(event.nodes)}"
 
     def parts_lost(self, event: PartsLost, now: int) -> None:
         jobs = [self._core.records.find(id) for id in event.jobs]
         for job in jobs:
-            if job.state in (State.ALLOCATED, State.RUNNING):
-                self._life.send_away(job, now, Cause.LOST_NODES, event.reason)
+            if job.state in (JobState.ALLOCATED, JobState.RUNNING):
+                self._life.send_away(job, now, EndCause.LOST_NODES, event.reason)
 
     def back(self, event: NodesBack, now: int) -> None:
         nodes = self._core.planning.nodes
@@ -94,8 +98,8 @@ class Nodes:
 
     def _send_away_who_lost_something(self, now: int, reason: str) -> None:
         for job in list(self._core.records.holding.values()):
-            if self._tasks.lose_what_is_gone(job, now) and job.state is not State.ENDING:
-                self._life.send_away(job, now, Cause.LOST_NODES, reason)
+            if self._tasks.lose_what_is_gone(job, now) and job.state is not JobState.ENDING:
+                self._life.send_away(job, now, EndCause.LOST_NODES, reason)
 
 
 def _listed(names: Sequence[str]) -> str:

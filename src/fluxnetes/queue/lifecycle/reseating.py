@@ -14,29 +14,29 @@ import numpy as np
 
 from fluxnetes.graph.placement import Placement
 from fluxnetes.match.gang.model import Gang, Seats
-from fluxnetes.match.planning import Found
+from fluxnetes.match.planning import Candidate
 from fluxnetes.queue.changes import Allocation
-from fluxnetes.queue.core import Core
-from fluxnetes.queue.errors import Refused
-from fluxnetes.queue.jobs import Job
-from fluxnetes.queue.lifecycle.allocations import Holdings
-from fluxnetes.queue.lifecycle.tasks import Tasks
-from fluxnetes.queue.plan.requests import Ask
-from fluxnetes.queue.states import State
+from fluxnetes.queue.core import QueueCore
+from fluxnetes.queue.errors import QueueRefused
+from fluxnetes.queue.jobs import QueueJob
+from fluxnetes.queue.lifecycle.allocations import AllocationEdits
+from fluxnetes.queue.lifecycle.tasks import TaskHandlers
+from fluxnetes.queue.plan.requests import PlanRequest
+from fluxnetes.queue.states import JobState
 
 _NAMED = 5
 """So many tasks are named in a story."""
 
 
-class Reseating:
+class TaskReseating:
     """Moves tasks."""
 
-    def __init__(self, core: Core, tasks: Tasks, holdings: Holdings) -> None:
+    def __init__(self, core: QueueCore, tasks: TaskHandlers, holdings: AllocationEdits) -> None:
         self._core = core
         self._tasks = tasks
         self._holdings = holdings
 
-    def reseat(self, job: Job, tasks: Iterable[int], now: int) -> None:
+    def reseat(self, job: QueueJob, tasks: Iterable[int], now: int) -> None:
         """Give tasks other places, all of them; or raise Refused, and nothing has changed."""
         moved = sorted(set(tasks))
         self._check(job, moved)
@@ -58,22 +58,24 @@ class Reseating:
         self._holdings.change(job, after, now, self._words(moved, nodes))
         self._core.freed = self._core.gained = True
 
-    def _check(self, job: Job, tasks: Sequence[int]) -> None:
-        if job.state not in (State.ALLOCATED, State.RUNNING):
-            raise Refused(f"job {job.id} is {job.state.value}; only tasks that are there can move")
+    def _check(self, job: QueueJob, tasks: Sequence[int]) -> None:
+        if job.state not in (JobState.ALLOCATED, JobState.RUNNING):
+            raise QueueRefused(
+                f"job {job.id} is {job.state.value}; only tasks that are there can move"
+            )
         allocation = self._core.allocations[job.id]
         if not allocation.seats:
-            raise Refused(f"job {job.id} is no gang; its tasks cannot be moved one by one")
+            raise QueueRefused(f"job {job.id} is no gang; its tasks cannot be moved one by one")
         self._tasks.check(job, tasks, len(self._tasks.nodes(allocation)))
         ended = sorted(allocation.ended_tasks.intersection(tasks))
         if ended:
-            raise Refused(f"job {job.id}: task {ended[0]} has ended")
+            raise QueueRefused(f"job {job.id}: task {ended[0]} has ended")
 
     # -- looking for room ----------------------------------------------------------------------
 
     def _find(
-        self, job: Job, before: Allocation, left: Placement, moved: Sequence[int], now: int
-    ) -> Found:
+        self, job: QueueJob, before: Allocation, left: Placement, moved: Sequence[int], now: int
+    ) -> Candidate:
         """Where the tasks fit once they have left the places that they have."""
         core, ask = self._core, self._ask(before, moved)
         holder = core.room.holders[job.id]
@@ -87,9 +89,9 @@ class Reseating:
         reason = core.planning.why_not_now(ask.request) or "what is free is promised to others"
         core.planning.reduce(job.id, before.placement)
         core.room.resize(job.id, holder.ask, core.records.amounts[job.id])
-        raise Refused(f"job {job.id}: there is no other place for its tasks: {reason}")
+        raise QueueRefused(f"job {job.id}: there is no other place for its tasks: {reason}")
 
-    def _ask(self, allocation: Allocation, moved: Sequence[int]) -> Ask:
+    def _ask(self, allocation: Allocation, moved: Sequence[int]) -> PlanRequest:
         """What some tasks ask for, by shapes."""
         whole = self._core.records.asks[allocation.job]
         shapes = self._tasks.shapes(allocation.job)
@@ -98,9 +100,9 @@ class Reseating:
         )
         pairs = zip(numbers.tolist(), counts.tolist(), strict=True)
         asked = Gang(tuple(replace(shapes[number], count=count) for number, count in pairs))
-        return Ask(asked, whole.unit, len(moved), window=whole.window)
+        return PlanRequest(asked, whole.unit, len(moved), window=whole.window)
 
-    def _duration(self, job: Job, now: int) -> int:
+    def _duration(self, job: QueueJob, now: int) -> int:
         """How long a job is still there, for the planner."""
         core = self._core
         return core.duration(job) if job.deadline is None else max(1, job.deadline - now)
@@ -112,7 +114,7 @@ class Reseating:
         numbers = self._tasks.shape_numbers(allocation, moved).tolist()
         return [task for _, task in sorted(zip(numbers, moved, strict=True))]
 
-    def _together(self, left: Placement, found: Found) -> Placement:
+    def _together(self, left: Placement, found: Candidate) -> Placement:
         """What stays where it was, and what was found."""
         engine = self._core.planning.engine
         more = engine.placement(found.held, left.start, left.end, None)

@@ -17,19 +17,19 @@ from numpy.typing import NDArray
 from fluxnetes.graph.placement import Placement
 from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.queue.changes import Allocation
-from fluxnetes.queue.core import Core
-from fluxnetes.queue.errors import Refused
-from fluxnetes.queue.jobs import Job
-from fluxnetes.queue.lifecycle.allocations import Holdings
+from fluxnetes.queue.core import QueueCore
+from fluxnetes.queue.errors import QueueRefused
+from fluxnetes.queue.jobs import QueueJob
+from fluxnetes.queue.lifecycle.allocations import AllocationEdits
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
-class Tasks:
+class TaskHandlers:
     """Lets tasks end, and knows what each of them has."""
 
-    def __init__(self, core: Core, holdings: Holdings) -> None:
+    def __init__(self, core: QueueCore, holdings: AllocationEdits) -> None:
         self._core = core
         self._holdings = holdings
 
@@ -37,13 +37,13 @@ class Tasks:
         """The node of each task, as a row of the graph."""
         return allocation.task_nodes(self._core.planning.engine.graph)
 
-    def check(self, job: Job, tasks: Iterable[int], count: int) -> None:
+    def check(self, job: QueueJob, tasks: Iterable[int], count: int) -> None:
         """Refuse numbers that no task of a job has."""
         for task in tasks:
             if not 0 <= task < count:
-                raise Refused(f"job {job.id} has no task {task}; it has {count}")
+                raise QueueRefused(f"job {job.id} has no task {task}; it has {count}")
 
-    def end(self, job: Job, tasks: Iterable[int], now: int) -> bool:
+    def end(self, job: QueueJob, tasks: Iterable[int], now: int) -> bool:
         """Tasks are gone; True if none is left."""
         before = self._core.allocations[job.id]
         nodes = self.nodes(before)
@@ -59,7 +59,7 @@ class Tasks:
             self._core.freed = self._core.gained = True
         return False
 
-    def lose_what_is_gone(self, job: Job, now: int) -> bool:
+    def lose_what_is_gone(self, job: QueueJob, now: int) -> bool:
         """A job holds nothing of what the graph has no more; whether that is less than before."""
         before = self._core.allocations[job.id]
         position = self._core.planning.engine.tree.position

@@ -10,49 +10,51 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fluxnetes.graph.placement import Placement
-from fluxnetes.match.planning import Found
-from fluxnetes.queue.changes import Allocation, Event
-from fluxnetes.queue.core import Core
-from fluxnetes.queue.jobs import Job
-from fluxnetes.queue.plan.requests import Ask
-from fluxnetes.queue.states import WAITING, Cause, State, check_way
+from fluxnetes.match.planning import Candidate
+from fluxnetes.queue.changes import Allocation, JobEvent
+from fluxnetes.queue.core import QueueCore
+from fluxnetes.queue.jobs import QueueJob
+from fluxnetes.queue.plan.requests import PlanRequest
+from fluxnetes.queue.states import WAITING, EndCause, JobState, check_way
 
 OUTCOMES = {
-    Cause.CANCELLED: State.CANCELLED,
-    Cause.TIMED_OUT: State.TIMED_OUT,
-    Cause.PREEMPTED: State.CANCELLED,
-    Cause.LOST_NODES: State.FAILED,
+    EndCause.CANCELLED: JobState.CANCELLED,
+    EndCause.TIMED_OUT: JobState.TIMED_OUT,
+    EndCause.PREEMPTED: JobState.CANCELLED,
+    EndCause.LOST_NODES: JobState.FAILED,
 }
 """Where a job that was told to go arrives, unless it goes back to the queue."""
 
 
-class Life:
+class Transitions:
     """Moves jobs from state to state."""
 
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: QueueCore) -> None:
         self._core = core
-        self.became_eligible: Callable[[Job, int], None] = lambda job, now: None
+        self.became_eligible: Callable[[QueueJob, int], None] = lambda job, now: None
         """Told of every job that became pending; puts it in line or parks it."""
-        self.settled: Callable[[Job, int], None] = lambda job, now: None
+        self.settled: Callable[[QueueJob, int], None] = lambda job, now: None
         """Told of every job that started or ended; others may depend on it."""
 
     # -- coming --------------------------------------------------------------------------------
 
-    def nowhere_to_gathering(self, job: Job, now: int) -> None:
-        self._arrive(job, State.GATHERING, now, "its group is not complete")
+    def nowhere_to_gathering(self, job: QueueJob, now: int) -> None:
+        self._arrive(job, JobState.GATHERING, now, "its group is not complete")
 
-    def nowhere_to_held(self, job: Job, now: int) -> None:
-        self._arrive(job, State.HELD, now, "submitted on hold")
+    def nowhere_to_held(self, job: QueueJob, now: int) -> None:
+        self._arrive(job, JobState.HELD, now, "submitted on hold")
 
-    def nowhere_to_pending(self, job: Job, now: int, reason: str = "submitted") -> None:
-        self._arrive(job, State.PENDING, now, reason)
+    def nowhere_to_pending(self, job: QueueJob, now: int, reason: str = "submitted") -> None:
+        self._arrive(job, JobState.PENDING, now, reason)
         self.became_eligible(job, now)
 
-    def nowhere_to_rejected(self, job: Job, now: int, reason: str) -> None:
+    def nowhere_to_rejected(self, job: QueueJob, now: int, reason: str) -> None:
         self._core.records.jobs[job.id] = job
-        self._end(job, State.REJECTED, now, reason, new=True)
+        self._end(job, JobState.REJECTED, now, reason, new=True)
 
-    def nowhere_to_running(self, job: Job, ask: Ask, found: Found, start: int, now: int) -> None:
+    def nowhere_to_running(
+        self, job: QueueJob, ask: PlanRequest, found: Candidate, start: int, now: int
+    ) -> None:
         """It was found running, and has what it has."""
         core = self._core
         core.records.jobs[job.id] = job
@@ -65,10 +67,10 @@ class Life:
         amounts = core.planning.amounts(found)
         self._give(job, ask, found, amounts, (start, until), now)
         job.eligible = job.running = start
-        self._move(job, State.RUNNING, now, "found running", new=True)
+        self._move(job, JobState.RUNNING, now, "found running", new=True)
         self.settled(job, now)
 
-    def _arrive(self, job: Job, state: State, now: int, reason: str) -> None:
+    def _arrive(self, job: QueueJob, state: JobState, now: int, reason: str) -> None:
         self._core.records.jobs[job.id] = job
         if job.submission.array is not None:
             self._core.records.arrays[job.id] = job
@@ -76,7 +78,7 @@ class Life:
         self._know_owner(job, now)
         self._move(job, state, now, reason, new=True)
 
-    def _know_owner(self, job: Job, now: int) -> None:
+    def _know_owner(self, job: QueueJob, now: int) -> None:
         account = (job.namespace, job.user)
         usage = self._core.usage.know(account, now)
         if usage is not None:
@@ -84,45 +86,45 @@ class Life:
 
     # -- waiting -------------------------------------------------------------------------------
 
-    def gathering_to_pending(self, job: Job, now: int) -> None:
-        self._move(job, State.PENDING, now, "its group is complete")
+    def gathering_to_pending(self, job: QueueJob, now: int) -> None:
+        self._move(job, JobState.PENDING, now, "its group is complete")
         self.became_eligible(job, now)
 
-    def gathering_to_held(self, job: Job, now: int, reason: str) -> None:
-        self._move(job, State.HELD, now, reason)
+    def gathering_to_held(self, job: QueueJob, now: int, reason: str) -> None:
+        self._move(job, JobState.HELD, now, reason)
 
-    def pending_to_held(self, job: Job, now: int, reason: str) -> None:
+    def pending_to_held(self, job: QueueJob, now: int, reason: str) -> None:
         self._leave_line(job)
-        self._move(job, State.HELD, now, reason)
+        self._move(job, JobState.HELD, now, reason)
 
-    def held_to_pending(self, job: Job, now: int, reason: str) -> None:
-        self._move(job, State.PENDING, now, reason)
+    def held_to_pending(self, job: QueueJob, now: int, reason: str) -> None:
+        self._move(job, JobState.PENDING, now, reason)
         self.became_eligible(job, now)
 
-    def waiting_to_cancelled(self, job: Job, now: int, reason: str) -> None:
+    def waiting_to_cancelled(self, job: QueueJob, now: int, reason: str) -> None:
         self._stop_waiting(job)
-        self._end(job, State.CANCELLED, now, reason)
+        self._end(job, JobState.CANCELLED, now, reason)
 
-    def waiting_to_rejected(self, job: Job, now: int, reason: str) -> None:
+    def waiting_to_rejected(self, job: QueueJob, now: int, reason: str) -> None:
         self._stop_waiting(job)
-        self._end(job, State.REJECTED, now, reason)
+        self._end(job, JobState.REJECTED, now, reason)
 
-    def pending_to_completed(self, job: Job, now: int, reason: str) -> None:
+    def pending_to_completed(self, job: QueueJob, now: int, reason: str) -> None:
         """An array: all of its tasks ended well."""
         self._stop_waiting(job)
-        self._end(job, State.COMPLETED, now, reason)
+        self._end(job, JobState.COMPLETED, now, reason)
 
-    def pending_to_failed(self, job: Job, now: int, reason: str) -> None:
+    def pending_to_failed(self, job: QueueJob, now: int, reason: str) -> None:
         """An array: all of its tasks ended, and not all of them well."""
         self._stop_waiting(job)
-        self._end(job, State.FAILED, now, reason)
+        self._end(job, JobState.FAILED, now, reason)
 
-    def _stop_waiting(self, job: Job) -> None:
+    def _stop_waiting(self, job: QueueJob) -> None:
         assert job.state in WAITING  # noqa: S101 - the caller looked
         self._leave_line(job)
         self._core.limits.waits(job, -1)
 
-    def _leave_line(self, job: Job) -> None:
+    def _leave_line(self, job: QueueJob) -> None:
         """Whatever it was promised is free for others."""
         core = self._core
         core.lines[job.queue].discard(job.id)
@@ -134,7 +136,9 @@ class Life:
 
     # -- holding -------------------------------------------------------------------------------
 
-    def pending_to_allocated(self, job: Job, ask: Ask, found: Found, now: int, reason: str) -> None:
+    def pending_to_allocated(
+        self, job: QueueJob, ask: PlanRequest, found: Candidate, now: int, reason: str
+    ) -> None:
         """The job has what was found for it. The matcher may have it already."""
         core = self._core
         self._stop_waiting(job)
@@ -142,14 +146,14 @@ class Life:
         amounts = core.planning.amounts(found)
         core.room.enter(job.id, ask, until, amounts)
         self._give(job, ask, found, amounts, (now, until), now)
-        self._move(job, State.ALLOCATED, now, reason)
+        self._move(job, JobState.ALLOCATED, now, reason)
         self.settled(job, now)
 
     def _give(
         self,
-        job: Job,
-        ask: Ask,
-        found: Found,
+        job: QueueJob,
+        ask: PlanRequest,
+        found: Candidate,
         amounts: dict[str, int],
         span: tuple[int, int],
         now: int,
@@ -165,14 +169,14 @@ class Life:
         core.allocations[job.id] = allocation
         core.records.changes.allocations[job.id] = allocation
 
-    def _allocate(self, job: Job, found: Found, now: int, until: int) -> Placement:
+    def _allocate(self, job: QueueJob, found: Candidate, now: int, until: int) -> Placement:
         planning = self._core.planning
         known = planning.matcher.jobs.get(job.id)
         if known is not None:
             return known.placement
         return planning.allocate(job.id, found, now, min(until, planning.matcher.horizon))
 
-    def _hold(self, job: Job, amounts: dict[str, int], now: int) -> None:
+    def _hold(self, job: QueueJob, amounts: dict[str, int], now: int) -> None:
         core = self._core
         core.records.holding[job.id] = job
         core.records.amounts[job.id] = amounts
@@ -180,20 +184,20 @@ class Life:
         core.commit(job, amounts, 0 if job.deadline is None else max(0, job.deadline - now), now)
         self._use(job, core.rate(amounts), now)
 
-    def _use(self, job: Job, by: float, now: int) -> None:
+    def _use(self, job: QueueJob, by: float, now: int) -> None:
         usage = self._core.usage.change((job.namespace, job.user), by, now)
         self._core.records.changes.usage[job.namespace, job.user] = usage
 
-    def allocated_to_running(self, job: Job, now: int) -> None:
+    def allocated_to_running(self, job: QueueJob, now: int) -> None:
         job.running = now
-        self._move(job, State.RUNNING, now, "")
+        self._move(job, JobState.RUNNING, now, "")
 
-    def holding_to_ending(self, job: Job, now: int, cause: Cause, reason: str) -> None:
+    def holding_to_ending(self, job: QueueJob, now: int, cause: EndCause, reason: str) -> None:
         """Told to go; until it is gone its nodes are busy."""
         job.cause = cause
-        self._move(job, State.ENDING, now, reason)
+        self._move(job, JobState.ENDING, now, reason)
 
-    def send_away(self, job: Job, now: int, cause: Cause, reason: str) -> None:
+    def send_away(self, job: QueueJob, now: int, cause: EndCause, reason: str) -> None:
         """Tell a job to go. It is expected to be gone once its grace time is over."""
         core = self._core
         self.holding_to_ending(job, now, cause, reason)
@@ -202,44 +206,44 @@ class Life:
             self.expect(job, gone)
             core.gained = True
 
-    def expect(self, job: Job, until: int) -> None:
+    def expect(self, job: QueueJob, until: int) -> None:
         """The planner counts on a job to be gone by then."""
         job.expected = until
         self._core.room.prolong(job.id, until)
         self._core.records.touch(job)
 
-    def allocated_to_pending(self, job: Job, now: int, reason: str) -> None:
+    def allocated_to_pending(self, job: QueueJob, now: int, reason: str) -> None:
         """What was decided could not be carried out."""
         self._requeue(job, now, reason)
 
-    def holding_to_completed(self, job: Job, now: int, reason: str) -> None:
+    def holding_to_completed(self, job: QueueJob, now: int, reason: str) -> None:
         self._let_go(job, now)
-        self._end(job, State.COMPLETED, now, reason)
+        self._end(job, JobState.COMPLETED, now, reason)
 
-    def holding_to_failed(self, job: Job, now: int, reason: str) -> None:
+    def holding_to_failed(self, job: QueueJob, now: int, reason: str) -> None:
         self._let_go(job, now)
-        self._end(job, State.FAILED, now, reason)
+        self._end(job, JobState.FAILED, now, reason)
 
-    def ending_to_outcome(self, job: Job, now: int) -> None:
+    def ending_to_outcome(self, job: QueueJob, now: int) -> None:
         """Gone at last: cancelled, timed out or failed, as its cause says."""
         assert job.cause is not None  # noqa: S101 - set on the way into `ending`
         self._let_go(job, now)
         self._end(job, OUTCOMES[job.cause], now, job.reason)
 
-    def ending_to_pending(self, job: Job, now: int, reason: str) -> None:
+    def ending_to_pending(self, job: QueueJob, now: int, reason: str) -> None:
         """Preempted, or robbed of its nodes, and back in the queue with its age."""
         self._requeue(job, now, reason)
 
-    def _requeue(self, job: Job, now: int, reason: str) -> None:
+    def _requeue(self, job: QueueJob, now: int, reason: str) -> None:
         self._let_go(job, now)
         job.start = job.running = job.deadline = job.expected = job.cause = None
         job.size, job.restarts, job.backfilled = 0, job.restarts + 1, False
         job.tasks_failed = 0
         self._core.limits.waits(job, +1)
-        self._move(job, State.PENDING, now, reason)
+        self._move(job, JobState.PENDING, now, reason)
         self.became_eligible(job, now)
 
-    def _let_go(self, job: Job, now: int) -> None:
+    def _let_go(self, job: QueueJob, now: int) -> None:
         """Give back all that a job holds."""
         core = self._core
         core.planning.free(job.id)
@@ -255,7 +259,9 @@ class Life:
 
     # -- every one of them ---------------------------------------------------------------------
 
-    def _end(self, job: Job, state: State, now: int, reason: str, new: bool = False) -> None:
+    def _end(
+        self, job: QueueJob, state: JobState, now: int, reason: str, new: bool = False
+    ) -> None:
         job.end = now
         job.deadline = job.expected = None
         self._move(job, state, now, reason, new)
@@ -263,9 +269,11 @@ class Life:
         self._core.records.retire(job)
         self.settled(job, now)
 
-    def _move(self, job: Job, state: State, now: int, reason: str, new: bool = False) -> None:
+    def _move(
+        self, job: QueueJob, state: JobState, now: int, reason: str, new: bool = False
+    ) -> None:
         came_from = None if new else job.state
         check_way(job.id, came_from, state)
         job.state, job.reason = state, reason
-        event = Event(job.id, now, "transition", came_from, state, reason=reason)
+        event = JobEvent(job.id, now, "transition", came_from, state, reason=reason)
         self._core.records.tell(event)

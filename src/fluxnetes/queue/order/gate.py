@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from heapq import heappop, heappush
 
-from fluxnetes.queue.core import Core
-from fluxnetes.queue.jobs import After, Dependency, Job
-from fluxnetes.queue.lifecycle.transitions import Life
-from fluxnetes.queue.plan.requests import Ask
-from fluxnetes.queue.states import HOLDING, WAITING, State
+from fluxnetes.queue.core import QueueCore
+from fluxnetes.queue.jobs import Dependency, DependencyKind, QueueJob
+from fluxnetes.queue.lifecycle.transitions import Transitions
+from fluxnetes.queue.plan.requests import PlanRequest
+from fluxnetes.queue.states import HOLDING, WAITING, JobState
 
 
-class Gate:
+class EligibilityGate:
     """Parks jobs, and lets them into the line of their queue."""
 
-    def __init__(self, core: Core, life: Life) -> None:
+    def __init__(self, core: QueueCore, life: Transitions) -> None:
         self._core = core
         self._life = life
         self._begins: list[tuple[int, int]] = []
@@ -29,13 +29,13 @@ class Gate:
 
     # -- parking -------------------------------------------------------------------------------
 
-    def arrive(self, job: Job, now: int) -> None:
+    def arrive(self, job: QueueJob, now: int) -> None:
         """A job became pending and takes its place in the order."""
         job.ranked = self._core.records.step
         self._core.records.touch(job)
         self.place(job, now)
 
-    def place(self, job: Job, now: int) -> None:
+    def place(self, job: QueueJob, now: int) -> None:
         """Park a pending job, or let it into line."""
         core = self._core
         hopeless = self._hopeless(job)
@@ -53,7 +53,7 @@ class Gate:
             core.lines[job.queue].add(job, now)
             core.newcomers.append(job)
 
-    def _parked_for(self, job: Job, now: int) -> str:
+    def _parked_for(self, job: QueueJob, now: int) -> str:
         begin = job.submission.begin
         unmet = [d for d in job.submission.dependencies if not self._is_met(d)]
         for dependency in unmet:
@@ -80,7 +80,7 @@ class Gate:
 
     # -- dependencies --------------------------------------------------------------------------
 
-    def _outcome(self, id: int) -> State | None:
+    def _outcome(self, id: int) -> JobState | None:
         job = self._core.records.jobs.get(id)
         return job.state if job is not None else self._core.records.outcomes.get(id)
 
@@ -89,10 +89,10 @@ class Gate:
 
     def _is_met(self, dependency: Dependency) -> bool:
         state = self._outcome(dependency.job)
-        if dependency.kind is After.SUCCEEDED:
-            return state is State.COMPLETED
+        if dependency.kind is DependencyKind.SUCCEEDED:
+            return state is JobState.COMPLETED
         ended = dependency.job in self._core.records.outcomes
-        if dependency.kind is After.ENDED:
+        if dependency.kind is DependencyKind.ENDED:
             return ended
         return ended or state in HOLDING or self._has_tasks(dependency.job)
 
@@ -100,20 +100,20 @@ class Gate:
         job = self._core.records.jobs.get(id)
         return job is not None and job.tasks_started > 0
 
-    def _hopeless(self, job: Job) -> str:
+    def _hopeless(self, job: QueueJob) -> str:
         """Why what a job waits for can never come; empty if it can."""
         reservation = job.submission.reservation
         if reservation is not None and reservation not in self._core.windows:
             return f"advance reservation {reservation} is over"
         for dependency in job.submission.dependencies:
             state = self._core.records.outcomes.get(dependency.job)
-            if state is None or dependency.kind is After.ENDED:
+            if state is None or dependency.kind is DependencyKind.ENDED:
                 continue
-            if dependency.kind is After.SUCCEEDED and state is not State.COMPLETED:
+            if dependency.kind is DependencyKind.SUCCEEDED and state is not JobState.COMPLETED:
                 return f"it was to run after job {dependency.job} succeeded, and that {state.value}"
         return ""
 
-    def settle(self, job: Job, now: int) -> None:
+    def settle(self, job: QueueJob, now: int) -> None:
         """A job started or ended: look again at those that depend on it, and at its array."""
         self._retry_dependants(job.id, now)
         if job.parent is not None:
@@ -132,7 +132,7 @@ class Gate:
 
     # -- arrays --------------------------------------------------------------------------------
 
-    def _settle_array(self, task: Job, now: int) -> None:
+    def _settle_array(self, task: QueueJob, now: int) -> None:
         records = self._core.records
         assert task.parent is not None  # noqa: S101 - the caller looked
         array = records.jobs.get(task.parent)
@@ -140,13 +140,13 @@ class Gate:
             return
         if task.id in records.outcomes:
             records.children[array.id].discard(task.id)
-            array.tasks_failed += task.state is not State.COMPLETED
+            array.tasks_failed += task.state is not JobState.COMPLETED
             records.touch(array)
         elif task.index == 0:
             self._retry_dependants(array.id, now)
         self._rest_or_go_on(array, now)
 
-    def _rest_or_go_on(self, array: Job, now: int) -> None:
+    def _rest_or_go_on(self, array: QueueJob, now: int) -> None:
         spec = array.submission.array
         assert spec is not None  # noqa: S101 - it has tasks
         left = self._core.records.children[array.id]
@@ -156,10 +156,10 @@ class Gate:
             self._life.waiting_to_rejected(array, now, hopeless)
         elif self._is_array_at_rest(array):
             self._core.lines[array.queue].discard(array.id)
-        elif array.state is State.PENDING and array.id not in self._core.parked:
+        elif array.state is JobState.PENDING and array.id not in self._core.parked:
             self._core.lines[array.queue].add(array, now)
 
-    def _finish_array(self, array: Job, now: int) -> None:
+    def _finish_array(self, array: QueueJob, now: int) -> None:
         if array.tasks_failed:
             reason = f"{array.tasks_failed} of {array.tasks_started} tasks did not succeed"
             self._life.pending_to_failed(array, now, reason)
@@ -167,7 +167,7 @@ class Gate:
             reason = f"all {array.tasks_started} tasks succeeded"
             self._life.pending_to_completed(array, now, reason)
 
-    def _is_array_at_rest(self, job: Job) -> bool:
+    def _is_array_at_rest(self, job: QueueJob) -> bool:
         """Whether an array can start no further task just now."""
         spec = job.submission.array
         if spec is None:
@@ -178,7 +178,7 @@ class Gate:
 
     # -- limits --------------------------------------------------------------------------------
 
-    def stops(self, job: Job, now: int) -> str:
+    def stops(self, job: QueueJob, now: int) -> str:
         """Which limit or budget keeps a job in line from starting; empty if none does."""
         if not self.limits(job.queue):
             return ""
@@ -188,13 +188,13 @@ class Gate:
         """Whether any limit or budget can stop a job of a queue."""
         return queue in self._core.limits.any or bool(self._core.budgets)
 
-    def _stops(self, job: Job, amounts: dict[str, int], now: int) -> str:
+    def _stops(self, job: QueueJob, amounts: dict[str, int], now: int) -> str:
         core = self._core
         return core.limits.stops(job, amounts) or core.budgets.stops(
             job, amounts, job.walltime, now
         )
 
-    def largest(self, job: Job, ask: Ask, most: int, now: int) -> int:
+    def largest(self, job: QueueJob, ask: PlanRequest, most: int, now: int) -> int:
         """The largest size of an elastic job with which no limit and no budget stops it."""
         if ask.elastic is None or not self.limits(job.queue):
             return most

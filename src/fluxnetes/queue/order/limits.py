@@ -11,15 +11,15 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from fluxnetes.queue.changes import Spent
-from fluxnetes.queue.config import Budget, Cap, Config, QueueConfig
-from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.changes import BudgetRecord
+from fluxnetes.queue.config import BudgetConfig, LimitConfig, QueueConfig, SchedulerConfig
+from fluxnetes.queue.jobs import QueueJob
 
 Amounts = Mapping[str, int]
 
 
 @dataclass(slots=True)
-class Tally:
+class RunningTally:
     """What somebody has at this moment."""
 
     pending: int = 0
@@ -29,16 +29,16 @@ class Tally:
     promised_resources: dict[str, int] = field(default_factory=lambda: defaultdict(int))
 
 
-class Limits:
+class LimitTracker:
     """Counts what queues, users and namespaces have, and says what stops a job."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: SchedulerConfig) -> None:
         self._queues = {queue.name: queue for queue in config.queues}
-        self._tallies: dict[tuple[str, str, str], Tally] = defaultdict(Tally)
+        self._tallies: dict[tuple[str, str, str], RunningTally] = defaultdict(RunningTally)
         self.any = {q.name for q in config.queues if _capped(q)}
         """The queues that limit anything at all."""
 
-    def _of(self, job: Job) -> Iterator[tuple[str, Cap, Tally]]:
+    def _of(self, job: QueueJob) -> Iterator[tuple[str, LimitConfig, RunningTally]]:
         queue = self._queues[job.queue]
         for cap, kind, name in (
             (queue.cap, "queue", queue.name),
@@ -47,7 +47,7 @@ class Limits:
         ):
             yield f"{kind} {name}", cap, self._tallies[queue.name, kind, name]
 
-    def refuses(self, job: Job) -> str:
+    def refuses(self, job: QueueJob) -> str:
         """Why one more job may not even wait; empty if it may."""
         if job.queue not in self.any:
             return ""
@@ -56,7 +56,7 @@ class Limits:
                 return f"{who} may have {cap.pending} waiting jobs in {job.queue}, and has them"
         return ""
 
-    def stops(self, job: Job, amounts: Amounts) -> str:
+    def stops(self, job: QueueJob, amounts: Amounts) -> str:
         """Which limit keeps a job from starting; empty if none does."""
         if job.queue not in self.any:
             return ""
@@ -69,7 +69,7 @@ class Limits:
                 return reason
         return ""
 
-    def stops_growth(self, job: Job, more: Amounts) -> str:
+    def stops_growth(self, job: QueueJob, more: Amounts) -> str:
         """Which limit keeps a job that holds something from holding more; empty if none does."""
         if job.queue not in self.any:
             return ""
@@ -80,14 +80,14 @@ class Limits:
         """How many jobs of a queue wait."""
         return self._tallies[queue, "queue", queue].pending
 
-    def waits(self, job: Job, by: int) -> None:
+    def waits(self, job: QueueJob, by: int) -> None:
         if job.queue not in self.any:
             self._tallies[job.queue, "queue", job.queue].pending += by
             return
         for _, _, tally in self._of(job):
             tally.pending += by
 
-    def holds(self, job: Job, amounts: Amounts, by: int) -> None:
+    def holds(self, job: QueueJob, amounts: Amounts, by: int) -> None:
         if job.queue not in self.any:
             return
         for _, _, tally in self._of(job):
@@ -95,14 +95,14 @@ class Limits:
             for type, amount in amounts.items():
                 tally.resources[type] += by * amount
 
-    def changes(self, job: Job, type: str, by: int) -> None:
+    def changes(self, job: QueueJob, type: str, by: int) -> None:
         """A job holds more or less of one type."""
         if job.queue not in self.any:
             return
         for _, _, tally in self._of(job):
             tally.resources[type] += by
 
-    def promises(self, job: Job, amounts: Amounts, by: int) -> None:
+    def promises(self, job: QueueJob, amounts: Amounts, by: int) -> None:
         if job.queue not in self.any:
             return
         for _, _, tally in self._of(job):
@@ -112,11 +112,11 @@ class Limits:
 
 
 def _capped(queue: QueueConfig) -> bool:
-    empty = Cap()
+    empty = LimitConfig()
     return any(cap != empty for cap in (queue.cap, queue.per_user, queue.per_namespace))
 
 
-def _too_many(who: str, cap: Cap, tally: Tally, promised: bool) -> str:
+def _too_many(who: str, cap: LimitConfig, tally: RunningTally, promised: bool) -> str:
     # A promised job is itself among those counted as promised.
     ahead = 0 if promised else tally.promised
     if cap.running is not None and tally.running + ahead >= cap.running:
@@ -124,7 +124,9 @@ def _too_many(who: str, cap: Cap, tally: Tally, promised: bool) -> str:
     return ""
 
 
-def _too_much(who: str, cap: Cap, tally: Tally, amounts: Amounts, promised: bool) -> str:
+def _too_much(
+    who: str, cap: LimitConfig, tally: RunningTally, amounts: Amounts, promised: bool
+) -> str:
     for type, most in cap.resources.items():
         wanted = amounts.get(type, 0)
         kept = 0 if promised else tally.promised_resources.get(type, 0)
@@ -133,16 +135,16 @@ def _too_much(who: str, cap: Cap, tally: Tally, amounts: Amounts, promised: bool
     return ""
 
 
-class Budgets:
+class BudgetTracker:
     """Resource-hours by period: committed when a job starts, refunded when it ends early.
 
     What a job holds times the seconds it may still hold it is committed at any moment; so whoever
     grows or is given more time commits more, and whoever shrinks or ends early gets some back.
     """
 
-    def __init__(self, budgets: tuple[Budget, ...]) -> None:
+    def __init__(self, budgets: tuple[BudgetConfig, ...]) -> None:
         self._budgets = {budget.name: budget for budget in budgets}
-        self._spent: dict[str, Spent] = {}
+        self._spent: dict[str, BudgetRecord] = {}
         self._promised: dict[tuple[str, int], float] = defaultdict(float)
         """What jobs will commit that are promised a start, by budget and period."""
         self._promises: dict[int, list[tuple[tuple[str, int], float]]] = {}
@@ -150,26 +152,26 @@ class Budgets:
     def __bool__(self) -> bool:
         return bool(self._budgets)
 
-    def load(self, spent: Spent) -> None:
+    def load(self, spent: BudgetRecord) -> None:
         self._spent[spent.budget] = spent
 
-    def written(self) -> tuple[Spent, ...]:
+    def written(self) -> tuple[BudgetRecord, ...]:
         """What is spent of all budgets, each as it was last written down."""
         return tuple(self._spent.values())
 
-    def _of(self, job: Job) -> Iterator[Budget]:
+    def _of(self, job: QueueJob) -> Iterator[BudgetConfig]:
         for budget in self._budgets.values():
             if budget.queue not in (None, job.queue):
                 continue
             if budget.namespace in (None, job.namespace):
                 yield budget
 
-    def spent(self, budget: Budget, now: int) -> float:
+    def spent(self, budget: BudgetConfig, now: int) -> float:
         known = self._spent.get(budget.name)
         same = known is not None and known.period == now // budget.period
         return known.amount if known is not None and same else 0.0
 
-    def promises(self, job: Job, amounts: Amounts, start: int | None) -> None:
+    def promises(self, job: QueueJob, amounts: Amounts, start: int | None) -> None:
         """A job is promised a start, or another one; None: nothing any more."""
         for key, hours in self._promises.pop(job.id, ()):
             self._promised[key] -= hours
@@ -182,7 +184,7 @@ class Budgets:
         for key, hours in found:
             self._promised[key] += hours
 
-    def stops(self, job: Job, amounts: Amounts, seconds: int | None, now: int) -> str:
+    def stops(self, job: QueueJob, amounts: Amounts, seconds: int | None, now: int) -> str:
         """Which budget keeps a job from having so much (more) for so long; empty if none does."""
         for budget in self._of(job):
             if not amounts.get(budget.type, 0):
@@ -200,7 +202,7 @@ class Budgets:
                 )
         return ""
 
-    def commit(self, job: Job, amounts: Amounts, seconds: int, now: int) -> list[Spent]:
+    def commit(self, job: QueueJob, amounts: Amounts, seconds: int, now: int) -> list[BudgetRecord]:
         """Commit that a job has so much more for so long; less than nothing is a refund.
 
         Nothing is refunded of a period that is over.
@@ -215,15 +217,15 @@ class Budgets:
             changed.append(self._add(budget, hours, now))
         return changed
 
-    def settle(self, job: Job, amounts: Amounts, now: int) -> list[Spent]:
+    def settle(self, job: QueueJob, amounts: Amounts, now: int) -> list[BudgetRecord]:
         """A job is gone that held these amounts: refund what it did not use."""
         left = 0 if job.deadline is None else max(0, job.deadline - now)
         changed = self.commit(job, amounts, -left, now)
         job.commitments = {}
         return changed
 
-    def _add(self, budget: Budget, hours: float, now: int) -> Spent:
-        spent = Spent(budget.name, now // budget.period, self.spent(budget, now) + hours)
+    def _add(self, budget: BudgetConfig, hours: float, now: int) -> BudgetRecord:
+        spent = BudgetRecord(budget.name, now // budget.period, self.spent(budget, now) + hours)
         self._spent[budget.name] = spent
         return spent
 
@@ -232,5 +234,5 @@ class Budgets:
         return min(((now // b.period + 1) * b.period for b in self._budgets.values()), default=None)
 
 
-def _hours(budget: Budget, amounts: Amounts, seconds: int) -> float:
+def _hours(budget: BudgetConfig, amounts: Amounts, seconds: int) -> float:
     return amounts.get(budget.type, 0) * seconds / 3600

@@ -11,16 +11,16 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from fluxnetes.queue.config import Config
-from fluxnetes.queue.jobs import Job
-from fluxnetes.queue.order.usage import Ledger
+from fluxnetes.queue.config import SchedulerConfig
+from fluxnetes.queue.jobs import QueueJob
+from fluxnetes.queue.order.usage import UsageLedger
 
 Rank = tuple[int, float, int]
 """Minus the class, minus the score, and the number of arrival: smaller goes first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Factors:
+class PriorityFactors:
     """What a job's score is made of, each already with its weight."""
 
     priority: float
@@ -33,10 +33,12 @@ class Factors:
         return self.priority + self.fair_share + self.age + self.size
 
 
-class Order:
+class JobOrder:
     """Ranks jobs."""
 
-    def __init__(self, config: Config, usage: Ledger, part: Callable[[Job], float]) -> None:
+    def __init__(
+        self, config: SchedulerConfig, usage: UsageLedger, part: Callable[[QueueJob], float]
+    ) -> None:
         self._config = config
         self._usage = usage
         self._part = part
@@ -51,32 +53,32 @@ class Order:
         """Moves when somebody uses more or less, or came to share; ranks may then be others."""
         return self._usage.version
 
-    def factors(self, job: Job, now: int) -> Factors:
+    def factors(self, job: QueueJob, now: int) -> PriorityFactors:
         weights = self._config.weights
         share = self._usage.factor((job.namespace, job.user), now) if weights.fair_share else 0.0
-        return Factors(
+        return PriorityFactors(
             priority=weights.priority * job.priority,
             fair_share=weights.fair_share * share,
             age=weights.age * self._age(job, now),
             size=weights.size * self._part(job) if weights.size else 0.0,
         )
 
-    def _age(self, job: Job, now: int) -> float:
+    def _age(self, job: QueueJob, now: int) -> float:
         since = job.eligible if job.eligible is not None else now
         return min(1.0, max(0, now - since) / self._config.age_cap)
 
-    def rank(self, job: Job, now: int) -> Rank:
+    def rank(self, job: QueueJob, now: int) -> Rank:
         score = 0.0 if self._by_arrival else self.factors(job, now).score
         return (-job.submission.job_class, -score, job.arrival)
 
 
-class Line:
+class QueueLine:
     """The eligible jobs of one queue, in order."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: JobOrder) -> None:
         self._order = order
         self._ranks: dict[int, Rank] = {}
-        self._jobs: dict[int, Job] = {}
+        self._jobs: dict[int, QueueJob] = {}
         self._sorted: list[tuple[Rank, int]] = []
         self._asof = (-1, -1)
 
@@ -86,7 +88,7 @@ class Line:
     def __contains__(self, job: int) -> bool:
         return job in self._jobs
 
-    def add(self, job: Job, now: int) -> None:
+    def add(self, job: QueueJob, now: int) -> None:
         if job.id in self._jobs:
             return
         rank = self._order.rank(job, now)
@@ -111,7 +113,7 @@ class Line:
             self._sorted = sorted((r, id) for id, r in self._ranks.items())
         self._asof = asof
 
-    def in_order(self) -> Iterator[Job]:
+    def in_order(self) -> Iterator[QueueJob]:
         """Everybody, first to last, as of the last refresh; who left meanwhile is passed over."""
         for _, id in tuple(self._sorted):
             job = self._jobs.get(id)
@@ -122,5 +124,5 @@ class Line:
         """How many are before a job."""
         return bisect_left(self._sorted, (self._ranks[job], job))
 
-    def __iter__(self) -> Iterator[Job]:
+    def __iter__(self) -> Iterator[QueueJob]:
         return iter(self._jobs.values())

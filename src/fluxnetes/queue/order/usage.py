@@ -16,7 +16,7 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass
 
-from fluxnetes.queue.changes import Usage
+from fluxnetes.queue.changes import UsageRecord
 from fluxnetes.queue.config import FairShare
 
 Account = tuple[str, str]
@@ -24,7 +24,7 @@ Account = tuple[str, str]
 
 
 @dataclass(slots=True)
-class Meter:
+class UsageMeter:
     """The usage of one account: an amount as of a moment, and what is held since."""
 
     amount: float
@@ -32,47 +32,47 @@ class Meter:
     rate: float = 0.0
 
 
-class Ledger:
+class UsageLedger:
     """The usage of all accounts, and what follows from it."""
 
     def __init__(self, config: FairShare) -> None:
         self._config = config
-        self._meters: dict[Account, Meter] = {}
+        self._meters: dict[Account, UsageMeter] = {}
         self.version = 0
         self._factors: tuple[tuple[int, int], dict[Account, float]] = ((-1, -1), {})
 
-    def load(self, usage: Usage) -> None:
-        self._meters[usage.namespace, usage.user] = Meter(usage.amount, usage.at)
+    def load(self, usage: UsageRecord) -> None:
+        self._meters[usage.namespace, usage.user] = UsageMeter(usage.amount, usage.at)
 
-    def written(self) -> tuple[Usage, ...]:
+    def written(self) -> tuple[UsageRecord, ...]:
         """The usage of all accounts, each as it was last written down."""
-        return tuple(Usage(*account, m.amount, m.at) for account, m in self._meters.items())
+        return tuple(UsageRecord(*account, m.amount, m.at) for account, m in self._meters.items())
 
-    def know(self, account: Account, now: int) -> Usage | None:
+    def know(self, account: Account, now: int) -> UsageRecord | None:
         """Somebody is here to share, if only to wait so far; None: that was known."""
         if account in self._meters:
             return None
-        self._meters[account] = Meter(0.0, now)
+        self._meters[account] = UsageMeter(0.0, now)
         self.version += 1
-        return Usage(account[0], account[1], 0.0, now)
+        return UsageRecord(account[0], account[1], 0.0, now)
 
-    def change(self, account: Account, by: float, now: int) -> Usage:
+    def change(self, account: Account, by: float, now: int) -> UsageRecord:
         """An account holds so much more (or less) from now on."""
-        meter = self._meters.setdefault(account, Meter(0.0, now))
+        meter = self._meters.setdefault(account, UsageMeter(0.0, now))
         meter.amount, meter.at = self._read(meter, now), now
         meter.rate = max(0.0, meter.rate + by)
         self.version += 1
-        return Usage(account[0], account[1], meter.amount, now)
+        return UsageRecord(account[0], account[1], meter.amount, now)
 
     def resume(self, account: Account, by: float) -> None:
         """An account holds so much since it was last written down: after a restart."""
-        self._meters.setdefault(account, Meter(0.0, 0)).rate += by
+        self._meters.setdefault(account, UsageMeter(0.0, 0)).rate += by
 
     def used(self, account: Account, now: int) -> float:
         meter = self._meters.get(account)
         return 0.0 if meter is None else self._read(meter, now)
 
-    def _read(self, meter: Meter, now: int) -> float:
+    def _read(self, meter: UsageMeter, now: int) -> float:
         elapsed = now - meter.at
         if elapsed <= 0:
             return meter.amount

@@ -8,42 +8,42 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 
-from fluxnetes.queue.changes import Changes, Event
-from fluxnetes.queue.errors import UnknownJob
-from fluxnetes.queue.jobs import Job
-from fluxnetes.queue.plan.requests import Ask
-from fluxnetes.queue.states import ENDED, State
+from fluxnetes.queue.changes import Changes, JobEvent
+from fluxnetes.queue.errors import UnknownQueueJob
+from fluxnetes.queue.jobs import QueueJob
+from fluxnetes.queue.plan.requests import PlanRequest
+from fluxnetes.queue.states import ENDED, JobState
 
 _ENDED_KEPT = 1_000
 OUTCOMES_KEPT = 100_000
 
 
-class Records:
+class JobRecords:
     """All jobs that live, and some that did."""
 
     def __init__(self) -> None:
-        self.jobs: dict[int, Job] = {}
-        self.asks: dict[int, Ask] = {}
+        self.jobs: dict[int, QueueJob] = {}
+        self.asks: dict[int, PlanRequest] = {}
         self.amounts: dict[int, dict[str, int]] = {}
         """What jobs hold, by type."""
-        self.holding: dict[int, Job] = {}
+        self.holding: dict[int, QueueJob] = {}
         self.children: dict[int, set[int]] = defaultdict(set)
         """For each array its tasks that live."""
-        self.arrays: dict[int, Job] = {}
+        self.arrays: dict[int, QueueJob] = {}
         """Arrays that live; the ids after theirs belong to their tasks."""
         self.dependants: dict[int, set[int]] = defaultdict(set)
-        self.outcomes: dict[int, State] = {}
+        self.outcomes: dict[int, JobState] = {}
         """How jobs ended, for those that come later and depend on them."""
-        self.stories: dict[int, list[Event]] = {}
+        self.stories: dict[int, list[JobEvent]] = {}
         self.step = 0
         self.arrivals = 0
         self._changes = Changes()
         self._ended: deque[int] = deque()
 
-    def find(self, id: int) -> Job:
+    def find(self, id: int) -> QueueJob:
         job = self.jobs.get(id)
         if job is None:
-            raise UnknownJob(f"there is no job {id}")
+            raise UnknownQueueJob(f"there is no job {id}")
         return job
 
     def next_step(self) -> int:
@@ -64,19 +64,19 @@ class Records:
             self._changes = taken.set_aside_newcomers()
         return taken
 
-    def tell(self, event: Event) -> None:
+    def tell(self, event: JobEvent) -> None:
         """Add a line to a job's story; its record changed, too."""
         self._changes.events.append(event)
         self.stories.setdefault(event.job, []).append(event)
         self._changes.jobs[event.job] = self.jobs[event.job]
 
-    def touch(self, job: Job) -> None:
+    def touch(self, job: QueueJob) -> None:
         """A record changed in a way that is no story."""
         self._changes.jobs[job.id] = job
 
     # -- ends ----------------------------------------------------------------------------------
 
-    def retire(self, job: Job) -> None:
+    def retire(self, job: QueueJob) -> None:
         """A job ended; forget the oldest of those that did."""
         assert job.state in ENDED  # noqa: S101 - asked by transitions alone
         self.children.pop(job.id, None)

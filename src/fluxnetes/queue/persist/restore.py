@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fluxnetes.match.planning import Found
+from fluxnetes.match.planning import Candidate
 from fluxnetes.queue.changes import Allocation, QueueState, Snapshot
-from fluxnetes.queue.config import Config, QueueConfig
-from fluxnetes.queue.core import Core
-from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.config import QueueConfig, SchedulerConfig
+from fluxnetes.queue.core import QueueCore
+from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.queue.lifecycle.allocations import units_held
-from fluxnetes.queue.lifecycle.handlers import Handlers
+from fluxnetes.queue.lifecycle.handlers import EventHandlers
 from fluxnetes.queue.plan.base import Booking
 from fluxnetes.queue.plan.timeline import FOREVER
-from fluxnetes.queue.states import ENDED, WAITING, State
+from fluxnetes.queue.states import ENDED, WAITING, JobState
 
 
-def with_forgotten_queues(config: Config, snapshot: Snapshot) -> tuple[Config, list[QueueState]]:
+def with_forgotten_queues(
+    config: SchedulerConfig, snapshot: Snapshot
+) -> tuple[SchedulerConfig, list[QueueState]]:
     """A configuration with all queues in which jobs are, and the state of those it did not have.
 
     Such a queue starts nothing and takes nothing in; its jobs can be moved or cancelled.
@@ -33,7 +35,7 @@ def with_forgotten_queues(config: Config, snapshot: Snapshot) -> tuple[Config, l
     return replace(config, queues=queues), states
 
 
-def restore(core: Core, handlers: Handlers, snapshot: Snapshot, now: int) -> None:
+def restore(core: QueueCore, handlers: EventHandlers, snapshot: Snapshot, now: int) -> None:
     """Enter a snapshot into a queue that is still empty."""
     core.records.step = snapshot.step
     core.records.arrivals = snapshot.arrivals
@@ -58,12 +60,14 @@ def restore(core: Core, handlers: Handlers, snapshot: Snapshot, now: int) -> Non
         if job.state not in ENDED:
             _enter(core, handlers, job, allocations.get(job.id))
     for job in jobs:
-        if job.state is State.PENDING:
+        if job.state is JobState.PENDING:
             _line_up(core, handlers, job, now)
 
 
-def _enter(core: Core, handlers: Handlers, job: Job, allocation: Allocation | None) -> None:
-    if job.state is not State.GATHERING:
+def _enter(
+    core: QueueCore, handlers: EventHandlers, job: QueueJob, allocation: Allocation | None
+) -> None:
+    if job.state is not JobState.GATHERING:
         core.admit(job.id, handlers.admission.ask(job))
     if job.state in WAITING:
         core.limits.waits(job, +1)
@@ -74,7 +78,7 @@ def _enter(core: Core, handlers: Handlers, job: Job, allocation: Allocation | No
     # It may be expected to leave at another time than when it was placed.
     end = min(until, planning.matcher.horizon)
     planning.readmit(job.id, replace(allocation.placement, end=end))
-    amounts = planning.amounts(Found(planning.engine.held(allocation.placement)))
+    amounts = planning.amounts(Candidate(planning.engine.held(allocation.placement)))
     ask = core.records.asks[job.id]
     if ask.unit is not None:
         units, exact = units_held(core, ask, amounts)
@@ -88,7 +92,7 @@ def _enter(core: Core, handlers: Handlers, job: Job, allocation: Allocation | No
     core.usage.resume((job.namespace, job.user), core.rate(amounts))
 
 
-def _line_up(core: Core, handlers: Handlers, job: Job, now: int) -> None:
+def _line_up(core: QueueCore, handlers: EventHandlers, job: QueueJob, now: int) -> None:
     handlers.gate.place(job, now)
     plan, job.plan = job.plan, None
     if plan is not None and job.id in core.lines[job.queue]:

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from fluxnetes.queue.changes import Snapshot
-from fluxnetes.queue.core import Core
-from fluxnetes.queue.jobs import Job
-from fluxnetes.queue.persist.records import Records
+from fluxnetes.queue.core import QueueCore
+from fluxnetes.queue.jobs import QueueJob
+from fluxnetes.queue.persist.records import JobRecords
 from fluxnetes.queue.states import ENDED
 
 
-def take_snapshot(core: Core) -> Snapshot:
+def take_snapshot(core: QueueCore) -> Snapshot:
     """All that `restore` needs. Nothing in it changes when the queue does."""
     records = core.records
     return Snapshot(
@@ -32,7 +32,7 @@ def take_snapshot(core: Core) -> Snapshot:
     )
 
 
-def _needed(records: Records) -> Iterator[Job]:
+def _needed(records: JobRecords) -> Iterator[QueueJob]:
     """Jobs that have not ended, and what those wait for, as far as it is remembered."""
     jobs = records.jobs
     living = [job for job in jobs.values() if job.state not in ENDED]
@@ -41,6 +41,6 @@ def _needed(records: Records) -> Iterator[Job]:
     yield from (jobs[id] for id in sorted(wanted) if id in jobs and jobs[id].state in ENDED)
 
 
-def _copy(job: Job) -> Job:
+def _copy(job: QueueJob) -> QueueJob:
     """A record that nobody else changes; all but one of its values never change themselves."""
     return replace(job, commitments=dict(job.commitments))

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fluxnetes.queue.core import Core
-from fluxnetes.queue.jobs import Job
-from fluxnetes.queue.states import ENDED, HOLDING, WAITING, State
+from fluxnetes.queue.core import QueueCore
+from fluxnetes.queue.jobs import QueueJob
+from fluxnetes.queue.states import ENDED, HOLDING, WAITING, JobState
 
 
 class BrokenInvariant(AssertionError):  # noqa: N818 - reads better where it is raised
@@ -24,7 +24,7 @@ class BrokenInvariant(AssertionError):  # noqa: N818 - reads better where it is 
 class Validator:
     """Looks at a queue after every step."""
 
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: QueueCore) -> None:
         self._core = core
         self._excess: dict[int, int] = {}
         """What was held beyond what could be when somebody last looked, by row of the graph."""
@@ -58,12 +58,12 @@ def _need(holds: bool, what: str) -> None:
         raise BrokenInvariant(what)
 
 
-def _check_job(core: Core, job: Job) -> None:
+def _check_job(core: QueueCore, job: QueueJob) -> None:
     id = job.id
     holds = id in core.records.holding
     _need(holds == (job.state in HOLDING), f"job {id} is {job.state.value}; holding: {holds}")
     in_line = id in core.lines[job.queue] if job.queue in core.lines else False
-    _need(not in_line or job.state is State.PENDING, f"job {id} in line is {job.state.value}")
+    _need(not in_line or job.state is JobState.PENDING, f"job {id} in line is {job.state.value}")
     _need(not (in_line and id in core.parked), f"job {id} is in line and parked")
     _need(job.plan is None or in_line, f"job {id} has a plan but is not in line")
     _need((job.end is not None) == (job.state in ENDED), f"job {id}: end of a {job.state.value}")
@@ -73,11 +73,11 @@ def _check_job(core: Core, job: Job) -> None:
     if booking is not None and job.plan is not None:
         _need(booking.start == job.plan.start, f"job {id}: booked {booking.start}, {job.plan}")
     # What a group asks for is not known before it is complete.
-    unknown = job.state in ENDED or job.state is State.GATHERING
+    unknown = job.state in ENDED or job.state is JobState.GATHERING
     _need(unknown or id in core.records.asks, f"job {id} lives without an ask")
 
 
-def _check_agreement(core: Core) -> None:
+def _check_agreement(core: QueueCore) -> None:
     holding = set(core.records.holding)
     for what, ids in (
         ("the matcher", set(core.planning.matcher.jobs)),
@@ -88,7 +88,7 @@ def _check_agreement(core: Core) -> None:
         _need(ids == holding, f"{what} has {sorted(ids ^ holding)[:5]}, or lacks them")
 
 
-def _excess(core: Core) -> dict[int, int]:
+def _excess(core: QueueCore) -> dict[int, int]:
     """What jobs hold beyond what others leave them, by row of the graph."""
     engine = core.planning.engine
     held = np.zeros(len(engine.tree), np.int64)
@@ -103,12 +103,12 @@ def _excess(core: Core) -> dict[int, int]:
     return dict(zip(engine.tree.vertex[over].tolist(), excess[over].tolist(), strict=True))
 
 
-def _check_room(core: Core) -> None:
+def _check_room(core: QueueCore) -> None:
     if not core.room.by_rows and not core.unsettled and not core.crowded:
         _need(not core.room.is_overdrawn(), "more is promised than there is")
 
 
-def _check_limits(core: Core) -> None:
+def _check_limits(core: QueueCore) -> None:
     for name in core.queues:
         waiting = [j for j in core.records.jobs.values() if j.queue == name and j.state in WAITING]
         counted = core.limits.waiting(name)

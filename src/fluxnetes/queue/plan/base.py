@@ -24,70 +24,70 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
-from fluxnetes.match.planning import Found, Planning
-from fluxnetes.queue.plan.columns import Columns
-from fluxnetes.queue.plan.requests import Ask
-from fluxnetes.queue.plan.timeline import FOREVER, Needs, Timeline
+from fluxnetes.match.planning import Candidate, Planning
+from fluxnetes.queue.plan.columns import PlanColumns
+from fluxnetes.queue.plan.requests import PlanRequest
+from fluxnetes.queue.plan.timeline import FOREVER, CapacityTimeline, Needs
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class StartOption:
     """A time at which something fits and, by rows, where."""
 
     start: int
-    found: Found | None = None
+    found: Candidate | None = None
 
 
 @dataclass(slots=True)
 class Booking:
     """Room kept for a job that waits."""
 
-    ask: Ask
+    ask: PlanRequest
     start: int
     until: int
     needs: Needs
-    found: Found | None
+    found: Candidate | None
     claim: bool = False
 
 
 @dataclass(slots=True)
-class Holder:
+class RunningHold:
     """Who is there now, and until when the planner thinks so."""
 
-    ask: Ask
+    ask: PlanRequest
     until: int
     needs: Needs
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class WindowHold:
     """Nodes that are set aside for a time."""
 
     key: int
     name: str
     start: int
     until: int
-    found: Found
+    found: Candidate
 
 
-class Room(ABC):
+class CapacityPlan(ABC):
     """All jobs that hold or are promised room on one graph."""
 
     by_rows: bool
 
-    def __init__(self, planning: Planning, columns: Columns, now: int) -> None:
+    def __init__(self, planning: Planning, columns: PlanColumns, now: int) -> None:
         self.planning = planning
         self.columns = columns
         self.mistaken = False
         """Counting said that a job fits and the matcher found no place: do not count any more."""
-        self._timeline = Timeline(columns.capacity, now)
-        self._full_for: Ask | None = None
+        self._timeline = CapacityTimeline(columns.capacity, now)
+        self._full_for: PlanRequest | None = None
         """The ask for which there was no place at all a moment ago."""
-        self.holders: dict[int, Holder] = {}
+        self.holders: dict[int, RunningHold] = {}
         self._ends: list[tuple[int, int]] = []
         """When holders are expected to leave, as a heap; some entries are of the past."""
         self.bookings: dict[int, Booking] = {}
-        self.blocks: dict[str, Block] = {}
+        self.blocks: dict[str, WindowHold] = {}
 
     @property
     def now(self) -> int:
@@ -96,43 +96,45 @@ class Room(ABC):
     # -- questions -----------------------------------------------------------------------------
 
     @abstractmethod
-    def find_now(self, ask: Ask, duration: int) -> Found | None:
+    def find_now(self, ask: PlanRequest, duration: int) -> Candidate | None:
         """Where something fits from now on, beside everybody and all bookings."""
 
     @abstractmethod
-    def earliest(self, ask: Ask, duration: int, after: int, before: int = FOREVER) -> Spot | None:
+    def earliest(
+        self, ask: PlanRequest, duration: int, after: int, before: int = FOREVER
+    ) -> StartOption | None:
         """The first time at which something fits beside everybody and all bookings.
 
         None if there is none, or none before `before`.
         """
 
     @abstractmethod
-    def fits_at(self, ask: Ask, start: int, duration: int) -> Spot | None:
+    def fits_at(self, ask: PlanRequest, start: int, duration: int) -> StartOption | None:
         """Whether something fits at a given time beside everybody and all bookings."""
 
     @abstractmethod
-    def most_units(self, ask: Ask, duration: int) -> int:
+    def most_units(self, ask: PlanRequest, duration: int) -> int:
         """No more units than this can be had from now on, whatever the matcher says."""
 
     @abstractmethod
     def could_move(self, job: int) -> bool:
         """Whether a booking has any chance to start earlier; a quick no."""
 
-    def could_fit_now(self, ask: Ask, duration: int) -> bool:
+    def could_fit_now(self, ask: PlanRequest, duration: int) -> bool:
         """Whether sums alone speak against it; a quick no."""
         self._full_for = None
         if ask.window is not None:
             return True
         return self._suffices(self.columns.needs(ask), self.now, self.now + duration)
 
-    def refused_for(self, ask: Ask, duration: int) -> int:
+    def refused_for(self, ask: PlanRequest, duration: int) -> int:
         """The shortest time for which something that was refused need not be asked again."""
         return 1 if self._full_for is ask or not self.could_fit_now(ask, 1) else duration
 
     def _suffices(self, needs: Needs, start: int, until: int) -> bool:
         return self._timeline.fits(needs, start, until)
 
-    def largest_now(self, ask: Ask, duration: int, most: int) -> int:
+    def largest_now(self, ask: PlanRequest, duration: int, most: int) -> int:
         """The most units of an elastic ask that fit from now on; 0: not even its least."""
         assert ask.elastic is not None  # noqa: S101 - the caller looked
         low, high = ask.elastic.min, min(most, self.most_units(ask, duration))
@@ -147,7 +149,9 @@ class Room(ABC):
             middle = (low + high + 1) // 2
         return low
 
-    def fits_without(self, ask: Ask, start: int, duration: int, jobs: Sequence[int]) -> bool:
+    def fits_without(
+        self, ask: PlanRequest, start: int, duration: int, jobs: Sequence[int]
+    ) -> bool:
         """Whether something would fit at a time, beside all bookings, if some jobs were gone."""
         absent = [self.holders[job] for job in jobs]
         for holder in absent:
@@ -161,18 +165,18 @@ class Room(ABC):
 
     # -- those who are there -------------------------------------------------------------------
 
-    def enter(self, job: int, ask: Ask, until: int, amounts: Mapping[str, int]) -> None:
+    def enter(self, job: int, ask: PlanRequest, until: int, amounts: Mapping[str, int]) -> None:
         """A job is there; the matcher has it already."""
-        self._enter(job, Holder(ask, until, self.columns.needs_of(ask, amounts)))
+        self._enter(job, RunningHold(ask, until, self.columns.needs_of(ask, amounts)))
 
-    def enter_all(self, jobs: Iterable[tuple[int, Ask, int, Mapping[str, int]]]) -> None:
+    def enter_all(self, jobs: Iterable[tuple[int, PlanRequest, int, Mapping[str, int]]]) -> None:
         """All who are there, in a room that is empty so far."""
         for job, ask, until, amounts in jobs:
-            self._note(job, Holder(ask, until, self.columns.needs_of(ask, amounts)))
+            self._note(job, RunningHold(ask, until, self.columns.needs_of(ask, amounts)))
         holders = self.holders.values()
         self._timeline.take_until([h.until for h in holders], [h.needs for h in holders])
 
-    def _enter(self, job: int, holder: Holder) -> None:
+    def _enter(self, job: int, holder: RunningHold) -> None:
         self._note(job, holder)
         self._take(holder)
 
@@ -182,7 +186,7 @@ class Room(ABC):
         self._give(holder)
         return holder.until > self.now
 
-    def resize(self, job: int, ask: Ask, amounts: Mapping[str, int]) -> None:
+    def resize(self, job: int, ask: PlanRequest, amounts: Mapping[str, int]) -> None:
         """A job holds more or less than before, until the same time."""
         until = self.holders[job].until
         self.leave(job)
@@ -195,7 +199,7 @@ class Room(ABC):
         """A job is there for longer or less long than was thought."""
         holder = self.holders[job]
         self._give(holder)
-        self._enter(job, Holder(holder.ask, until, holder.needs))
+        self._enter(job, RunningHold(holder.ask, until, holder.needs))
         self.planning.prolong(job, self._bound(until))
 
     def prolong_if_free(self, job: int, until: int) -> bool:
@@ -210,11 +214,11 @@ class Room(ABC):
         """Whether some job is there that never ends; without one there is nothing to claim."""
         return any(holder.until >= FOREVER for holder in self.holders.values())
 
-    def remember(self, job: int, ask: Ask, until: int) -> None:
+    def remember(self, job: int, ask: PlanRequest, until: int) -> None:
         """A job is there, in a room that is about to be laid out anew."""
-        self._note(job, Holder(ask, until, ()))
+        self._note(job, RunningHold(ask, until, ()))
 
-    def _note(self, job: int, holder: Holder) -> None:
+    def _note(self, job: int, holder: RunningHold) -> None:
         self.holders[job] = holder
         if holder.until < FOREVER:
             heappush(self._ends, (holder.until, job))
@@ -243,10 +247,10 @@ class Room(ABC):
             heappop(self._ends)
         return None
 
-    def _take(self, holder: Holder) -> None:
+    def _take(self, holder: RunningHold) -> None:
         self._timeline.take(self.now, holder.until, holder.needs)
 
-    def _give(self, holder: Holder) -> None:
+    def _give(self, holder: RunningHold) -> None:
         self._timeline.give(self.now, holder.until, holder.needs)
 
     def _bound(self, until: int) -> int:
@@ -254,7 +258,7 @@ class Room(ABC):
 
     # -- bookings ------------------------------------------------------------------------------
 
-    def book(self, job: int, ask: Ask, spot: Spot, duration: int) -> None:
+    def book(self, job: int, ask: PlanRequest, spot: StartOption, duration: int) -> None:
         """Keep room for a job."""
         until = min(spot.start + duration, FOREVER)
         self.rebook(job, Booking(ask, spot.start, until, self.columns.needs(ask), spot.found))
@@ -276,17 +280,17 @@ class Room(ABC):
         """Book what was booked before, if its very place is still good; False: it has none."""
         return False
 
-    def place_kept(self, booking: Booking) -> Found | None:
+    def place_kept(self, booking: Booking) -> Candidate | None:
         """The very place that a booking had which is due now, if it has one that is still good."""
         return None
 
     @abstractmethod
-    def claim(self, job: int, ask: Ask, duration: int) -> bool:
+    def claim(self, job: int, ask: PlanRequest, duration: int) -> bool:
         """Keep what a job could have if all endless jobs ended now; False: not even then."""
 
-    def _without_endless(self) -> Timeline:
+    def _without_endless(self) -> CapacityTimeline:
         """The timeline as it were if endless jobs were not there."""
-        timeline = Timeline(self.columns.capacity, self.now)
+        timeline = CapacityTimeline(self.columns.capacity, self.now)
         for holder in self.holders.values():
             if holder.until < FOREVER:
                 timeline.take(self.now, holder.until, holder.needs)
@@ -294,7 +298,7 @@ class Room(ABC):
             timeline.take(booking.start, booking.until, booking.needs)
         return timeline
 
-    def squeeze(self, job: int, ask: Ask, duration: int) -> Found | None:
+    def squeeze(self, job: int, ask: PlanRequest, duration: int) -> Candidate | None:
         """Start a job now in the place of bookings that find another one.
 
         On success the job is allocated in the matcher. By counting, no booking has a place.
@@ -317,7 +321,7 @@ class Room(ABC):
         return self._timeline.overdrawn(self.now, FOREVER)
 
     @abstractmethod
-    def block(self, block: Block) -> None:
+    def block(self, block: WindowHold) -> None:
         """Set nodes aside."""
 
     @abstractmethod

@@ -16,29 +16,29 @@ from dataclasses import replace
 import numpy as np
 
 from fluxnetes.match.planning import Planning
-from fluxnetes.queue.changes import Window
-from fluxnetes.queue.core import Core
-from fluxnetes.queue.plan.base import Block, Holder, Room
-from fluxnetes.queue.plan.by_count import CountingRoom
-from fluxnetes.queue.plan.by_vertex import RowRoom
-from fluxnetes.queue.plan.columns import Columns, constraint_of
-from fluxnetes.queue.plan.promises import Promises
-from fluxnetes.queue.plan.requests import Ask
+from fluxnetes.queue.changes import NodeWindow
+from fluxnetes.queue.core import QueueCore
+from fluxnetes.queue.plan.base import CapacityPlan, RunningHold, WindowHold
+from fluxnetes.queue.plan.by_count import CountPlan
+from fluxnetes.queue.plan.by_vertex import VertexPlan
+from fluxnetes.queue.plan.columns import PlanColumns, constraint_of
+from fluxnetes.queue.plan.promises import PromiseKeeper
+from fluxnetes.queue.plan.requests import PlanRequest
 
 _BLOCK_KEYS = -(10**15)
 """Keys of blocks in the matcher are below this; those of bookings are the negated job ids."""
 
 
-def make_room(planning: Planning, columns: Columns, now: int) -> Room:
+def make_room(planning: Planning, columns: PlanColumns, now: int) -> CapacityPlan:
     """An empty room of the kind that the columns are for."""
-    kind = RowRoom if columns.by_rows else CountingRoom
+    kind = VertexPlan if columns.by_rows else CountPlan
     return kind(planning, columns, now)
 
 
-class Ground:
+class PlanBuilder:
     """Keeps the room fitting to what there is and what is asked."""
 
-    def __init__(self, core: Core, promises: Promises, *, count: bool = True) -> None:
+    def __init__(self, core: QueueCore, promises: PromiseKeeper, *, count: bool = True) -> None:
         self._core = core
         self._promises = promises
         self._never_count = not count
@@ -75,19 +75,19 @@ class Ground:
         self._promises.put_back(taken, now, reason)
         core.freed = core.gained = True
 
-    def _ask_of(self, holder: Holder) -> Ask:
+    def _ask_of(self, holder: RunningHold) -> PlanRequest:
         ask = holder.ask
         if ask.window is not None and ask.window not in self._core.windows:
             # Its reservation is over, and it is still there: like anybody.
             return replace(ask, window=None)
         return ask
 
-    def _columns(self, by_rows: bool) -> Columns:
+    def _columns(self, by_rows: bool) -> PlanColumns:
         core = self._core
         rows = by_rows or self._never_count or bool(core.windows)
         self._detour = not rows and not self._is_countable()
         asks = [kind.example for kind in core.kinds.values()]
-        return Columns(core.planning, asks, by_rows=rows or self._detour)
+        return PlanColumns(core.planning, asks, by_rows=rows or self._detour)
 
     def _is_countable(self) -> bool:
         """Whether all that jobs hold is up, open, theirs, and where they may be; elsewhere units
@@ -110,9 +110,9 @@ class Ground:
         nodes = core.planning.nodes.of(core.allocations[job].placement)
         return not core.planning.engine.allowed(constraint)[nodes].all()
 
-    def _block(self, room: Room, window: Window, key: int) -> None:
+    def _block(self, room: CapacityPlan, window: NodeWindow, key: int) -> None:
         planning = self._core.planning
         nodes = planning.nodes.named(window.nodes)
         if len(nodes):
             found = planning.nodes.whole(np.asarray(nodes))
-            room.block(Block(key, window.name, window.start, window.end, found))
+            room.block(WindowHold(key, window.name, window.start, window.end, found))

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from fluxnetes.match.planning import Found
-from fluxnetes.queue.plan.base import Block, Booking, Holder, Room, Spot
-from fluxnetes.queue.plan.requests import Ask
-from fluxnetes.queue.plan.timeline import FOREVER, Needs, Timeline
+from fluxnetes.match.planning import Candidate
+from fluxnetes.queue.plan.base import Booking, CapacityPlan, RunningHold, StartOption, WindowHold
+from fluxnetes.queue.plan.requests import PlanRequest
+from fluxnetes.queue.plan.timeline import FOREVER, CapacityTimeline, Needs
 
 
-class CountingRoom(Room):
+class CountPlan(CapacityPlan):
     """See the module `room`."""
 
     by_rows = False
-    _claimed: Timeline | None = None
+    _claimed: CapacityTimeline | None = None
     """The timeline without endless jobs and with claims; None: there are no claims."""
 
-    def find_now(self, ask: Ask, duration: int) -> Found | None:
+    def find_now(self, ask: PlanRequest, duration: int) -> Candidate | None:
         if not self.could_fit_now(ask, duration):
             return None
         found = self.planning.find_now_if_nothing_were_booked(ask.request)
         self.mistaken |= found is None
         return found
 
-    def earliest(self, ask: Ask, duration: int, after: int, before: int = FOREVER) -> Spot | None:
+    def earliest(
+        self, ask: PlanRequest, duration: int, after: int, before: int = FOREVER
+    ) -> StartOption | None:
         needs = self.columns.needs(ask)
         start = self._timeline.earliest(needs, duration, after)
         while start is not None and self._claimed is not None:
@@ -30,13 +32,13 @@ class CountingRoom(Room):
             if other == start:
                 break
             start = None if other is None else self._timeline.earliest(needs, duration, other)
-        return None if start is None or start >= before else Spot(start)
+        return None if start is None or start >= before else StartOption(start)
 
-    def fits_at(self, ask: Ask, start: int, duration: int) -> Spot | None:
+    def fits_at(self, ask: PlanRequest, start: int, duration: int) -> StartOption | None:
         fits = self._suffices(self.columns.needs(ask), start, start + duration)
-        return Spot(start) if fits else None
+        return StartOption(start) if fits else None
 
-    def most_units(self, ask: Ask, duration: int) -> int:
+    def most_units(self, ask: PlanRequest, duration: int) -> int:
         column = self.columns.column_of_unit(ask)
         timelines = [t for t in (self._timeline, self._claimed) if t is not None]
         return min(t.least(column, self.now, self.now + duration) for t in timelines)
@@ -58,7 +60,7 @@ class CountingRoom(Room):
 
     # -- claims --------------------------------------------------------------------------------
 
-    def claim(self, job: int, ask: Ask, duration: int) -> bool:
+    def claim(self, job: int, ask: PlanRequest, duration: int) -> bool:
         needs = self.columns.needs(ask)
         claimed = self._claimed if self._claimed is not None else self._without_endless()
         start = claimed.earliest(needs, duration, self.now)
@@ -68,12 +70,12 @@ class CountingRoom(Room):
         self.rebook(job, Booking(ask, start, FOREVER, needs, None, claim=True))
         return True
 
-    def _take(self, holder: Holder) -> None:
+    def _take(self, holder: RunningHold) -> None:
         super()._take(holder)
         if self._claimed is not None and holder.until < FOREVER:
             self._claimed.take(self.now, holder.until, holder.needs)
 
-    def _give(self, holder: Holder) -> None:
+    def _give(self, holder: RunningHold) -> None:
         super()._give(holder)
         if self._claimed is not None and holder.until < FOREVER:
             self._claimed.give(self.now, holder.until, holder.needs)
@@ -105,7 +107,7 @@ class CountingRoom(Room):
             if not any(booking.claim for booking in self.bookings.values()):
                 self._claimed = None
 
-    def block(self, block: Block) -> None:
+    def block(self, block: WindowHold) -> None:
         raise AssertionError("nodes can be set aside only where places are known")
 
     def dissolve(self) -> None:

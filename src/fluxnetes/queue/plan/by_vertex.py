@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from fluxnetes.match.engine.closure import Held
-from fluxnetes.match.planning import Found
-from fluxnetes.queue.plan.base import Block, Booking, Room, Spot
-from fluxnetes.queue.plan.requests import Ask
+from fluxnetes.match.engine.closure import HeldVertices
+from fluxnetes.match.planning import Candidate
+from fluxnetes.queue.plan.base import Booking, CapacityPlan, StartOption, WindowHold
+from fluxnetes.queue.plan.requests import PlanRequest
 from fluxnetes.queue.plan.timeline import FOREVER
 
 _NEAR = 6
@@ -25,14 +25,14 @@ _NOBODY = -(10**14)
 Bookings = Sequence[tuple[int, Booking]]
 
 
-class RowRoom(Room):
+class VertexPlan(CapacityPlan):
     """See the module `room`. In the matcher a booking's key is its job's id, negated."""
 
     by_rows = True
 
     # -- questions -----------------------------------------------------------------------------
 
-    def find_now(self, ask: Ask, duration: int) -> Found | None:
+    def find_now(self, ask: PlanRequest, duration: int) -> Candidate | None:
         now, until = self.now, self.now + duration
         if ask.window is not None:
             return self._find_inside(ask, now, until)
@@ -45,13 +45,15 @@ class RowRoom(Room):
             return found
         return self.planning.find_now(ask.request, now, until)
 
-    def _is_clear(self, found: Found, until: int) -> bool:
+    def _is_clear(self, found: Candidate, until: int) -> bool:
         """Whether something that fits now meets no booking; False also if that is hard to say."""
         if len(self.bookings) > _FEW:
             return False
         return not self._meets_a_block(found, until) and not self._met(found, self.now, until)
 
-    def earliest(self, ask: Ask, duration: int, after: int, before: int = FOREVER) -> Spot | None:
+    def earliest(
+        self, ask: PlanRequest, duration: int, after: int, before: int = FOREVER
+    ) -> StartOption | None:
         if ask.window is not None:
             return self._earliest_inside(ask, duration, after)
         start = self._timeline.earliest(self.columns.needs(ask), duration, after)
@@ -66,7 +68,7 @@ class RowRoom(Room):
         ends |= {b.until for b in self.blocks.values()}
         return [first, *sorted(t for t in ends if first < t < FOREVER)]
 
-    def _search(self, ask: Ask, duration: int, moments: list[int]) -> Spot | None:
+    def _search(self, ask: PlanRequest, duration: int, moments: list[int]) -> StartOption | None:
         """The first moment at which something fits.
 
         Near moments are tried one by one. Far ones are searched by halves, as though what fits at
@@ -78,7 +80,7 @@ class RowRoom(Room):
                 spot = self._squeeze_in(ask, moment, duration)
             if spot is not None:
                 return spot
-        best: Spot | None = None
+        best: StartOption | None = None
         low, high = _NEAR, len(moments)
         while low < high:
             middle = (low + high) // 2
@@ -89,7 +91,7 @@ class RowRoom(Room):
                 best, high = spot, middle
         return best
 
-    def fits_at(self, ask: Ask, start: int, duration: int) -> Spot | None:
+    def fits_at(self, ask: PlanRequest, start: int, duration: int) -> StartOption | None:
         until = start + duration
         if ask.window is not None:
             found = self._find_inside(ask, start, until)
@@ -97,14 +99,14 @@ class RowRoom(Room):
             found = self._find_at(ask, start, until)
         else:
             found = None
-        return None if found is None else Spot(start, found)
+        return None if found is None else StartOption(start, found)
 
-    def _find_at(self, ask: Ask, start: int, until: int) -> Found | None:
+    def _find_at(self, ask: PlanRequest, start: int, until: int) -> Candidate | None:
         if start <= self.now:
             return self.planning.find_now(ask.request, start, until)
         return self.planning.find_later(ask.request, start, until)
 
-    def most_units(self, ask: Ask, duration: int) -> int:
+    def most_units(self, ask: PlanRequest, duration: int) -> int:
         return FOREVER
 
     def could_move(self, job: int) -> bool:
@@ -113,7 +115,7 @@ class RowRoom(Room):
 
     # -- inside an advance reservation ---------------------------------------------------------
 
-    def _find_inside(self, ask: Ask, start: int, until: int) -> Found | None:
+    def _find_inside(self, ask: PlanRequest, start: int, until: int) -> Candidate | None:
         block = self.blocks.get(ask.window or "")
         if block is None or start < block.start or until > block.until:
             return None
@@ -123,14 +125,14 @@ class RowRoom(Room):
         finally:
             self.planning.book(block.key, block.found, block.start, block.until)
 
-    def _earliest_inside(self, ask: Ask, duration: int, after: int) -> Spot | None:
+    def _earliest_inside(self, ask: PlanRequest, duration: int, after: int) -> StartOption | None:
         block = self.blocks.get(ask.window or "")
         if block is None:
             return None
         for moment in self._moments(max(after, block.start)):
             found = self._find_inside(ask, moment, moment + duration)
             if found is not None:
-                return Spot(moment, found)
+                return StartOption(moment, found)
         return None
 
     # -- bookings ------------------------------------------------------------------------------
@@ -156,7 +158,7 @@ class RowRoom(Room):
         self.rebook(job, replace(booking, needs=self.columns.needs(booking.ask)))
         return True
 
-    def place_kept(self, booking: Booking) -> Found | None:
+    def place_kept(self, booking: Booking) -> Candidate | None:
         # A claim is room of endless jobs, and so seems to take more than there is beside them.
         claims = [-job for job, other in self.bookings.items() if other.claim]
         with self.planning.absent(claims):
@@ -175,7 +177,7 @@ class RowRoom(Room):
         finally:
             self.planning.book(block.key, block.found, block.start, block.until)
 
-    def claim(self, job: int, ask: Ask, duration: int) -> bool:
+    def claim(self, job: int, ask: PlanRequest, duration: int) -> bool:
         needs = self.columns.needs(ask)
         start = self._without_endless().earliest(needs, duration, self.now)
         found = None if start is None else self._find_without_endless(ask, start, duration)
@@ -184,14 +186,16 @@ class RowRoom(Room):
         self.rebook(job, Booking(ask, start, FOREVER, needs, found, claim=True))
         return True
 
-    def _find_without_endless(self, ask: Ask, start: int, duration: int) -> Found | None:
+    def _find_without_endless(
+        self, ask: PlanRequest, start: int, duration: int
+    ) -> Candidate | None:
         endless = [job for job, holder in self.holders.items() if holder.until >= FOREVER]
         with self.planning.absent(endless):
             return self._find_at(ask, start, start + duration)
 
     # -- making way ----------------------------------------------------------------------------
 
-    def squeeze(self, job: int, ask: Ask, duration: int) -> Found | None:
+    def squeeze(self, job: int, ask: PlanRequest, duration: int) -> Candidate | None:
         if ask.window is not None or self._full_for is ask:
             return None
         until = self.now + duration
@@ -206,7 +210,7 @@ class RowRoom(Room):
         self._witness_again(before)
         return None
 
-    def _squeeze_in(self, ask: Ask, start: int, duration: int) -> Spot | None:
+    def _squeeze_in(self, ask: PlanRequest, start: int, duration: int) -> StartOption | None:
         """A spot at a time for which sums suffice, if bookings find other places."""
         until = start + duration
         met = [j for j, b in self.bookings.items() if b.start < until and b.until > start]
@@ -220,11 +224,11 @@ class RowRoom(Room):
             found = None
             self._witness_again(before)
         self.planning.unbook(_NOBODY)
-        return None if found is None else Spot(start, found)
+        return None if found is None else StartOption(start, found)
 
     def prolong_if_free(self, job: int, until: int) -> bool:
         before = self.holders[job].until
-        mine = Found(self.planning.engine.held(self.planning.matcher.jobs[job].placement))
+        mine = Candidate(self.planning.engine.held(self.planning.matcher.jobs[job].placement))
         if self._runs_into_a_block(job, mine, until):
             return False
         if not super().prolong_if_free(job, until):
@@ -236,7 +240,7 @@ class RowRoom(Room):
         self.prolong(job, before)
         return False
 
-    def _runs_into_a_block(self, job: int, mine: Found, until: int) -> bool:
+    def _runs_into_a_block(self, job: int, mine: Candidate, until: int) -> bool:
         """Whether a job that stays longer would be on nodes set aside, other than for itself."""
         start, own = self.holders[job].until, self.holders[job].ask.window
         return any(
@@ -249,7 +253,7 @@ class RowRoom(Room):
     def _by_start(self, job: int) -> tuple[int, int]:
         return (self.bookings[job].start, job)
 
-    def _met(self, found: Found, start: int, until: int) -> list[int]:
+    def _met(self, found: Candidate, start: int, until: int) -> list[int]:
         """The bookings that something would meet, those that start first in front."""
         met = [
             job
@@ -274,7 +278,7 @@ class RowRoom(Room):
             self._witness(job, replace(booking, found=found))
         return True
 
-    def _another_witness(self, booking: Booking) -> Found | None:
+    def _another_witness(self, booking: Booking) -> Candidate | None:
         if booking.claim:
             start = max(booking.start, self.now)
             return self._find_without_endless(booking.ask, start, FOREVER // 2)
@@ -290,11 +294,11 @@ class RowRoom(Room):
 
     # -- blocks --------------------------------------------------------------------------------
 
-    def block(self, block: Block) -> None:
+    def block(self, block: WindowHold) -> None:
         self.blocks[block.name] = block
         self.planning.book(block.key, block.found, block.start, block.until)
 
-    def _meets_a_block(self, found: Found, until: int) -> bool:
+    def _meets_a_block(self, found: Candidate, until: int) -> bool:
         return any(b.start < until and _meet(b.found, found) for b in self.blocks.values())
 
     def follow(self) -> bool:
@@ -309,13 +313,13 @@ class RowRoom(Room):
             self.planning.unbook(block.key)
 
 
-def _meet(one: Found | None, other: Found) -> bool:
+def _meet(one: Candidate | None, other: Candidate) -> bool:
     """Whether two would get in each other's way: one holds for itself what the other uses."""
     if one is None:
         return False
     return _uses(one.held, other.held) or _uses(other.held, one.held)
 
 
-def _uses(one: Held, other: Held) -> bool:
+def _uses(one: HeldVertices, other: HeldVertices) -> bool:
     mine = one.position[one.exclusive]
     return bool(np.isin(mine, other.position, assume_unique=True).any())

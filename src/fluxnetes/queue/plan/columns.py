@@ -15,24 +15,24 @@ from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.match.gang.model import Gang
 from fluxnetes.match.planning import Planning
 from fluxnetes.queue.jobs import Request
-from fluxnetes.queue.plan.requests import Ask
+from fluxnetes.queue.plan.requests import PlanRequest
 from fluxnetes.queue.plan.timeline import Needs
 
 
-class Columns:
+class PlanColumns:
     """Which column is what, and how much there is of it."""
 
-    def __init__(self, planning: Planning, asks: Iterable[Ask], *, by_rows: bool) -> None:
+    def __init__(self, planning: Planning, asks: Iterable[PlanRequest], *, by_rows: bool) -> None:
         self._planning = planning
         self._units: dict[Request, int] = {}
         self._types: dict[str, int] = {}
-        self._needs: dict[Ask, Needs] = {}
+        self._needs: dict[PlanRequest, Needs] = {}
         self.capacity: list[int] = []
         self.by_rows = by_rows or not self._count(list(asks))
         if self.by_rows:
             self._sum_up()
 
-    def covers(self, ask: Ask) -> bool:
+    def covers(self, ask: PlanRequest) -> bool:
         """Whether an ask can be planned with these columns."""
         if self.by_rows:
             return True
@@ -40,7 +40,7 @@ class Columns:
             return False
         return all(type in self._types for type, _ in ask.shared)
 
-    def needs(self, ask: Ask) -> Needs:
+    def needs(self, ask: PlanRequest) -> Needs:
         """What an ask takes, by column."""
         if ask.window is not None:
             return ()
@@ -51,21 +51,21 @@ class Columns:
             known = self._needs[ask] = self._least(ask) if self.by_rows else self._units_of(ask)
         return known
 
-    def needs_of(self, ask: Ask, amounts: Mapping[str, int]) -> Needs:
+    def needs_of(self, ask: PlanRequest, amounts: Mapping[str, int]) -> Needs:
         """What a job takes that holds these amounts."""
         if not self.by_rows or ask.window is not None:
             return self.needs(ask)
         return self._by_type(amounts)
 
-    def column_of_unit(self, ask: Ask) -> int:
+    def column_of_unit(self, ask: PlanRequest) -> int:
         assert ask.unit is not None  # noqa: S101 - asked only where units are counted
         return self._units[ask.unit]
 
-    def _units_of(self, ask: Ask) -> Needs:
+    def _units_of(self, ask: PlanRequest) -> Needs:
         shared = ((self._types[type], amount) for type, amount in ask.shared)
         return ((self.column_of_unit(ask), ask.count), *shared)
 
-    def _least(self, ask: Ask) -> Needs:
+    def _least(self, ask: PlanRequest) -> Needs:
         return self._by_type(self._planning.least(ask.request))
 
     def _by_type(self, amounts: Mapping[str, int]) -> Needs:
@@ -80,7 +80,7 @@ class Columns:
 
     # -- building ------------------------------------------------------------------------------
 
-    def _count(self, asks: list[Ask]) -> bool:
+    def _count(self, asks: list[PlanRequest]) -> bool:
         """Lay out columns of units; False if that cannot be exact."""
         units = {ask.unit for ask in asks}
         if None in units or not _apart(self._planning, units):

@@ -9,10 +9,10 @@ ordered, so nobody can be made to go by a job that it made go itself.
 
 from __future__ import annotations
 
-from fluxnetes.queue.core import Core
-from fluxnetes.queue.jobs import Job
-from fluxnetes.queue.lifecycle.transitions import Life
-from fluxnetes.queue.states import Cause, State
+from fluxnetes.queue.core import QueueCore
+from fluxnetes.queue.jobs import QueueJob
+from fluxnetes.queue.lifecycle.transitions import Transitions
+from fluxnetes.queue.states import EndCause, JobState
 
 _PRUNED = 64
 """Of more victims than this, no needless ones are looked for."""
@@ -21,11 +21,11 @@ _PRUNED = 64
 class Preemption:
     """Finds whom to send away, and sends them."""
 
-    def __init__(self, core: Core, life: Life) -> None:
+    def __init__(self, core: QueueCore, life: Transitions) -> None:
         self._core = core
         self._life = life
 
-    def make_room(self, job: Job, now: int) -> bool:
+    def make_room(self, job: QueueJob, now: int) -> bool:
         """Send away as few and as young as needed; False: nobody, for it would not help."""
         if not self._core.queues[job.queue].preempts:
             return False
@@ -37,24 +37,24 @@ class Preemption:
             self._core.preempting[job.id] = {victim.id for victim in victims}
         return bool(victims)
 
-    def _candidates(self, job: Job, now: int) -> list[Job]:
+    def _candidates(self, job: QueueJob, now: int) -> list[QueueJob]:
         """Who may be sent away, those first who lose the least."""
         found = [
             other
             for other in self._core.records.holding.values()
-            if other.state is not State.ENDING and self._may_send_away(job, other, now)
+            if other.state is not JobState.ENDING and self._may_send_away(job, other, now)
         ]
         return sorted(
             found, key=lambda other: (self.lost_work(other, now), -other.arrival, other.id)
         )
 
-    def _may_send_away(self, job: Job, other: Job, now: int) -> bool:
+    def _may_send_away(self, job: QueueJob, other: QueueJob, now: int) -> bool:
         spec = other.submission
         if not spec.preemptible or spec.job_class >= job.submission.job_class:
             return False
         return other.start is not None and now - other.start >= spec.min_runtime
 
-    def lost_work(self, job: Job, now: int) -> float:
+    def lost_work(self, job: QueueJob, now: int) -> float:
         """Resource-seconds that are lost if a job has to start over."""
         since = job.start if job.start is not None else now
         return self._core.rate(self._core.records.amounts[job.id]) * (now - since)
@@ -69,7 +69,7 @@ class Preemption:
             if job.submission.preemptible and job.start is not None
         ]
 
-    def _whom_to_send(self, job: Job, candidates: list[Job], now: int) -> list[Job]:
+    def _whom_to_send(self, job: QueueJob, candidates: list[QueueJob], now: int) -> list[QueueJob]:
         """As few as make the job start sooner than it would without."""
         core = self._core
         kept = core.room.unbook(job.id)
@@ -82,17 +82,17 @@ class Preemption:
             if kept is not None:
                 core.room.rebook(job.id, kept)
 
-    def _starts_by(self, job: Job, time: int, now: int) -> bool:
+    def _starts_by(self, job: QueueJob, time: int, now: int) -> bool:
         """Whether a job can start by then even if nobody is sent away."""
         core = self._core
         spot = core.room.earliest(core.records.asks[job.id], core.duration(job), now, time + 1)
         return spot is not None and spot.start <= time
 
-    def _gone(self, victims: list[Job], now: int) -> int:
+    def _gone(self, victims: list[QueueJob], now: int) -> int:
         """When the last of them is gone, if they keep to their grace time."""
         return now + max(max(1, self._core.queues[victim.queue].grace) for victim in victims)
 
-    def _fewest(self, job: Job, candidates: list[Job], now: int) -> list[Job]:
+    def _fewest(self, job: QueueJob, candidates: list[QueueJob], now: int) -> list[QueueJob]:
         """The shortest run of candidates that makes enough room, without needless ones."""
         if not self._fits(job, candidates, now):
             return []
@@ -111,13 +111,13 @@ class Preemption:
                     victims = without
         return victims
 
-    def _fits(self, job: Job, without: list[Job], now: int) -> bool:
+    def _fits(self, job: QueueJob, without: list[QueueJob], now: int) -> bool:
         core = self._core
         ask, duration = core.records.asks[job.id], core.duration(job)
         ids = [other.id for other in without]
         return core.room.fits_without(ask, self._gone(without, now), duration, ids)
 
-    def _send_away(self, victim: Job, job: Job, now: int) -> None:
+    def _send_away(self, victim: QueueJob, job: QueueJob, now: int) -> None:
         reason = f"preempted by job {job.id} of a higher class"
-        self._life.holding_to_ending(victim, now, Cause.PREEMPTED, reason)
+        self._life.holding_to_ending(victim, now, EndCause.PREEMPTED, reason)
         self._life.expect(victim, self._gone([victim], now))

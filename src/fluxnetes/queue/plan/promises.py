@@ -16,11 +16,11 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import chain, takewhile
 
-from fluxnetes.queue.changes import Event
-from fluxnetes.queue.core import Core, Place
-from fluxnetes.queue.jobs import Job, Plan
-from fluxnetes.queue.plan.base import Booking, Spot
-from fluxnetes.queue.plan.requests import Ask
+from fluxnetes.queue.changes import JobEvent
+from fluxnetes.queue.core import Place, QueueCore
+from fluxnetes.queue.jobs import PlannedStart, QueueJob
+from fluxnetes.queue.plan.base import Booking, StartOption
+from fluxnetes.queue.plan.requests import PlanRequest
 
 _FIRST: Place = (-(2**62), "", (0, 0.0, 0), 0)
 
@@ -29,20 +29,20 @@ _PASSES = 10
 _PASSES_BY_ROWS = 2
 
 
-class Promises:
+class PromiseKeeper:
     """Gives, keeps and moves planned starts."""
 
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: QueueCore) -> None:
         self._core = core
         self._last = _FIRST
         """No job that is promised something is behind this place in the order."""
-        self._hopeless: set[tuple[Ask, int]] = set()
+        self._hopeless: set[tuple[PlanRequest, int]] = set()
         """What was asked for, and for how long, for which no start was known; since something was
         last freed."""
 
     # -- who has one ---------------------------------------------------------------------------
 
-    def due(self, now: int) -> list[Job]:
+    def due(self, now: int) -> list[QueueJob]:
         """The jobs whose planned start has come, the earliest first."""
         jobs = self._core.records.jobs
         bookings = self._core.room.bookings
@@ -64,7 +64,7 @@ class Promises:
 
     # -- giving --------------------------------------------------------------------------------
 
-    def give(self, job: Job, now: int) -> bool:
+    def give(self, job: QueueJob, now: int) -> bool:
         """Promise a job the earliest start there is; or, where none is known, let it claim room."""
         core = self._core
         ask, duration = core.records.asks[job.id], core.duration(job)
@@ -74,7 +74,7 @@ class Promises:
         if spot is not None:
             core.room.book(job.id, ask, spot, duration)
             self._last = max(self._last, core.rank(job))
-            self._plan(job, Plan(spot.start, core.records.step), now)
+            self._plan(job, PlannedStart(spot.start, core.records.step), now)
             return True
         if ask.window is None and core.room.has_endless() and not self.claims(job.queue):
             self._last = max(self._last, core.rank(job))
@@ -87,26 +87,26 @@ class Promises:
         """Something was freed: where no start was known there may be one now."""
         self._hopeless.clear()
 
-    def _plan(self, job: Job, plan: Plan, now: int) -> None:
+    def _plan(self, job: QueueJob, plan: PlannedStart, now: int) -> None:
         """Write a plan down, if it says anything new."""
         if job.plan is not None and job.plan.start == plan.start:
             return
         self._core.set_plan(job, plan)
-        event = Event(job.id, now, "planned", start=plan.start, reason=plan.reason)
+        event = JobEvent(job.id, now, "planned", start=plan.start, reason=plan.reason)
         self._core.records.tell(event)
 
-    def drop(self, job: Job, now: int, reason: str) -> None:
+    def drop(self, job: QueueJob, now: int, reason: str) -> None:
         """A job is promised nothing any more."""
         core = self._core
         if core.room.unbook(job.id) is not None:
             core.gained = core.freed = True
         if job.plan is not None:
             core.set_plan(job, None)
-            core.records.tell(Event(job.id, now, "unplanned", reason=reason))
+            core.records.tell(JobEvent(job.id, now, "unplanned", reason=reason))
 
     # -- making way ----------------------------------------------------------------------------
 
-    def make_way(self, job: Job) -> list[tuple[Job, Booking]]:
+    def make_way(self, job: QueueJob) -> list[tuple[QueueJob, Booking]]:
         """Take back the promises of jobs that this one was newly ordered before.
 
         They must be put back. A job that was before them all along had its chance when they were
@@ -120,19 +120,19 @@ class Promises:
         self._last = max((r for r in map(core.rank, others) if r > rank), default=rank)
         return [(other, self._unbook(other)) for other in others if self._yields(other, job)]
 
-    def _yields(self, other: Job, job: Job) -> bool:
+    def _yields(self, other: QueueJob, job: QueueJob) -> bool:
         """Whether a job was newly ordered before another one that has a promise or a claim."""
         core = self._core
         newly = other.plan is None or other.plan.since < job.ranked
         before = core.yields(other.queue, job.queue) and core.rank(job) < core.rank(other)
         return newly and before
 
-    def _unbook(self, job: Job) -> Booking:
+    def _unbook(self, job: QueueJob) -> Booking:
         booking = self._core.room.unbook(job.id)
         assert booking is not None  # noqa: S101 - found among the bookings
         return booking
 
-    def put_back(self, taken: list[tuple[Job, Booking]], now: int, reason: str) -> None:
+    def put_back(self, taken: list[tuple[QueueJob, Booking]], now: int, reason: str) -> None:
         """Book what was taken back: where it was if that still fits, else as early as can be."""
         core = self._core
         # Claims come last: who has one was promised nothing.
@@ -150,7 +150,7 @@ class Promises:
             self._settle_for(job, spot, duration, now, reason)
             self.put_back(behind, now, reason)
 
-    def _held_back(self, job: Job) -> list[tuple[Job, Booking]]:
+    def _held_back(self, job: QueueJob) -> list[tuple[QueueJob, Booking]]:
         """Take back whatever is in the way of one whom others were made to go for.
 
         Their room is held for it: if they are slow to leave, nobody behind it slips in.
@@ -162,7 +162,7 @@ class Promises:
         return [(o, self._unbook(o)) for o in others if core.rank(o) > core.rank(job)]
 
     def _settle_for(
-        self, job: Job, spot: Spot | None, duration: int, now: int, reason: str
+        self, job: QueueJob, spot: StartOption | None, duration: int, now: int, reason: str
     ) -> None:
         core = self._core
         if spot is None:
@@ -183,7 +183,7 @@ class Promises:
         """Something was lost: keep what promises can be kept."""
         self.put_back(self.take_all(), now, reason)
 
-    def take_all(self) -> list[tuple[Job, Booking]]:
+    def take_all(self) -> list[tuple[QueueJob, Booking]]:
         """Take back all promises; they must be put back."""
         jobs = self._core.records.jobs
         return [(jobs[id], self._unbook(jobs[id])) for id in list(self._core.room.bookings)]
@@ -218,14 +218,14 @@ class Promises:
         waiting = [job for job in chain.from_iterable(ahead) if job.plan is None]
         return {other.id for job in waiting for other in planned if self._yields(other, job)}
 
-    def hurry(self, job: Job, now: int) -> None:
+    def hurry(self, job: QueueJob, now: int) -> None:
         """Promise a job the earliest start there is, if it is earlier than the one it has."""
         if job.id in self._core.room.bookings:
             self._move_up(job, now)
         else:
             self.give(job, now)
 
-    def _move_up(self, job: Job, now: int) -> bool:
+    def _move_up(self, job: QueueJob, now: int) -> bool:
         core = self._core
         room = core.room
         if not room.could_move(job.id):

@@ -15,11 +15,11 @@ from fluxnetes.jobspec.constraint import And, Constraint
 from fluxnetes.jobspec.model import SLOT, Jobspec, Resource
 from fluxnetes.match.gang.model import Gang
 from fluxnetes.match.planning import times
-from fluxnetes.queue.jobs import Request, Size
+from fluxnetes.queue.jobs import ElasticSize, Request
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class PlanRequest:
     """A request as the room sees it."""
 
     request: Request
@@ -29,7 +29,7 @@ class Ask:
     """Units asked for."""
     shared: tuple[tuple[str, int], ...] = ()
     """Amounts from pools that no node owns, whatever the number of units."""
-    elastic: Size | None = None
+    elastic: ElasticSize | None = None
     window: str | None = None
     """The advance reservation that it runs in."""
     _hash: int = field(init=False, repr=False, compare=False, default=0)
@@ -47,7 +47,7 @@ class Ask:
         """Equal for asks that are counted in the same way."""
         return (self.unit, tuple(type for type, _ in self.shared), self.window)
 
-    def sized(self, count: int) -> Ask:
+    def sized(self, count: int) -> PlanRequest:
         """The same, for another number of units."""
         if count == self.count:
             return self
@@ -58,9 +58,9 @@ def read_ask(
     request: Request,
     *,
     constraint: Constraint | None = None,
-    size: Size | None = None,
+    size: ElasticSize | None = None,
     window: str | None = None,
-) -> Ask:
+) -> PlanRequest:
     """Read a request, narrowed down to some nodes."""
     # What does not say where it fits (tasks, attributes) is left out: equal asks look equal.
     if isinstance(request, Gang):
@@ -72,8 +72,8 @@ def read_ask(
 
 @lru_cache(maxsize=4096)
 def _read(
-    request: Request, constraint: Constraint | None, size: Size | None, window: str | None
-) -> Ask:
+    request: Request, constraint: Constraint | None, size: ElasticSize | None, window: str | None
+) -> PlanRequest:
     """Equal requests are read once, and are the same ask."""
     if constraint is not None:
         request = narrowed(request, constraint)
@@ -81,7 +81,7 @@ def _read(
         unit, count, shared = _gang_unit(request)
     else:
         unit, count, shared = _jobspec_unit(request)
-    ask = Ask(request, unit, count, shared, size, window)
+    ask = PlanRequest(request, unit, count, shared, size, window)
     return ask if size is None else ask.sized(size.min)
 
 

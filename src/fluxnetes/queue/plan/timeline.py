@@ -27,7 +27,7 @@ FOREVER = 2**60
 """The end of all time; also the length of a span that never ends."""
 
 
-class Timeline:
+class CapacityTimeline:
     """Free amounts by column and stretch of time, from `now` to the end of all time."""
 
     def __init__(self, capacity: Sequence[int], now: int) -> None:

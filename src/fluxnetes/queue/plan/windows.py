@@ -10,18 +10,18 @@ from __future__ import annotations
 
 from fluxnetes.jobspec.build import jobspec, node, slot
 from fluxnetes.jobspec.constraint import Hostlist
-from fluxnetes.queue.changes import Window
-from fluxnetes.queue.core import Core
-from fluxnetes.queue.errors import Refused
+from fluxnetes.queue.changes import NodeWindow
+from fluxnetes.queue.core import QueueCore
+from fluxnetes.queue.errors import QueueRefused
 from fluxnetes.queue.events import Maintain, Reserve
-from fluxnetes.queue.jobs import Job, Submission
-from fluxnetes.queue.plan.builder import Ground
+from fluxnetes.queue.jobs import QueueJob, Submission
+from fluxnetes.queue.plan.builder import PlanBuilder
 
 
-class Windows:
+class WindowHandlers:
     """Makes and removes windows."""
 
-    def __init__(self, core: Core, ground: Ground) -> None:
+    def __init__(self, core: QueueCore, ground: PlanBuilder) -> None:
         self._core = core
         self._ground = ground
 
@@ -30,9 +30,11 @@ class Windows:
         planning = self._core.planning
         nodes = planning.nodes.allowed(event.nodes)
         if not len(nodes):
-            raise Refused(f"maintenance window {event.name}: no node is meant by its constraint")
+            raise QueueRefused(
+                f"maintenance window {event.name}: no node is meant by its constraint"
+            )
         names = tuple(planning.nodes.names(nodes))
-        window = Window(event.name, max(event.start, now), event.end, names, event.nodes)
+        window = NodeWindow(event.name, max(event.start, now), event.end, names, event.nodes)
         self._open(window)
         self._core.unsettled = f"maintenance window {event.name}"
 
@@ -47,12 +49,12 @@ class Windows:
         found = find(asked, start, event.end)
         if found is None:
             core.unsettled = "an advance reservation was refused"
-            raise Refused(
+            raise QueueRefused(
                 f"advance reservation {event.name}: {event.count} nodes are not free of jobs and "
                 f"promises from {start} to {event.end}"
             )
         nodes = found.held.position[found.held.exclusive]
-        window = Window(
+        window = NodeWindow(
             event.name,
             start,
             event.end,
@@ -67,24 +69,24 @@ class Windows:
 
     def remove(self, name: str) -> None:
         if name not in self._core.windows:
-            raise Refused(f"there is no window {name}")
+            raise QueueRefused(f"there is no window {name}")
         del self._core.windows[name]
         self._core.records.changes.windows[name] = None
         self._core.unsettled = self._core.unsettled or f"window {name} was removed"
 
     def _check(self, name: str, start: int, end: int, now: int) -> None:
         if name in self._core.windows:
-            raise Refused(f"there is a window {name} already")
+            raise QueueRefused(f"there is a window {name} already")
         if not start < end or end <= now:
-            raise Refused(f"window {name}: from {start} to {end} is no time to come")
+            raise QueueRefused(f"window {name}: from {start} to {end} is no time to come")
 
-    def _open(self, window: Window) -> None:
+    def _open(self, window: NodeWindow) -> None:
         self._core.windows[window.name] = window
         self._core.records.changes.windows[window.name] = window
 
     # -- who may use one -----------------------------------------------------------------------
 
-    def refuses(self, job: Job) -> str:
+    def refuses(self, job: QueueJob) -> str:
         """Why a job may not run in the reservation it names; empty if it may or names none."""
         submission = job.submission
         name = submission.reservation
@@ -103,7 +105,7 @@ class Windows:
         return None if window is None else Hostlist(frozenset(window.nodes))
 
 
-def _too_long(job: Job, window: Window) -> str:
+def _too_long(job: QueueJob, window: NodeWindow) -> str:
     """Why a job does not fit into what is left of a reservation; empty if it does."""
     left = window.end - max(job.submitted, window.start)
     if job.walltime is not None and job.walltime <= left:

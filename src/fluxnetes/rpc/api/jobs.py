@@ -14,14 +14,14 @@ from fluxnetes.rpc.api.reading import (
     read_submission,
     read_submit,
 )
-from fluxnetes.rpc.api.streams import Watched, watch
+from fluxnetes.rpc.api.streams import WatchedItem, watch
 from fluxnetes.rpc.api.writing import ENDED, job_message, share_messages
-from fluxnetes.rpc.call import Call
+from fluxnetes.rpc.call import GrpcCall
 from fluxnetes.rpc.callers import user_of
-from fluxnetes.service.backend import Host
+from fluxnetes.service.backend import Backend
 from fluxnetes.service.errors import Invalid, NoFit, UnknownJob
 from fluxnetes.service.requests.jobspec_cache import read_ahead
-from fluxnetes.service.values import Adoption, Grant, JobView, Wish
+from fluxnetes.service.values import AllocationUpdate, Grant, JobView, MatchCall
 from fluxnetes.service.views.allocation_text import check_format
 from fluxnetes.v1 import jobs_pb2 as v1
 
@@ -35,15 +35,15 @@ class JobService:
     name = "fluxnetes.v1.JobService"
     service = v1.DESCRIPTOR.services_by_name["JobService"]
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: Backend) -> None:
         self._host = host
 
     # -- matched -------------------------------------------------------------------------------
 
-    async def match(self, request: v1.MatchRequest, call: Call) -> v1.MatchResponse:
+    async def match(self, request: v1.MatchRequest, call: GrpcCall) -> v1.MatchResponse:
         check_format(request.format)
         await read_ahead(request.ask.jobspec)
-        wish = Wish(
+        wish = MatchCall(
             read_match(request),
             request.reserve,
             name=request.name,
@@ -65,11 +65,11 @@ class JobService:
             overhead=lasting(grant.overhead),
         )
 
-    async def update(self, request: v1.UpdateRequest, call: Call) -> v1.UpdateResponse:
+    async def update(self, request: v1.UpdateRequest, call: GrpcCall) -> v1.UpdateResponse:
         given = request.allocation
         if given.format not in _UPDATES:
             raise Invalid(f"found {given.format!r}, expected jgf or rv1", "allocation.format")
-        adoption = Adoption(
+        adoption = AllocationUpdate(
             request.job,
             given.text,
             _UPDATES[given.format],
@@ -82,10 +82,10 @@ class JobService:
             raise NoFit(grant.outcome, grant.reason)
         return v1.UpdateResponse(job=_granted(grant))
 
-    async def renew(self, request: v1.RenewRequest, call: Call) -> v1.RenewResponse:
+    async def renew(self, request: v1.RenewRequest, call: GrpcCall) -> v1.RenewResponse:
         return v1.RenewResponse(expires=at(await self._host.renew(request.job)))
 
-    async def cancel(self, request: v1.CancelRequest, call: Call) -> v1.CancelResponse:
+    async def cancel(self, request: v1.CancelRequest, call: GrpcCall) -> v1.CancelResponse:
         try:
             await self._host.cancel(request.job, request.reason)
         except UnknownJob:
@@ -95,40 +95,40 @@ class JobService:
 
     # -- queued --------------------------------------------------------------------------------
 
-    async def submit(self, request: v1.SubmitRequest, call: Call) -> v1.SubmitResponse:
+    async def submit(self, request: v1.SubmitRequest, call: GrpcCall) -> v1.SubmitResponse:
         await read_ahead(request.ask.jobspec)
         submission, key = read_submit(request), read_key(request.request_id)
         return v1.SubmitResponse(job=job_message(await self._host.submit(submission, key)))
 
-    async def start(self, request: v1.StartRequest, call: Call) -> v1.StartResponse:
+    async def start(self, request: v1.StartRequest, call: GrpcCall) -> v1.StartResponse:
         return v1.StartResponse(job=job_message(await self._host.start(request.job)))
 
-    async def finish(self, request: v1.FinishRequest, call: Call) -> v1.FinishResponse:
+    async def finish(self, request: v1.FinishRequest, call: GrpcCall) -> v1.FinishResponse:
         await self._host.finish(request.job, not request.failed, request.reason)
         return v1.FinishResponse()
 
-    async def hold(self, request: v1.HoldRequest, call: Call) -> v1.HoldResponse:
+    async def hold(self, request: v1.HoldRequest, call: GrpcCall) -> v1.HoldResponse:
         return v1.HoldResponse(job=job_message(await self._host.hold(request.job)))
 
-    async def release(self, request: v1.ReleaseRequest, call: Call) -> v1.ReleaseResponse:
+    async def release(self, request: v1.ReleaseRequest, call: GrpcCall) -> v1.ReleaseResponse:
         return v1.ReleaseResponse(job=job_message(await self._host.release(request.job)))
 
     # -- looking -------------------------------------------------------------------------------
 
-    async def get_job(self, request: v1.GetJobRequest, call: Call) -> v1.GetJobResponse:
+    async def get_job(self, request: v1.GetJobRequest, call: GrpcCall) -> v1.GetJobResponse:
         found = await self._host.job_views([request.job])
         if not found:
             raise UnknownJob(f"there is no job {request.job}")
         return v1.GetJobResponse(job=job_message(found[0]))
 
-    async def explain(self, request: v1.ExplainRequest, call: Call) -> v1.ExplainResponse:
+    async def explain(self, request: v1.ExplainRequest, call: GrpcCall) -> v1.ExplainResponse:
         told = await self._host.explain(request.job)
         story = (v1.StoryEvent(time=at(when), text=text) for when, text in told.story)
         return v1.ExplainResponse(
             job=job_message(told.job), reason=told.reason, ahead=told.ahead or 0, story=story
         )
 
-    async def estimate(self, request: v1.EstimateRequest, call: Call) -> v1.EstimateResponse:
+    async def estimate(self, request: v1.EstimateRequest, call: GrpcCall) -> v1.EstimateResponse:
         now = _time(request.now, "now")
         await read_ahead(request.ask.jobspec)
         found = await self._host.estimate(read_submission(request), now)
@@ -141,12 +141,12 @@ class JobService:
         )
 
     async def watch_jobs(
-        self, request: v1.WatchJobsRequest, call: Call
+        self, request: v1.WatchJobsRequest, call: GrpcCall
     ) -> AsyncIterator[v1.WatchJobsResponse]:
-        async def views(keys: list[str] | None) -> list[Watched[JobView]]:
+        async def views(keys: list[str] | None) -> list[WatchedItem[JobView]]:
             ids = None if keys is None else [int(key) for key in keys]
             found = await self._host.job_views(ids)
-            return [Watched(view, view.state in ENDED) for view in found if _is_meant(view)]
+            return [WatchedItem(view, view.state in ENDED) for view in found if _is_meant(view)]
 
         def _is_meant(view: JobView) -> bool:
             wanted = (request.namespace or view.namespace, request.queue or view.queue)
@@ -165,7 +165,7 @@ _JOB_KINDS = {
 }
 
 
-def _granted(grant: Grant, wish: Wish | None = None) -> v1.Job:
+def _granted(grant: Grant, wish: MatchCall | None = None) -> v1.Job:
     state = "reserved" if grant.outcome is Outcome.RESERVED else "running"
     name, user = ("", "") if wish is None else (wish.name, wish.user)
     return job_message(JobView(grant.job, state, name=name, user=user, shares=grant.shares))

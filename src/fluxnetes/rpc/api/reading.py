@@ -11,7 +11,7 @@ from fluxnetes.cluster.pods.requests import TENANCY
 from fluxnetes.graph.pools import MAX_AMOUNT
 from fluxnetes.jobspec.model import Jobspec
 from fluxnetes.match.gang.model import Gang, Shape
-from fluxnetes.queue.jobs import After, Dependency, Request, Submission
+from fluxnetes.queue.jobs import Dependency, DependencyKind, Request, Submission
 from fluxnetes.rpc.callers import user_of
 from fluxnetes.service.errors import Invalid
 from fluxnetes.service.requests.jobspec_cache import read_jobspec
@@ -23,9 +23,9 @@ _LATEST = 2**40
 """Seconds since the epoch that no calendar of ours reaches."""
 
 _AFTER = {
-    v1.Dependency.KIND_AFTER: After.STARTED,
-    v1.Dependency.KIND_AFTER_OK: After.SUCCEEDED,
-    v1.Dependency.KIND_AFTER_ANY: After.ENDED,
+    v1.Dependency.KIND_AFTER: DependencyKind.STARTED,
+    v1.Dependency.KIND_AFTER_OK: DependencyKind.SUCCEEDED,
+    v1.Dependency.KIND_AFTER_ANY: DependencyKind.ENDED,
 }
 
 

@@ -8,10 +8,10 @@ from importlib.metadata import version
 
 from fluxnetes.graph.readers import FORMATS
 from fluxnetes.rpc.api.reading import at
-from fluxnetes.rpc.api.streams import Watched, watch
+from fluxnetes.rpc.api.streams import WatchedItem, watch
 from fluxnetes.rpc.api.writing import node_message, pool_message
-from fluxnetes.rpc.call import Call
-from fluxnetes.service.backend import Host
+from fluxnetes.rpc.call import GrpcCall
+from fluxnetes.service.backend import Backend
 from fluxnetes.service.errors import Invalid
 from fluxnetes.service.values import NodeView
 from fluxnetes.v1 import resources_pb2 as v1
@@ -27,12 +27,14 @@ class ResourceService:
     name = "fluxnetes.v1.ResourceService"
     service = v1.DESCRIPTOR.services_by_name["ResourceService"]
 
-    def __init__(self, host: Host, dialect: str = "") -> None:
+    def __init__(self, host: Backend, dialect: str = "") -> None:
         self._host = host
         self._dialect = dialect
         self._started = int(time.time())
 
-    async def list_nodes(self, request: v1.ListNodesRequest, call: Call) -> v1.ListNodesResponse:
+    async def list_nodes(
+        self, request: v1.ListNodesRequest, call: GrpcCall
+    ) -> v1.ListNodesResponse:
         if request.names:
             found = await self._host.node_views(list(request.names))
             return v1.ListNodesResponse(nodes=map(node_message, found))
@@ -45,32 +47,36 @@ class ResourceService:
         return v1.ListNodesResponse(nodes=map(node_message, page[:size]), next_page_token=more)
 
     async def watch_resources(
-        self, request: v1.WatchResourcesRequest, call: Call
+        self, request: v1.WatchResourcesRequest, call: GrpcCall
     ) -> AsyncIterator[v1.WatchResourcesResponse]:
-        async def views(keys: list[str] | None) -> list[Watched[NodeView]]:
+        async def views(keys: list[str] | None) -> list[WatchedItem[NodeView]]:
             found = await self._host.node_views(keys)
             there = {view.name for view in found}
             gone = [NodeView(key, "", False) for key in keys or () if key not in there]
-            return [Watched(each) for each in found] + [Watched(each, True) for each in gone]
+            return [WatchedItem(each) for each in found] + [
+                WatchedItem(each, True) for each in gone
+            ]
 
         async for kind, view, resume in watch(self._host.nodes, request.resume, views):
             node = None if view is None else node_message(view)
             yield v1.WatchResourcesResponse(kind=_NODE_KINDS[kind], node=node, resume=resume)
 
-    async def load(self, request: v1.LoadRequest, call: Call) -> v1.LoadResponse:
+    async def load(self, request: v1.LoadRequest, call: GrpcCall) -> v1.LoadResponse:
         format = {"": "jgf", "rv1": "rv1exec"}.get(request.format, request.format)
         if format not in FORMATS:
             raise Invalid(f"found {format!r}, expected jgf, grug or rv1", "format")
         count = await self._host.load(request.graph, format, request.policy)
         return v1.LoadResponse(vertices=count)
 
-    async def grow(self, request: v1.GrowRequest, call: Call) -> v1.GrowResponse:
+    async def grow(self, request: v1.GrowRequest, call: GrpcCall) -> v1.GrowResponse:
         return v1.GrowResponse(vertices=await self._host.grow(request.jgf))
 
-    async def shrink(self, request: v1.ShrinkRequest, call: Call) -> v1.ShrinkResponse:
+    async def shrink(self, request: v1.ShrinkRequest, call: GrpcCall) -> v1.ShrinkResponse:
         return v1.ShrinkResponse(vertices=await self._host.shrink(list(request.paths)))
 
-    async def get_status(self, request: v1.GetStatusRequest, call: Call) -> v1.GetStatusResponse:
+    async def get_status(
+        self, request: v1.GetStatusRequest, call: GrpcCall
+    ) -> v1.GetStatusResponse:
         status = await self._host.status()
         return v1.GetStatusResponse(
             version=version("fluxnetes"),

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from fluxnetes.service.changelog import Journal
+from fluxnetes.service.changelog import ChangeLog
 
 T = TypeVar("T")
 
@@ -22,20 +22,20 @@ _GATHER = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Watched(Generic[T]):
+class WatchedItem(Generic[T]):
     """Something as it is now."""
 
     view: T
     gone: bool = False
 
 
-Views = Callable[[list[str] | None], Awaitable[list[Watched[T]]]]
+Views = Callable[[list[str] | None], Awaitable[list[WatchedItem[T]]]]
 """What is to be told of some keys, or of all there are."""
 Told = tuple[str, T | None, str]
 """A kind (`reset`, `changed`, `gone`, `bookmark`), what it is of, and where to resume."""
 
 
-async def watch(journal: Journal, resume: str, views: Views[T]) -> AsyncIterator[Told[T]]:
+async def watch(journal: ChangeLog, resume: str, views: Views[T]) -> AsyncIterator[Told[T]]:
     """Tell of changes, until the journal is closed."""
     done = journal.read(resume)
     while not journal.is_closed:

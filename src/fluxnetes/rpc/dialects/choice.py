@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable
 
 from fluxnetes.rpc.api.jobs import JobService
 from fluxnetes.rpc.api.resources import ResourceService
-from fluxnetes.rpc.dialects.external import External
-from fluxnetes.rpc.dialects.fluxcli import Fluxcli
+from fluxnetes.rpc.dialects.external import ExternalDialect
+from fluxnetes.rpc.dialects.fluxcli import FluxcliDialect
 from fluxnetes.rpc.dialects.jobspec import JobspecDialect
-from fluxnetes.rpc.dialects.podspec import Podspec
-from fluxnetes.rpc.handlers import Service
-from fluxnetes.service.backend import Host
+from fluxnetes.rpc.dialects.podspec import PodspecDialect
+from fluxnetes.rpc.handlers import GrpcService
+from fluxnetes.service.backend import Backend
 
 DIALECTS = ("jobspec", "podspec", "fluxcli", "external")
 USUAL = ("jobspec", "fluxcli", "external")
@@ -29,15 +29,15 @@ def check_dialects(chosen: Collection[str]) -> None:
         )
 
 
-def services(host: Host, dialects: Iterable[str]) -> list[Service]:
+def services(host: Backend, dialects: Iterable[str]) -> list[GrpcService]:
     """Our own services, and the dialects that are asked for. ValueError if they cannot be."""
     chosen = list(dict.fromkeys(dialects))
     check_dialects(chosen)
-    made: dict[str, type[JobspecDialect | Podspec | Fluxcli | External]] = {
+    made: dict[str, type[JobspecDialect | PodspecDialect | FluxcliDialect | ExternalDialect]] = {
         "jobspec": JobspecDialect,
-        "podspec": Podspec,
-        "fluxcli": Fluxcli,
-        "external": External,
+        "podspec": PodspecDialect,
+        "fluxcli": FluxcliDialect,
+        "external": ExternalDialect,
     }
     spoken = next((name for name in chosen if name in _ONE_NAME), "")
     return [JobService(host), ResourceService(host, spoken), *(made[n](host) for n in chosen)]

@@ -6,32 +6,32 @@ between them, and the number is how many there are.
 
 from __future__ import annotations
 
-from fluxnetes.rpc.call import Call
+from fluxnetes.rpc.call import GrpcCall
 from fluxnetes.rpc.wire import external_pb2 as wire
-from fluxnetes.service.backend import Host
+from fluxnetes.service.backend import Backend
 from fluxnetes.service.errors import UnknownJob
 
 
-class External:
+class ExternalDialect:
     """`service.ExternalPluginService`."""
 
     name = "service.ExternalPluginService"
     service = wire.DESCRIPTOR.services_by_name["ExternalPluginService"]
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: Backend) -> None:
         self._host = host
 
     async def get_resources(
-        self, request: wire.ResourceRequest, call: Call
+        self, request: wire.ResourceRequest, call: GrpcCall
     ) -> wire.ResourceResponse:
         return wire.ResourceResponse(graph=await self._host.text())
 
-    async def list_groups(self, request: wire.GroupRequest, call: Call) -> wire.GroupResponse:
+    async def list_groups(self, request: wire.GroupRequest, call: GrpcCall) -> wire.GroupResponse:
         """All groups; with a name, those whose names begin with it."""
         names = [g.name for g in await self._host.groups() if g.name.startswith(request.group)]
         return wire.GroupResponse(name=",".join(names), size=len(names))
 
-    async def get_group(self, request: wire.GroupRequest, call: Call) -> wire.GroupResponse:
+    async def get_group(self, request: wire.GroupRequest, call: GrpcCall) -> wire.GroupResponse:
         for group in await self._host.groups():
             if group.name == request.group:
                 return wire.GroupResponse(name=group.name, size=group.size)

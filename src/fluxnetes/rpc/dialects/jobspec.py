@@ -7,13 +7,13 @@ whether it was busy or could never be.
 from __future__ import annotations
 
 from fluxnetes.match.answers import Outcome
-from fluxnetes.rpc.call import Call
+from fluxnetes.rpc.call import GrpcCall
 from fluxnetes.rpc.callers import user_of
 from fluxnetes.rpc.wire import jobspec_pb2 as wire
-from fluxnetes.service.backend import Host
+from fluxnetes.service.backend import Backend
 from fluxnetes.service.errors import Denied, UnknownJob
 from fluxnetes.service.requests.jobspec_cache import read_ahead, read_jobspec
-from fluxnetes.service.values import Wish
+from fluxnetes.service.values import MatchCall
 from fluxnetes.service.views.allocation_text import JGF_IN_FULL
 
 _INIT = wire.InitResponse
@@ -27,10 +27,10 @@ class JobspecDialect:
     name = "fluxion.FluxionService"
     service = wire.DESCRIPTOR.services_by_name["FluxionService"]
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: Backend) -> None:
         self._host = host
 
-    async def init(self, request: wire.InitRequest, call: Call) -> wire.InitResponse:
+    async def init(self, request: wire.InitRequest, call: GrpcCall) -> wire.InitResponse:
         try:
             await self._host.load(request.jgf, "jgf", request.policy)
         except Denied as denied:
@@ -38,10 +38,10 @@ class JobspecDialect:
             return wire.InitResponse(status=_INIT.INIT_DENIED)
         return wire.InitResponse(status=_INIT.INIT_SUCCESS)
 
-    async def match(self, request: wire.MatchRequest, call: Call) -> wire.MatchResponse:
+    async def match(self, request: wire.MatchRequest, call: GrpcCall) -> wire.MatchResponse:
         await read_ahead(request.jobspec)
         asked, later = read_jobspec(request.jobspec), request.reservation
-        wish = Wish(asked, later, format=JGF_IN_FULL, user=user_of())
+        wish = MatchCall(asked, later, format=JGF_IN_FULL, user=user_of())
         try:
             grant = await self._host.match(wish)
         except Denied as denied:
@@ -61,7 +61,7 @@ class JobspecDialect:
             overhead=grant.overhead,
         )
 
-    async def cancel(self, request: wire.CancelRequest, call: Call) -> wire.CancelResponse:
+    async def cancel(self, request: wire.CancelRequest, call: GrpcCall) -> wire.CancelResponse:
         """It is well if there is no such job, as it always was."""
         try:
             await self._host.cancel(request.jobID)
@@ -72,10 +72,10 @@ class JobspecDialect:
             return wire.CancelResponse(jobID=request.jobID, status=_CANCEL.CANCEL_DENIED)
         return wire.CancelResponse(jobID=request.jobID)
 
-    async def grow(self, request: wire.GrowRequest, call: Call) -> wire.GrowResponse:
+    async def grow(self, request: wire.GrowRequest, call: GrpcCall) -> wire.GrowResponse:
         await self._host.grow(request.jgf)
         return wire.GrowResponse()
 
-    async def shrink(self, request: wire.ShrinkRequest, call: Call) -> wire.ShrinkResponse:
+    async def shrink(self, request: wire.ShrinkRequest, call: GrpcCall) -> wire.ShrinkResponse:
         await self._host.shrink(list(request.nodepaths))
         return wire.ShrinkResponse()

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from fluxnetes.service.values import Pods
+from fluxnetes.service.values import EqualPods
 
 _ZONE = "zone"
 
 
-class PodSpec(Protocol):
+class DialectPodSpec(Protocol):
     """One of the pods that a request is about; both dialects have the same message."""
 
     cpu: int
@@ -22,6 +22,6 @@ class PodSpec(Protocol):
     def labels(self) -> Sequence[str]: ...
 
 
-def read_pods(one: PodSpec, count: int) -> Pods:
+def read_pods(one: DialectPodSpec, count: int) -> EqualPods:
     together = _ZONE in one.labels
-    return Pods(count, one.cpu, one.memory, one.gpu, one.storage, together=together)
+    return EqualPods(count, one.cpu, one.memory, one.gpu, one.storage, together=together)

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from fluxnetes.match.answers import Outcome
-from fluxnetes.rpc.call import Call
+from fluxnetes.rpc.call import GrpcCall
 from fluxnetes.rpc.callers import user_of
 from fluxnetes.rpc.dialects.pods import read_pods
 from fluxnetes.rpc.wire import podspec_pb2 as wire
-from fluxnetes.service.backend import Host
+from fluxnetes.service.backend import Backend
 from fluxnetes.service.errors import UnknownJob
-from fluxnetes.service.values import Wish
+from fluxnetes.service.values import MatchCall
 
 
-class Podspec:
+class PodspecDialect:
     """`fluxion.FluxionService` of pods."""
 
     name = "fluxion.FluxionService"
     service = wire.DESCRIPTOR.services_by_name["FluxionService"]
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: Backend) -> None:
         self._host = host
 
-    async def match(self, request: wire.MatchRequest, call: Call) -> wire.MatchResponse:
+    async def match(self, request: wire.MatchRequest, call: GrpcCall) -> wire.MatchResponse:
         """What is only reserved is not allocated; the old service said that it was."""
         asked = request.podspec
         pods = read_pods(asked, request.count)
         name = request.jobName or asked.id
-        wish = Wish(pods, request.reserve, name=name, size=pods.count, user=user_of())
+        wish = MatchCall(pods, request.reserve, name=name, size=pods.count, user=user_of())
         grant = await self._host.match(wish)
         if not grant:
             call.tell_no_fit(grant)
@@ -42,7 +42,7 @@ class Podspec:
             allocated=not later,
         )
 
-    async def cancel(self, request: wire.CancelRequest, call: Call) -> wire.CancelResponse:
+    async def cancel(self, request: wire.CancelRequest, call: GrpcCall) -> wire.CancelResponse:
         try:
             await self._host.cancel(request.fluxID)
         except UnknownJob:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 
-class SideLoop:
+class LoopThread:
     """Runs one coroutine, in its own loop and thread, until it ends or is stopped."""
 
     def __init__(self, name: str) -> None:

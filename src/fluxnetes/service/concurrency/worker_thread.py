@@ -34,7 +34,7 @@ class _Call:
     given_up: bool = False
 
 
-class Engine:
+class WorkerThread:
     """The thread, and the way to it. Made and used in a running event loop."""
 
     def __init__(self, name: str = "engine") -> None:

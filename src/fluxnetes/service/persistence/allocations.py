@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fluxnetes.jobspec.model import Jobspec
-from fluxnetes.match.jobs import Job as Matched
+from fluxnetes.match.jobs import MatchedJob
 from fluxnetes.match.matcher import Matcher
-from fluxnetes.queue.changes import Allocation, Changes, Event
-from fluxnetes.queue.jobs import Job, Submission
-from fluxnetes.queue.states import State
-from fluxnetes.service.matcher_ops import Matching, Note
+from fluxnetes.queue.changes import Allocation, Changes, JobEvent
+from fluxnetes.queue.jobs import QueueJob, Submission
+from fluxnetes.queue.states import JobState
+from fluxnetes.service.matcher_ops import JobNotes, MatcherOperations
 from fluxnetes.service.persistence.ownership import check_ours
 from fluxnetes.store.store import Store
 from fluxnetes.store.translate import translate
@@ -32,10 +32,10 @@ _NOTHING = Jobspec(())
 
 
 @dataclass(slots=True)
-class Book:
+class AllocationJournal:
     """The jobs of a matcher as the store has them, and what changed since it was last written."""
 
-    jobs: dict[int, Job] = field(default_factory=dict)
+    jobs: dict[int, QueueJob] = field(default_factory=dict)
     allocations: dict[int, Allocation] = field(default_factory=dict)
     changes: Changes = field(default_factory=Changes)
 
@@ -43,17 +43,17 @@ class Book:
         changes, self.changes = self.changes, Changes()
         return changes
 
-    def enter(self, matched: Matched, matching: Matching) -> None:
+    def enter(self, matched: MatchedJob, matching: MatcherOperations) -> None:
         """A job was granted something."""
         note = matching.notes[matched.jobid]
-        state = State.ALLOCATED if matched.reserved else State.RUNNING
+        state = JobState.ALLOCATED if matched.reserved else JobState.RUNNING
         workload = _WORKLOAD + note.key
         request = _NOTHING if note.asked is None else matching.request(note.asked)
         user = note.user or _NOBODY
         submission = Submission(
             matched.jobid, request, user=user, name=note.name, workload=workload
         )
-        job = Job(
+        job = QueueJob(
             submission,
             state,
             submitted=note.since,
@@ -67,12 +67,12 @@ class Book:
         )
         self.jobs[job.id] = self.changes.jobs[job.id] = job
         self.changes.events.append(
-            Event(job.id, note.since, "transition", None, state, matched.at, "matched")
+            JobEvent(job.id, note.since, "transition", None, state, matched.at, "matched")
         )
         self.change(matched)
         self.changes.step = matched.jobid
 
-    def change(self, matched: Matched) -> None:
+    def change(self, matched: MatchedJob) -> None:
         """A job has something else than before."""
         allocation = Allocation(matched.jobid, matched.at, matched.end, matched.placement)
         self.allocations[matched.jobid] = allocation
@@ -83,14 +83,14 @@ class Book:
         # A copy: that it began may not be written yet, and must not be written as if it had ended.
         job = copy(self.jobs.pop(id))
         del self.allocations[id]
-        before, job.state, job.end, job.reason = job.state, State.CANCELLED, now, reason
+        before, job.state, job.end, job.reason = job.state, JobState.CANCELLED, now, reason
         self.changes.jobs[id] = job
         self.changes.allocations[id] = None
         self.changes.events.append(
-            Event(id, now, "transition", before, State.CANCELLED, reason=reason)
+            JobEvent(id, now, "transition", before, JobState.CANCELLED, reason=reason)
         )
 
-    def follow(self, matching: Matching, now: int, reason: str) -> None:
+    def follow(self, matching: MatcherOperations, now: int, reason: str) -> None:
         """The graph was changed, and jobs may have lost what they had."""
         live = matching.matcher.jobs if matching.has_graph else {}
         for id in list(self.jobs):
@@ -101,11 +101,11 @@ class Book:
                 self.change(matched)
 
 
-async def reopen(store: Store, fence: int, matching: Matching) -> Book:
+async def reopen(store: Store, fence: int, matching: MatcherOperations) -> AllocationJournal:
     """Go on from what the store has: the graph, and who has what of it."""
     snapshot, system = await store.load(), await store.system()
     if system is None:
-        return Book()
+        return AllocationJournal()
     check_ours(system, snapshot.jobs, _WORKLOAD)
     snapshot = translate(snapshot, system, system.graph).snapshot
     if not np.array_equal(system.rows, np.arange(len(system.rows))):
@@ -114,7 +114,7 @@ async def reopen(store: Store, fence: int, matching: Matching) -> Book:
     matching.begin(
         Matcher(system.graph, policy=system.config.match_policy), system.config.match_policy
     )
-    book = Book({job.id: job for job in snapshot.jobs})
+    book = AllocationJournal({job.id: job for job in snapshot.jobs})
     for allocation in snapshot.allocations:
         _readmit(matching, allocation, book.jobs[allocation.job])
         book.allocations[allocation.job] = allocation
@@ -122,19 +122,19 @@ async def reopen(store: Store, fence: int, matching: Matching) -> Book:
     return book
 
 
-def _readmit(matching: Matching, allocation: Allocation, job: Job) -> None:
-    matched = Matched(
+def _readmit(matching: MatcherOperations, allocation: Allocation, job: QueueJob) -> None:
+    matched = MatchedJob(
         job.id,
         allocation.start,
         allocation.placement.end,
-        job.state is State.ALLOCATED,
+        job.state is JobState.ALLOCATED,
         allocation.placement,
     )
     matching.readmit(matched, _note_of(job))
 
 
-def _note_of(job: Job) -> Note:
+def _note_of(job: QueueJob) -> JobNotes:
     asked = job.submission
     key = asked.workload.removeprefix(_WORKLOAD)
     user = "" if asked.user == _NOBODY else asked.user
-    return Note(asked.request, asked.name, job.size, key, job.submitted, user)
+    return JobNotes(asked.request, asked.name, job.size, key, job.submitted, user)

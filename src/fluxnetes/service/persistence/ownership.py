@@ -8,24 +8,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fluxnetes.cluster.node_graph import cluster_of
-from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.queue.states import ENDED
-from fluxnetes.store.system import System
+from fluxnetes.store.system import StoredSystem
 
 _ANOTHER = "use another with --dsn or --store-folder"
 
 
-class NotOurs(ValueError):  # noqa: N818 - reads better where it is raised and caught
+class StoreOwnedElsewhere(ValueError):  # noqa: N818 - reads better where it is raised and caught
     """The store is somebody else's."""
 
 
-def check_ours(stored: System | None, jobs: Iterable[Job], workloads: str) -> None:
+def check_ours(stored: StoredSystem | None, jobs: Iterable[QueueJob], workloads: str) -> None:
     """Raise NotOurs unless a store is that of somebody whose workloads all begin so."""
     if stored is not None and cluster_of(stored.graph):
-        raise NotOurs(f"this store belongs to the controller of a cluster; {_ANOTHER}")
+        raise StoreOwnedElsewhere(f"this store belongs to the controller of a cluster; {_ANOTHER}")
     for job in jobs:
         if job.state not in ENDED and not job.submission.workload.startswith(workloads):
-            raise NotOurs(
+            raise StoreOwnedElsewhere(
                 f"this store belongs to somebody else, whose job {job.id} is; {_ANOTHER}, or serve "
                 "it as it was served before, with --queue or without"
             )

@@ -15,32 +15,32 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from fluxnetes.queue.changes import Changes
-from fluxnetes.queue.config import Config
+from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.service.concurrency.background import keep_task
-from fluxnetes.service.matcher_ops import Matching
-from fluxnetes.service.persistence.allocations import Book
-from fluxnetes.store.lease import Lease
+from fluxnetes.service.matcher_ops import MatcherOperations
+from fluxnetes.service.persistence.allocations import AllocationJournal
+from fluxnetes.store.lease import StoreLease
 from fluxnetes.store.store import Store
-from fluxnetes.store.writes import Write
+from fluxnetes.store.writes import StatementBatch
 
 _OFTEN = 0.2
 
-Reshaped = tuple[list[Write], Changes]
+Reshaped = tuple[list[StatementBatch], Changes]
 """Another graph, and what that did to jobs."""
 
 
 @dataclass(slots=True, eq=False)
-class Writer:
+class BatchedWriter:
     """See the module's docstring."""
 
     store: Store
     fence: int
-    book: Book
+    book: AllocationJournal
     failure: asyncio.Future[None] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
     """Done, with the error, when nothing can be written any more."""
-    lease: Lease | None = None
+    lease: StoreLease | None = None
     """The store's lease, as it was last renewed."""
     _pending: deque[Changes | Reshaped] = field(default_factory=deque)
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -53,9 +53,9 @@ class Writer:
         if changes:
             self._pending.append(changes)
 
-    def note_graph(self, matching: Matching) -> None:
+    def note_graph(self, matching: MatcherOperations) -> None:
         """The graph is another one, or has another shape."""
-        config = Config(match_policy=matching.policy)
+        config = SchedulerConfig(match_policy=matching.policy)
         held = self.book.allocations.values()
         writes = self.store.system_writes(matching.graph, config, held)
         # Together: a job that lost its vertices must never be found on a graph without them.
@@ -76,7 +76,7 @@ class Writer:
                 self.failure.set_exception(error)
             raise
 
-    async def tend(self, lease: Lease) -> None:
+    async def tend(self, lease: StoreLease) -> None:
         """Keep the lease, and let nothing stay unwritten that nobody waits for."""
         self.lease, renewed = lease, time.monotonic()
         try:

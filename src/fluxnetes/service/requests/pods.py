@@ -12,7 +12,7 @@ from fluxnetes.jobspec.model import Jobspec
 from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.queue.jobs import Request
 from fluxnetes.service.errors import Invalid
-from fluxnetes.service.values import Pods
+from fluxnetes.service.values import EqualPods
 
 NVIDIA_GPU = "nvidia.com/gpu"
 HOUR = 3600
@@ -21,14 +21,14 @@ MOST = 1_000_000
 """More pods than any cluster has."""
 
 
-def asked_of(asked: Request | Pods, graph: ResourceGraph) -> Request:
+def asked_of(asked: Request | EqualPods, graph: ResourceGraph) -> Request:
     """What is asked for, as a graph can be asked for it."""
     if isinstance(asked, Gang) and not graph.divisible.any():
         raise Invalid("a gang takes parts of pools, and this graph has none; ask with a jobspec")
-    return request_for(asked, graph) if isinstance(asked, Pods) else asked
+    return request_for(asked, graph) if isinstance(asked, EqualPods) else asked
 
 
-def request_for(pods: Pods, graph: ResourceGraph) -> Request:
+def request_for(pods: EqualPods, graph: ResourceGraph) -> Request:
     """What pods ask of a graph."""
     _check(pods)
     return _gang(pods) if has_pools(graph) else _jobspec(pods)
@@ -38,7 +38,7 @@ def has_pools(graph: ResourceGraph) -> bool:
     return "cpu" in graph.types
 
 
-def _check(pods: Pods) -> None:
+def _check(pods: EqualPods) -> None:
     if not 1 <= pods.count <= MOST:
         raise Invalid(f"found {pods.count} pods, expected 1 to {MOST}", "count")
     if pods.cpu < 1:
@@ -48,7 +48,7 @@ def _check(pods: Pods) -> None:
             raise Invalid(f"found {getattr(pods, name)}, expected at least 0", name)
 
 
-def _jobspec(pods: Pods) -> Jobspec:
+def _jobspec(pods: EqualPods) -> Jobspec:
     each = [core(pods.cpu)]
     if pods.memory >= MIB:
         each.append(memory(pods.memory // MIB))
@@ -60,7 +60,7 @@ def _jobspec(pods: Pods) -> Jobspec:
     return jobspec(slots, duration=HOUR)
 
 
-def _gang(pods: Pods) -> Gang:
+def _gang(pods: EqualPods) -> Gang:
     times = pods.count if pods.together else 1
     amounts = {"cpu": 1000 * pods.cpu * times, "pods": times}
     if pods.memory:
@@ -70,6 +70,6 @@ def _gang(pods: Pods) -> Gang:
     return Gang((Shape.of(pods.count // times, amounts),), duration=HOUR)
 
 
-def one_pod(pods: Pods, graph: ResourceGraph) -> dict[str, int]:
+def one_pod(pods: EqualPods, graph: ResourceGraph) -> dict[str, int]:
     """What tells how many of the pods are on a node."""
     return {"cpu": 1000 * pods.cpu} if has_pools(graph) else {"core": pods.cpu}

@@ -7,20 +7,20 @@ from contextlib import contextmanager
 
 from fluxnetes.jobspec.model import Jobspec
 from fluxnetes.match.answers import Answer, Operation, Outcome
-from fluxnetes.queue.errors import QueueError, Refused, UnknownQueue
-from fluxnetes.queue.errors import UnknownJob as NoSuchJob
+from fluxnetes.queue.errors import QueueError, QueueRefused, UnknownQueue
+from fluxnetes.queue.errors import UnknownQueueJob as NoSuchJob
 from fluxnetes.queue.jobs import Request
 from fluxnetes.queue.plan.requests import narrowed
 from fluxnetes.service.errors import Invalid, UnknownJob, WrongState, said_as_invalid
-from fluxnetes.service.mailbox import Office
+from fluxnetes.service.mailbox import QueueHost
 from fluxnetes.service.requests.pods import asked_of
 from fluxnetes.service.requests.pools import pooled
-from fluxnetes.service.values import Pods
+from fluxnetes.service.values import EqualPods
 
 _USUAL = "default"
 
 
-def resolved(asked: Request | Pods, office: Office) -> Request:
+def resolved(asked: Request | EqualPods, office: QueueHost) -> Request:
     """A request in the words of the queue's graph, for nodes that callers may be given."""
     graph = office.matcher.graph
     with said_as_invalid():
@@ -29,7 +29,7 @@ def resolved(asked: Request | Pods, office: Office) -> Request:
         return request if where is None else narrowed(request, where)
 
 
-def refused_now(request: Request, office: Office) -> Answer | None:
+def refused_now(request: Request, office: QueueHost) -> Answer | None:
     """Why a request cannot be served now, whatever the queue thinks of it; None: it can."""
     matcher = office.matcher
     with said_as_invalid():
@@ -40,7 +40,7 @@ def refused_now(request: Request, office: Office) -> Answer | None:
         return answer if ever else ever
 
 
-def queue_of(request: Request, office: Office) -> str:
+def queue_of(request: Request, office: QueueHost) -> str:
     """The queue of a match: that of its jobspec, or the default or, if there is none, the first."""
     names = _queues(office)
     if isinstance(request, Jobspec) and request.queue:
@@ -49,14 +49,14 @@ def queue_of(request: Request, office: Office) -> str:
     return _USUAL if _USUAL in names else names[0]
 
 
-def check_queue(name: str, office: Office) -> None:
+def check_queue(name: str, office: QueueHost) -> None:
     """To the queue that would be a job to reject, and to remember; to a caller it is a mistake."""
     names = _queues(office)
     if name not in names:
         raise Invalid(f"there is no queue {name}; there is {', '.join(names)}", "queue")
 
 
-def _queues(office: Office) -> list[str]:
+def _queues(office: QueueHost) -> list[str]:
     return [queue.name for queue in office.scheduler.config.queues]
 
 
@@ -69,7 +69,7 @@ def said_to_callers() -> Iterator[None]:
         raise UnknownJob(str(error)) from None
     except UnknownQueue as error:
         raise Invalid(str(error), "queue") from None
-    except Refused as error:
+    except QueueRefused as error:
         raise WrongState(str(error)) from None
     except QueueError as error:
         raise Invalid(str(error)) from None

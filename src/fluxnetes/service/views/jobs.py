@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from fluxnetes.match.matcher import Matcher
-from fluxnetes.queue.changes import Event
+from fluxnetes.queue.changes import JobEvent
 from fluxnetes.queue.explain import Explanation
-from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.service.requests.pods import one_pod
-from fluxnetes.service.values import Explained, JobView, Pods, Share
+from fluxnetes.service.values import EqualPods, JobExplanation, JobView, Share
 from fluxnetes.service.views.shares import shares
-from fluxnetes.service.views.tasks import Alike, tasks_of
+from fluxnetes.service.views.tasks import EqualTasks, tasks_of
 
 
-def job_view(job: Job, matcher: Matcher) -> JobView:
+def job_view(job: QueueJob, matcher: Matcher) -> JobView:
     """A job as it is now."""
     asked = job.submission
     return JobView(
@@ -34,23 +34,23 @@ def job_view(job: Job, matcher: Matcher) -> JobView:
     )
 
 
-def shares_of(job: Job, matcher: Matcher, pods: Pods | None = None) -> tuple[Share, ...]:
+def shares_of(job: QueueJob, matcher: Matcher, pods: EqualPods | None = None) -> tuple[Share, ...]:
     """What a job holds, node by node; with the `pods` that it was asked for as, if it was."""
     held = matcher.jobs.get(job.id)
     if held is None or held.cancelled:
         return ()
     tasks = tasks_of(job.submission.request)
     if pods is not None:
-        tasks = Alike(pods.count, one_pod(pods, matcher.graph))
+        tasks = EqualTasks(pods.count, one_pod(pods, matcher.graph))
     return shares(matcher.graph, held.placement, tasks)
 
 
-def explained(found: Explanation, view: JobView) -> Explained:
+def explained(found: Explanation, view: JobView) -> JobExplanation:
     story = tuple((event.at, _told(event)) for event in found.story)
-    return Explained(view, found.reason, found.place, story)
+    return JobExplanation(view, found.reason, found.place, story)
 
 
-def _told(event: Event) -> str:
+def _told(event: JobEvent) -> str:
     """One line of a story, in words."""
     if event.kind != "transition":
         what = event.kind if event.start is None else f"{event.kind} to start at {event.start}"

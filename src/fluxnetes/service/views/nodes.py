@@ -8,8 +8,8 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from fluxnetes.match.engine.engine import Engine
-from fluxnetes.match.jobs import Job
+from fluxnetes.match.engine.engine import MatchEngine
+from fluxnetes.match.jobs import MatchedJob
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.service.values import HeldShare, NodeView, Pool
 from fluxnetes.service.views.shares import NODE, amounts_by_node, node_name
@@ -45,7 +45,7 @@ def totals(matcher: Matcher) -> tuple[Pool, ...]:
     return tuple(_pools(engine, slice(0, len(engine.tree)), [], _shut(engine)))
 
 
-def _shut(engine: Engine) -> Bools:
+def _shut(engine: MatchEngine) -> Bools:
     """By position, whether it is down or somebody's alone, or below a vertex that is."""
     ledger, tree = engine.ledger, engine.tree
     whole = (ledger.held > 0) & ~engine.graph.divisible[tree.vertex]
@@ -56,7 +56,7 @@ def _shut(engine: Engine) -> Bools:
     return shut
 
 
-_Held = tuple[Job, dict[str, int]]
+_Held = tuple[MatchedJob, dict[str, int]]
 
 
 def _shares_by_node(matcher: Matcher, nodes: frozenset[int]) -> dict[int, list[_Held]]:
@@ -72,7 +72,9 @@ def _shares_by_node(matcher: Matcher, nodes: frozenset[int]) -> dict[int, list[_
     return found
 
 
-def _view(engine: Engine, position: int, vertex: int, held: list[_Held], shut: Bools) -> NodeView:
+def _view(
+    engine: MatchEngine, position: int, vertex: int, held: list[_Held], shut: Bools
+) -> NodeView:
     graph = engine.graph
     return NodeView(
         node_name(graph, vertex),
@@ -84,7 +86,7 @@ def _view(engine: Engine, position: int, vertex: int, held: list[_Held], shut: B
     )
 
 
-def _pools(engine: Engine, part: slice, held: list[_Held], shut: Bools) -> Iterator[Pool]:
+def _pools(engine: MatchEngine, part: slice, held: list[_Held], shut: Bools) -> Iterator[Pool]:
     """By type, what there is in a part of the tree; nodes and all above them are not counted."""
     ledger, graph = engine.ledger, engine.graph
     types, left = engine.types[part], ledger.size[part] - ledger.held[part]

@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.placement import Placement
 from fluxnetes.service.values import Share
-from fluxnetes.service.views.tasks import Tasks, Unknown
+from fluxnetes.service.views.tasks import TaskCounter, UnknownTasks
 
 NODE = "node"
 SUBNET = "subnet"
 
 
 def shares(
-    graph: ResourceGraph, placement: Placement, tasks: Tasks | None = None
+    graph: ResourceGraph, placement: Placement, tasks: TaskCounter | None = None
 ) -> tuple[Share, ...]:
     """What a placement has for itself of each node, in the order of the placement."""
-    tasks = tasks or Unknown()
+    tasks = tasks or UnknownTasks()
     return tuple(
         Share(node_name(graph, node), amounts, tasks.on(node, amounts))
         for node, amounts in amounts_by_node(graph, placement).items()

@@ -14,7 +14,7 @@ from fluxnetes.match.gang.model import Gang, Seats
 from fluxnetes.queue.jobs import Request
 
 
-class Tasks(Protocol):
+class TaskCounter(Protocol):
     """Asked about each node of a job once."""
 
     def on(self, node: int, amounts: Mapping[str, int]) -> int:
@@ -22,14 +22,14 @@ class Tasks(Protocol):
         ...
 
 
-class Unknown:
+class UnknownTasks:
     """Nobody can tell."""
 
     def on(self, node: int, amounts: Mapping[str, int]) -> int:
         return 0
 
 
-class Alike:
+class EqualTasks:
     """So many tasks, each of which takes these amounts."""
 
     def __init__(self, count: int, each: Mapping[str, int]) -> None:
@@ -44,7 +44,7 @@ class Alike:
         return here
 
 
-class Seated:
+class SeatedTasks:
     """Pods that were given seats."""
 
     def __init__(self, seats: tuple[Seats, ...]) -> None:
@@ -57,24 +57,24 @@ class Seated:
         return self._pods.get(node, 0)
 
 
-def tasks_of(request: Request | None, seats: tuple[Seats, ...] = ()) -> Tasks:
+def tasks_of(request: Request | None, seats: tuple[Seats, ...] = ()) -> TaskCounter:
     """The tasks of a job that asked for this and, if it is a gang, was given these seats."""
     if seats:
-        return Seated(seats)
+        return SeatedTasks(seats)
     if isinstance(request, Gang) and len(request.shapes) == 1:
         [shape] = request.tidied().shapes
-        return Alike(shape.count, dict(shape.amounts)) if shape.amounts else Unknown()
+        return EqualTasks(shape.count, dict(shape.amounts)) if shape.amounts else UnknownTasks()
     if isinstance(request, Jobspec) and len(request.resources) == 1:
         return _slots(request.resources[0], 1)
-    return Unknown()
+    return UnknownTasks()
 
 
-def _slots(resource: Resource, above: int) -> Tasks:
+def _slots(resource: Resource, above: int) -> TaskCounter:
     count = resource.count.largest * above
     if resource.type == SLOT:
         each = _amounts(resource)
-        return Alike(count, each) if each else Unknown()
-    return _slots(resource.children[0], count) if len(resource.children) == 1 else Unknown()
+        return EqualTasks(count, each) if each else UnknownTasks()
+    return _slots(resource.children[0], count) if len(resource.children) == 1 else UnknownTasks()
 
 
 def _amounts(slot: Resource) -> dict[str, int]:

@@ -17,9 +17,17 @@ from enum import Enum
 from typing import Any, TypeVar
 
 from fluxnetes.jobspec.constraint import And, Hostlist, Not, Or, Properties, Ranks
-from fluxnetes.queue.config import Budget, Cap, Config, FairShare, Policy, QueueConfig, Weights
+from fluxnetes.queue.config import (
+    BackfillPolicy,
+    BudgetConfig,
+    FairShare,
+    LimitConfig,
+    PriorityWeights,
+    QueueConfig,
+    SchedulerConfig,
+)
 from fluxnetes.store.codec.requests import read_constraint, to_json, write_constraint
-from fluxnetes.store.errors import Unreadable
+from fluxnetes.store.errors import UnreadableStore
 
 _CONSTRAINTS = (And, Or, Not, Properties, Hostlist, Ranks)
 _CAPS = ("cap", "per_user", "per_namespace")
@@ -28,20 +36,20 @@ Found = dict[str, Any]
 T = TypeVar("T")
 
 
-def encode_config(config: Config) -> str:
+def encode_config(config: SchedulerConfig) -> str:
     """The configuration as JSON text."""
     return to_json(_write(config))
 
 
-def decode_config(text: str) -> Config:
-    """The configuration that `encode_config` wrote; `Unreadable` if this version cannot."""
-    found = _known(json.loads(text), Config, "config")
+def decode_config(text: str) -> SchedulerConfig:
+    """The configuration that `encode_config` wrote; `UnreadableStore` if this version cannot."""
+    found = _known(json.loads(text), SchedulerConfig, "config")
     _change(found, "queues", lambda given: _each(given, _read_queue, "config.queues"))
     _change(found, "weights", _read_weights)
     _change(found, "fair_share", _read_fair_share)
     _change(found, "charge", _read_numbers)
     _change(found, "budgets", lambda given: _each(given, _read_budget, "config.budgets"))
-    return Config(**found)
+    return SchedulerConfig(**found)
 
 
 def _write(value: Any) -> Any:
@@ -82,19 +90,19 @@ def _read_queue(given: Any, path: str) -> QueueConfig:
     _change(found, "constraint", read_constraint)
     for cap in _CAPS:
         if cap in found:
-            found[cap] = Cap(**_known(found[cap], Cap, f"{path}.{cap}"))
+            found[cap] = LimitConfig(**_known(found[cap], LimitConfig, f"{path}.{cap}"))
     return QueueConfig(**found)
 
 
-def _read_policy(name: Any, path: str) -> Policy:
-    names = [policy.value for policy in Policy]
+def _read_policy(name: Any, path: str) -> BackfillPolicy:
+    names = [policy.value for policy in BackfillPolicy]
     if name not in names:
-        raise Unreadable(f"{path}: found {name!r}, expected one of {', '.join(names)}")
-    return Policy(name)
+        raise UnreadableStore(f"{path}: found {name!r}, expected one of {', '.join(names)}")
+    return BackfillPolicy(name)
 
 
-def _read_weights(given: Any) -> Weights:
-    return Weights(**_read_numbers(_known(given, Weights, "config.weights")))
+def _read_weights(given: Any) -> PriorityWeights:
+    return PriorityWeights(**_read_numbers(_known(given, PriorityWeights, "config.weights")))
 
 
 def _read_fair_share(given: Any) -> FairShare:
@@ -104,10 +112,10 @@ def _read_fair_share(given: Any) -> FairShare:
     return FairShare(**found)
 
 
-def _read_budget(given: Any, path: str) -> Budget:
-    found = _known(given, Budget, path)
+def _read_budget(given: Any, path: str) -> BudgetConfig:
+    found = _known(given, BudgetConfig, path)
     found["amount"] = _number(found["amount"])
-    return Budget(**found)
+    return BudgetConfig(**found)
 
 
 def _each(given: list[Any], read: Callable[[Any, str], T], path: str) -> tuple[T, ...]:
@@ -136,11 +144,11 @@ def _known(found: Any, kind: type, path: str) -> Found:
     names = {each.name for each in fields(kind)}
     for key in found:
         if key not in names:
-            raise Unreadable(
+            raise UnreadableStore(
                 f"{path}.{key}: this version of Fluxnetes knows no such setting; it knows "
                 f"{', '.join(sorted(names))}. Run the version that wrote it"
             )
     for each in fields(kind):
         if each.default is MISSING and each.default_factory is MISSING and each.name not in found:
-            raise Unreadable(f"{path}.{each.name}: expected a value, found none")
+            raise UnreadableStore(f"{path}.{each.name}: expected a value, found none")
     return dict(found)

@@ -15,9 +15,18 @@ import numpy as np
 
 from fluxnetes.graph.placement import Placement
 from fluxnetes.match.gang.model import Seats
-from fluxnetes.queue.changes import Allocation, Event, Window
-from fluxnetes.queue.jobs import After, Array, Dependency, Job, OnLoss, Plan, Size, Submission
-from fluxnetes.queue.states import Cause, State
+from fluxnetes.queue.changes import Allocation, JobEvent, NodeWindow
+from fluxnetes.queue.jobs import (
+    Dependency,
+    DependencyKind,
+    ElasticSize,
+    JobArray,
+    OnLoss,
+    PlannedStart,
+    QueueJob,
+    Submission,
+)
+from fluxnetes.queue.states import EndCause, JobState
 from fluxnetes.store.codec.requests import (
     decode_constraint,
     decode_request,
@@ -29,7 +38,7 @@ from fluxnetes.store.codec.requests import (
 Row: TypeAlias = tuple[Any, ...]
 
 
-class Found(Protocol):
+class StoredRow(Protocol):
     """A row that was read."""
 
     def __getitem__(self, column: str, /) -> Any: ...
@@ -63,7 +72,7 @@ def submission_row(submission: Submission) -> Row:
     )
 
 
-def submission(row: Found, dependencies: Iterable[Dependency]) -> Submission:
+def submission(row: StoredRow, dependencies: Iterable[Dependency]) -> Submission:
     no_size, no_array = row["size_min"] is None, row["array_tasks"] is None
     return Submission(
         id=row["id"],
@@ -79,8 +88,8 @@ def submission(row: Found, dependencies: Iterable[Dependency]) -> Submission:
         gathering=row["gathering"],
         begin=row["begin"],
         dependencies=tuple(dependencies),
-        size=None if no_size else Size(row["size_min"], row["size_max"]),
-        array=None if no_array else Array(row["array_tasks"], row["array_at_once"]),
+        size=None if no_size else ElasticSize(row["size_min"], row["size_max"]),
+        array=None if no_array else JobArray(row["array_tasks"], row["array_at_once"]),
         reservation=row["reservation"],
         preemptible=row["preemptible"],
         requeue=row["requeue"],
@@ -95,11 +104,11 @@ def dependency_rows(submission: Submission) -> Iterator[Row]:
         yield (submission.id, position, dependency.kind.value, dependency.job)
 
 
-def dependency(row: Found) -> Dependency:
-    return Dependency(After(row["kind"]), row["on_job"])
+def dependency(row: StoredRow) -> Dependency:
+    return Dependency(DependencyKind(row["kind"]), row["on_job"])
 
 
-def job_row(job: Job) -> Row:
+def job_row(job: QueueJob) -> Row:
     return (
         job.id,
         job.state.value,
@@ -128,11 +137,11 @@ def job_row(job: Job) -> Row:
 
 
 def job(
-    row: Found, submission: Submission, plan: Plan | None, commitments: dict[str, float]
-) -> Job:
-    return Job(
+    row: StoredRow, submission: Submission, plan: PlannedStart | None, commitments: dict[str, float]
+) -> QueueJob:
+    return QueueJob(
         submission=submission,
-        state=State(row["state"]),
+        state=JobState(row["state"]),
         submitted=row["submitted"],
         arrival=row["arrival"],
         queue=row["queue"],
@@ -147,7 +156,7 @@ def job(
         deadline=row["deadline"],
         expected=row["expected"],
         end=row["end"],
-        cause=Cause(row["cause"]) if row["cause"] else None,
+        cause=EndCause(row["cause"]) if row["cause"] else None,
         reason=row["reason"],
         restarts=row["restarts"],
         parent=row["parent"],
@@ -159,11 +168,11 @@ def job(
     )
 
 
-def plan(row: Found) -> Plan:
-    return Plan(row["start"], row["since"], row["reason"])
+def plan(row: StoredRow) -> PlannedStart:
+    return PlannedStart(row["start"], row["since"], row["reason"])
 
 
-def event_row(event: Event) -> Row:
+def event_row(event: JobEvent) -> Row:
     return (
         event.job,
         event.at,
@@ -175,13 +184,13 @@ def event_row(event: Event) -> Row:
     )
 
 
-def event(row: Found) -> Event:
-    return Event(
+def event(row: StoredRow) -> JobEvent:
+    return JobEvent(
         job=row["job"],
         at=row["at"],
         kind=row["kind"],
-        before=State(row["before"]) if row["before"] else None,
-        after=State(row["after"]) if row["after"] else None,
+        before=JobState(row["before"]) if row["before"] else None,
+        after=JobState(row["after"]) if row["after"] else None,
         start=row["start"],
         reason=row["reason"],
     )
@@ -243,7 +252,7 @@ def task_rows(allocation: Allocation) -> Iterator[Row]:
         yield (allocation.job, task, node, task in allocation.ended_tasks)
 
 
-def allocation(row: Found, tasks: Collection[Found]) -> Allocation:
+def allocation(row: StoredRow, tasks: Collection[StoredRow]) -> Allocation:
     return Allocation(
         job=row["job"],
         start=row["start"],
@@ -255,7 +264,7 @@ def allocation(row: Found, tasks: Collection[Found]) -> Allocation:
     )
 
 
-def _placement(row: Found) -> Placement:
+def _placement(row: StoredRow) -> Placement:
     usage = json.loads(row["usage"])
     return Placement(
         vertex=np.array(row["vertex"], np.int64),
@@ -277,13 +286,13 @@ def _by_vertex(found: dict[str, Any]) -> dict[int, Any]:
     return {int(vertex): value for vertex, value in found.items()}
 
 
-def _seats(row: Found) -> tuple[Seats, ...]:
+def _seats(row: StoredRow) -> tuple[Seats, ...]:
     shape = np.array(row["seat_shape"], np.int64)
     node, pods = np.array(row["seat_node"], np.int64), np.array(row["seat_pods"], np.int64)
     return tuple(Seats(node[shape == n], pods[shape == n]) for n in range(row["shapes"]))
 
 
-def window_row(window: Window) -> Row:
+def window_row(window: NodeWindow) -> Row:
     return (
         window.name,
         window.start,
@@ -296,8 +305,8 @@ def window_row(window: Window) -> Row:
     )
 
 
-def window(row: Found) -> Window:
-    return Window(
+def window(row: StoredRow) -> NodeWindow:
+    return NodeWindow(
         name=row["name"],
         start=row["start"],
         end=row["end"],

@@ -12,7 +12,7 @@ import subprocess
 from dataclasses import dataclass
 from typing import TypedDict
 
-from fluxnetes.store.errors import ServerFailed
+from fluxnetes.store.errors import EmbeddedServerFailed
 
 NAME = "fluxnetes"
 """The account used by root."""
@@ -50,7 +50,7 @@ def our_account() -> Account:
     try:
         return _account(pwd.getpwuid(os.geteuid()))
     except KeyError:
-        raise ServerFailed(
+        raise EmbeddedServerFailed(
             f"the user id {os.geteuid()} has no name on this machine, which Postgres needs; give "
             "it one in /etc/passwd, or use a Postgres of your own (a DSN)"
         ) from None
@@ -75,7 +75,7 @@ def _make_account() -> None:
         subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - fixed
     except (OSError, subprocess.CalledProcessError) as error:
         said = getattr(error, "stderr", None) or str(error)
-        raise ServerFailed(
+        raise EmbeddedServerFailed(
             f"we are root, Postgres runs only as somebody else, and the account {NAME!r} could not "
             f"be made ({said.strip()}); make it, or run Fluxnetes as a plain user, or use a "
             "Postgres of your own (a DSN)"

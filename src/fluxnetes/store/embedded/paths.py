@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fluxnetes.store.embedded.account import Account
-from fluxnetes.store.errors import ServerFailed
+from fluxnetes.store.errors import EmbeddedServerFailed
 
 FOR_ROOT = Path("/var/lib/fluxnetes")
 SOCKET = ".s.PGSQL.5432"
@@ -30,7 +30,7 @@ LONGEST_SOCKET = 107
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class EmbeddedPaths:
     """The folder of one embedded server."""
 
     top: Path
@@ -81,7 +81,7 @@ def default_folder() -> Path:
     return (Path(shared) if shared else Path.home() / ".local" / "share") / "fluxnetes"
 
 
-def make_places(folder: Path, account: Account) -> Places:
+def make_places(folder: Path, account: Account) -> EmbeddedPaths:
     """Make the folders, closed to everybody but the server's account."""
     top = folder.expanduser().resolve()
     if account.is_ours:
@@ -94,7 +94,7 @@ def make_places(folder: Path, account: Account) -> Places:
     sockets = _socket_folder(top, account)
     sockets.mkdir(exist_ok=True, mode=0o700)
     _close(sockets, account)
-    return Places(top, sockets)
+    return EmbeddedPaths(top, sockets)
 
 
 def _socket_folder(top: Path, account: Account) -> Path:
@@ -110,7 +110,7 @@ def _close(folder: Path, account: Account) -> None:
     """Let only the account in. What belongs to a stranger is not touched."""
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid not in (account.uid, os.geteuid()):
-        raise ServerFailed(
+        raise EmbeddedServerFailed(
             f"{folder}: expected a folder of {account.name!r}, found something of user id "
             f"{found.st_uid}; remove it, or set FLUXNETES_DATA to another folder"
         )
@@ -123,13 +123,13 @@ def _close(folder: Path, account: Account) -> None:
 def _check_reachable(top: Path, account: Account) -> None:
     """Refuse a folder that the server could reach only if we opened the way to it."""
     if top.is_relative_to(Path("~root").expanduser().resolve()):
-        raise ServerFailed(
+        raise EmbeddedServerFailed(
             f"{top} is below root's home, where the server's account {account.name!r} must not go; "
             f"set FLUXNETES_DATA to another folder (default: {FOR_ROOT})"
         )
     for parent in top.parents:
         if parent.exists() and not _may_pass(parent, account):
-            raise ServerFailed(
+            raise EmbeddedServerFailed(
                 f"{parent} is closed to the server's account {account.name!r}; set FLUXNETES_DATA "
                 f"to a folder that it can reach (default: {FOR_ROOT})"
             )

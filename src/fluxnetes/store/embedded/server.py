@@ -28,11 +28,11 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
-from fluxnetes.common.file_lock import Lock, locked
+from fluxnetes.common.file_lock import FileLock, locked
 from fluxnetes.store.embedded.account import server_account
-from fluxnetes.store.embedded.cluster import ROLE, Cluster
+from fluxnetes.store.embedded.cluster import ROLE, PostgresCluster
 from fluxnetes.store.embedded.paths import default_folder, make_places
-from fluxnetes.store.errors import ServerFailed
+from fluxnetes.store.errors import EmbeddedServerFailed
 
 _PATIENCE = 60.0
 _PAUSE = 0.02
@@ -44,8 +44,8 @@ class EmbeddedServer:
     def __init__(self, folder: Path | None = None) -> None:
         account = server_account()
         self.places = make_places(folder or default_folder(), account)
-        self._cluster = Cluster(self.places, account)
-        self._using: Lock | None = None
+        self._cluster = PostgresCluster(self.places, account)
+        self._using: FileLock | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -62,7 +62,7 @@ class EmbeddedServer:
         """See to it that the server runs, and keep it from being stopped by others."""
         with locked(self.places.start_lock):
             if self._using is None:
-                self._using = Lock(self.places.users_lock)
+                self._using = FileLock(self.places.users_lock)
                 self._using.share()
                 atexit.register(self.stop)
             if not self.is_running():
@@ -90,7 +90,7 @@ class EmbeddedServer:
         return True
 
     def _start(self) -> None:
-        lock = Lock(self.places.server_lock)
+        lock = FileLock(self.places.server_lock)
         try:
             if not self._get_hold_of_data(lock):
                 return
@@ -99,7 +99,7 @@ class EmbeddedServer:
             lock.close()
         self._wait_until_ready(process)
 
-    def _get_hold_of_data(self, lock: Lock) -> bool:
+    def _get_hold_of_data(self, lock: FileLock) -> bool:
         """Wait until orphans of a killed server are gone; false if there is a server after all.
 
         There is one when whoever launched it was killed before it listened.
@@ -118,17 +118,17 @@ class EmbeddedServer:
             status = process.poll()
             if status is not None:
                 words = self._cluster.last_words()
-                raise ServerFailed(f"the server ended at once (status {status}){words}")
+                raise EmbeddedServerFailed(f"the server ended at once (status {status}){words}")
             time.sleep(_PAUSE)
 
     def _shut_down(self) -> None:
         """Ask it to finish, then to drop everything: what is committed is safe either way."""
-        lock = Lock(self.places.server_lock)
+        lock = FileLock(self.places.server_lock)
         try:
             os.kill(self.pid, signal.SIGINT)
             try:
                 self._wait(lock.try_alone, "the server does not stop")
-            except ServerFailed:
+            except EmbeddedServerFailed:
                 os.kill(self.pid, signal.SIGQUIT)
                 self._wait(lock.try_alone, "the server does not stop")
         finally:
@@ -141,5 +141,5 @@ class EmbeddedServer:
         while not happened():
             if time.monotonic() > deadline:
                 words = self._cluster.last_words()
-                raise ServerFailed(f"{otherwise} after {_PATIENCE:.0f} s{words}")
+                raise EmbeddedServerFailed(f"{otherwise} after {_PATIENCE:.0f} s{words}")
             time.sleep(_PAUSE)

@@ -14,7 +14,7 @@ _LONGEST_PAUSE = 5.0
 _SAY_AGAIN = 30.0
 
 
-class Waiting:
+class ServerWait:
     """How long to wait next, and whether to say so."""
 
     def __init__(self, say: Say) -> None:

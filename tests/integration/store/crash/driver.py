@@ -12,27 +12,27 @@ import sys
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.errors import QueueError
 from fluxnetes.queue.events import Ended, Event, Started
-from fluxnetes.queue.jobs import Job
+from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.queue.scheduler import Scheduler
-from fluxnetes.queue.states import HOLDING, State
-from fluxnetes.store.lease import Lease
+from fluxnetes.queue.states import HOLDING, JobState
+from fluxnetes.store.lease import StoreLease
 from fluxnetes.store.store import Store, open_store
 from tests.integration.store.crash.script import CONFIG, cluster, run_time, script
 from tests.integration.store.servers import fetch
 
 
-def gone_at(job: Job) -> int:
+def gone_at(job: QueueJob) -> int:
     """When a job that holds resources is gone, if it is not told to go before."""
     assert job.start is not None
     walltime = job.submission.walltime or 1
     natural = job.start + run_time(job.id, job.start, walltime)
-    if job.state is State.ENDING and job.expected is not None:
+    if job.state is JobState.ENDING and job.expected is not None:
         return min(natural, job.expected - 1)
     return natural
 
 
 class Driver:
-    def __init__(self, store: Store, lease: Lease, queue: Scheduler, now: int) -> None:
+    def __init__(self, store: Store, lease: StoreLease, queue: Scheduler, now: int) -> None:
         self.store, self.lease, self.queue, self.now = store, lease, queue, now
         self.script = [(at, event) for at, event in script() if at > now]
 
@@ -45,7 +45,7 @@ class Driver:
             await self.write()
             await self.carry_out()
 
-    def holding(self) -> list[Job]:
+    def holding(self) -> list[QueueJob]:
         return [job for job in self.queue.jobs.values() if job.state in HOLDING]
 
     def next_instant(self) -> int | None:
@@ -71,7 +71,7 @@ class Driver:
 
     async def carry_out(self) -> None:
         """Start what is allocated; again, if we were killed on the way."""
-        waiting = [job.id for job in self.queue.jobs.values() if job.state is State.ALLOCATED]
+        waiting = [job.id for job in self.queue.jobs.values() if job.state is JobState.ALLOCATED]
         for id in sorted(waiting):
             self.tell(Started(id))
         await self.write()

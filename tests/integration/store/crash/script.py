@@ -13,7 +13,7 @@ import random
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.pools import pool_graph
 from fluxnetes.jobspec.build import jobspec, node, slot
-from fluxnetes.queue.config import Config, Policy, QueueConfig, Weights
+from fluxnetes.queue.config import BackfillPolicy, PriorityWeights, QueueConfig, SchedulerConfig
 from fluxnetes.queue.events import (
     Alter,
     Cancel,
@@ -22,17 +22,17 @@ from fluxnetes.queue.events import (
     Release,
     Submit,
 )
-from fluxnetes.queue.jobs import After, Array, Dependency, OnLoss, Submission
+from fluxnetes.queue.jobs import Dependency, DependencyKind, JobArray, OnLoss, Submission
 
 JOBS = 600
 NODES = 16
 
-CONFIG = Config(
+CONFIG = SchedulerConfig(
     queues=(
-        QueueConfig("default", policy=Policy.HYBRID, reservations=4, grace=5),
-        QueueConfig("urgent", policy=Policy.EASY, priority=10, grace=5, preempts=True),
+        QueueConfig("default", policy=BackfillPolicy.HYBRID, reservations=4, grace=5),
+        QueueConfig("urgent", policy=BackfillPolicy.EASY, priority=10, grace=5, preempts=True),
     ),
-    weights=Weights(fair_share=10.0, age=1.0),
+    weights=PriorityWeights(fair_share=10.0, age=1.0),
 )
 
 
@@ -56,9 +56,9 @@ def script() -> list[tuple[int, Event]]:
 
 def _submission(id: int, rng: random.Random) -> Submission:
     urgent = rng.random() < 0.1
-    array = Array(rng.randint(2, 5), rng.choice([None, 1, 2])) if rng.random() < 0.05 else None
+    array = JobArray(rng.randint(2, 5), rng.choice([None, 1, 2])) if rng.random() < 0.05 else None
     after = rng.random() < 0.1 and id > 10
-    kind = rng.choice([After.ENDED, After.STARTED])
+    kind = rng.choice([DependencyKind.ENDED, DependencyKind.STARTED])
     return Submission(
         id,
         jobspec(slot(rng.choice([1, 1, 2, 3, 5, 8, 16]), node(1))),

@@ -6,20 +6,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from fluxnetes.cli.up.demo.workload import Entry
+from fluxnetes.cli.up.demo.workload import DemoEntry
 from fluxnetes.cluster.labels.names import GROUP
 from fluxnetes.kube.objects.fluxjobs import FluxJob, Wrapped
 from fluxnetes.kube.objects.pods import Pod
-from fluxnetes.queue.states import ENDED, State
+from fluxnetes.queue.states import ENDED, JobState
 
 JOB_NAME = "batch.kubernetes.io/job-name"
 
 _ENDED = {state.value for state in ENDED}
-_RUNNING = State.RUNNING.value
+_RUNNING = JobState.RUNNING.value
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DemoRow:
     """What is to be said of one entry."""
 
     name: str
@@ -40,7 +40,9 @@ class Row:
         return self.state in _ENDED
 
 
-def rows(entries: Iterable[Entry], jobs: Iterable[FluxJob], pods: Iterable[Pod]) -> list[Row]:
+def rows(
+    entries: Iterable[DemoEntry], jobs: Iterable[FluxJob], pods: Iterable[Pod]
+) -> list[DemoRow]:
     """A row for each entry, in their order."""
     records = {(job.spec.type, job.spec.name): job for job in jobs}
     running = _running(pods)
@@ -50,11 +52,11 @@ def rows(entries: Iterable[Entry], jobs: Iterable[FluxJob], pods: Iterable[Pod])
     ]
 
 
-def _row(entry: Entry, record: FluxJob | None, running: int) -> Row:
+def _row(entry: DemoEntry, record: FluxJob | None, running: int) -> DemoRow:
     if record is None or not record.status.state:
-        return Row(entry.name)
+        return DemoRow(entry.name)
     status = record.status
-    return Row(
+    return DemoRow(
         entry.name,
         status.state,
         pods=f"{running}/{status.size}" if status.state == _RUNNING else "",
@@ -75,5 +77,5 @@ def _running(pods: Iterable[Pod]) -> dict[tuple[str, str], int]:
     return counts
 
 
-def _key(entry: Entry) -> tuple[str, str]:
+def _key(entry: DemoEntry) -> tuple[str, str]:
     return (GROUP if entry.kind is Wrapped.GROUP else JOB_NAME, entry.name)

@@ -10,14 +10,14 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
-from fluxnetes.cli.up.demo.board import Row, rows
+from fluxnetes.cli.up.demo.board import DemoRow, rows
 from fluxnetes.cli.up.demo.screens import Screen, choose_screen
 from fluxnetes.cli.up.demo.submit import prepare, submit
 from fluxnetes.cli.up.demo.words import afterwards, before
-from fluxnetes.cli.up.demo.workload import NAMESPACE, Entry, waves
+from fluxnetes.cli.up.demo.workload import NAMESPACE, DemoEntry, waves
 from fluxnetes.cli.up.show import say
 from fluxnetes.kube.auth.access import find_access
-from fluxnetes.kube.client import Client, Scope
+from fluxnetes.kube.client import KubeClient, Scope
 from fluxnetes.kube.informer import Informer
 from fluxnetes.kube.objects.base import Object
 from fluxnetes.kube.objects.fluxjobs import FLUX_JOBS
@@ -43,7 +43,7 @@ def run_demo(kubeconfig: Path, nodes: int, has_failed: Callable[[], bool], *, on
 async def _run(
     kubeconfig: Path, nodes: int, screen: Screen, has_failed: Callable[[], bool]
 ) -> bool:
-    async with Client(find_access(kubeconfig)) as client:
+    async with KubeClient(find_access(kubeconfig)) as client:
         await prepare(client)
         demo = _Demo(client, waves(nodes), screen)
         async with asyncio.TaskGroup() as tasks:
@@ -60,11 +60,11 @@ async def _run(
 
 class _Demo:
     def __init__(
-        self, client: Client, waves: tuple[tuple[Entry, ...], ...], screen: Screen
+        self, client: KubeClient, waves: tuple[tuple[DemoEntry, ...], ...], screen: Screen
     ) -> None:
         self._client, self._screen = client, screen
         self._waves = waves
-        self._submitted: list[Entry] = []
+        self._submitted: list[DemoEntry] = []
         self._news = asyncio.Event()
         self._began = time.monotonic()
         self.jobs = Informer(client, FLUX_JOBS, Scope(NAMESPACE))
@@ -90,17 +90,17 @@ class _Demo:
             await self._until_news()
         return False
 
-    def _look(self) -> list[Row]:
+    def _look(self) -> list[DemoRow]:
         board = rows(self._submitted, self.jobs.objects.values(), self.pods.objects.values())
         self._screen.show(board, time.monotonic() - self._began)
         return board
 
-    async def _submit(self, wave: tuple[Entry, ...]) -> None:
+    async def _submit(self, wave: tuple[DemoEntry, ...]) -> None:
         for entry in wave:
             await submit(self._client, entry)
             self._submitted.append(entry)
 
-    def _judge(self, board: list[Row]) -> bool:
+    def _judge(self, board: list[DemoRow]) -> bool:
         expected = {entry.name: entry.ends for entry in chain.from_iterable(self._waves)}
         odd = [row for row in board if row.state != expected[row.name]]
         for row in odd:

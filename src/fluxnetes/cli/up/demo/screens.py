@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from fluxnetes.cli.up.demo.board import Row
+from fluxnetes.cli.up.demo.board import DemoRow
 
 _COLOURS = {
     "completed": "green",
@@ -35,7 +35,7 @@ class Screen(Protocol):
         """Before or after."""
         ...
 
-    def show(self, rows: Sequence[Row], seconds: float) -> None:
+    def show(self, rows: Sequence[DemoRow], seconds: float) -> None:
         """This is how it is now."""
         ...
 
@@ -43,10 +43,10 @@ class Screen(Protocol):
 def choose_screen() -> Screen:
     """The one that standard output can show."""
     console = Console(file=sys.stdout, highlight=False)
-    return Board(console) if console.is_terminal else Lines()
+    return TableScreen(console) if console.is_terminal else LineScreen()
 
 
-class Board:
+class TableScreen:
     """A table."""
 
     def __init__(self, console: Console) -> None:
@@ -63,11 +63,11 @@ class Board:
     def say(self, text: str) -> None:
         self._console.print(text, markup=False, soft_wrap=True)
 
-    def show(self, rows: Sequence[Row], seconds: float) -> None:
+    def show(self, rows: Sequence[DemoRow], seconds: float) -> None:
         self._live.update(_table(rows, seconds), refresh=True)
 
 
-def _table(rows: Sequence[Row], seconds: float) -> Table:
+def _table(rows: Sequence[DemoRow], seconds: float) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), title=f"{seconds:.0f} s")
     table.title_justify = "left"
     for title in ("job", "state", "pods", "nodes", "starts by"):
@@ -81,7 +81,7 @@ def _table(rows: Sequence[Row], seconds: float) -> Table:
     return table
 
 
-class Lines:
+class LineScreen:
     """A line for each change."""
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ class Lines:
         sys.stdout.write(f"{text}\n")
         sys.stdout.flush()
 
-    def show(self, rows: Sequence[Row], seconds: float) -> None:
+    def show(self, rows: Sequence[DemoRow], seconds: float) -> None:
         for row in rows:
             words = in_words(row)
             if row.is_known and self._said.get(row.name) != words:
@@ -105,7 +105,7 @@ class Lines:
                 self.say(f"{seconds:5.1f} s  {row.name:<10} {words}")
 
 
-def in_words(row: Row) -> str:
+def in_words(row: DemoRow) -> str:
     """One line about an entry, which is the same as long as nothing happens to it."""
     where = f" on {row.nodes}" if row.nodes else ""
     when = f", starts by {row.eta:%H:%M:%S}" if row.eta is not None else ""
@@ -113,7 +113,7 @@ def in_words(row: Row) -> str:
     return f"{row.state}{where}{when}{why}"
 
 
-def starts_by(row: Row, now: datetime) -> str:
+def starts_by(row: DemoRow, now: datetime) -> str:
     """The promised start, as seconds from now."""
     if row.eta is None:
         return ""

@@ -6,8 +6,8 @@ import asyncio
 from contextlib import suppress
 from typing import Any
 
-from fluxnetes.cli.up.demo.workload import LABELS, NAMESPACE, Entry
-from fluxnetes.kube.client import Client, Scope
+from fluxnetes.cli.up.demo.workload import LABELS, NAMESPACE, DemoEntry
+from fluxnetes.kube.client import KubeClient, Scope
 from fluxnetes.kube.errors import NotFound
 from fluxnetes.kube.objects.base import Object, Resource
 from fluxnetes.kube.objects.fluxjobs import FLUX_JOBS
@@ -23,14 +23,14 @@ _KINDS: tuple[Resource[Any], ...] = (JOBS, PODS, FLUX_JOBS)
 _PAUSE = 0.1
 
 
-async def prepare(client: Client) -> None:
+async def prepare(client: KubeClient) -> None:
     """The namespace, without what an earlier demo left in it."""
     await client.patch(NAMESPACES, NAMESPACE, apply({"metadata": {"labels": LABELS}}))
     while await _clear(client) or not await _has_account(client):
         await asyncio.sleep(_PAUSE)
 
 
-async def _clear(client: Client) -> bool:
+async def _clear(client: KubeClient) -> bool:
     """Delete what is there; whether there was anything."""
     found = False
     for resource in _KINDS:
@@ -43,13 +43,13 @@ async def _clear(client: Client) -> bool:
     return found
 
 
-async def _has_account(client: Client) -> bool:
+async def _has_account(client: KubeClient) -> bool:
     """No pod can be made in a namespace before its service account is there."""
     listed = await client.list(ACCOUNTS, Scope(NAMESPACE, fields="metadata.name=default"))
     return bool(listed.items)
 
 
-async def submit(client: Client, entry: Entry) -> None:
+async def submit(client: KubeClient, entry: DemoEntry) -> None:
     """Make all objects of an entry."""
     for content in entry.objects:
         await client.create(entry.resource, content, NAMESPACE)

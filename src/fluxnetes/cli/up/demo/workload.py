@@ -33,7 +33,7 @@ Content = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class DemoEntry:
     """One job of the demo."""
 
     name: str
@@ -45,7 +45,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class DemoRequest:
     """What each pod of an entry asks for."""
 
     cpu: int
@@ -54,14 +54,14 @@ class Ask:
     """How long it does run."""
 
 
-def waves(nodes: int) -> tuple[tuple[Entry, ...], ...]:
+def waves(nodes: int) -> tuple[tuple[DemoEntry, ...], ...]:
     """What is submitted; the next wave comes when the queue knows the one before."""
-    sweeps = (job(f"sweep-{number}", 1, Ask(8, "6s", "3s")) for number in range(1, 7))
+    sweeps = (job(f"sweep-{number}", 1, DemoRequest(8, "6s", "3s")) for number in range(1, 7))
     return (
-        (job("ocean", most_nodes(nodes), Ask(12, "20s", "10s")),),
-        (group("climate", nodes, Ask(12, "20s", "6s")),),
-        (job("marathon", 1, Ask(8, "1h", "3s")),),
-        (*sweeps, job("colossus", 1, Ask(64, "1m", "5s"), ends="rejected")),
+        (job("ocean", most_nodes(nodes), DemoRequest(12, "20s", "10s")),),
+        (group("climate", nodes, DemoRequest(12, "20s", "6s")),),
+        (job("marathon", 1, DemoRequest(8, "1h", "3s")),),
+        (*sweeps, job("colossus", 1, DemoRequest(64, "1m", "5s"), ends="rejected")),
     )
 
 
@@ -70,7 +70,7 @@ def most_nodes(nodes: int) -> int:
     return max(1, nodes * 3 // 4)
 
 
-def job(name: str, pods: int, ask: Ask, ends: str = "completed") -> Entry:
+def job(name: str, pods: int, ask: DemoRequest, ends: str = "completed") -> DemoEntry:
     """A plain Job, as anybody would write it, with a walltime."""
     content = {
         "metadata": {"name": name, "annotations": {WALLTIME: ask.walltime}},
@@ -81,10 +81,10 @@ def job(name: str, pods: int, ask: Ask, ends: str = "completed") -> Entry:
             "template": {"metadata": {"annotations": {RUN_TIME: ask.runs}}, "spec": _spec(ask.cpu)},
         },
     }
-    return Entry(name, Wrapped.JOB, JOBS, (content,), ends)
+    return DemoEntry(name, Wrapped.JOB, JOBS, (content,), ends)
 
 
-def group(name: str, pods: int, ask: Ask) -> Entry:
+def group(name: str, pods: int, ask: DemoRequest) -> DemoEntry:
     """Pods that nothing but their labels makes a group."""
     metadata = {
         "labels": {GROUP: name, GROUP_SIZE: str(pods)},
@@ -95,7 +95,7 @@ def group(name: str, pods: int, ask: Ask) -> Entry:
         {"metadata": {"name": f"{name}-{number}", **metadata}, "spec": spec}
         for number in range(pods)
     )
-    return Entry(name, Wrapped.GROUP, PODS, tuple(members))
+    return DemoEntry(name, Wrapped.GROUP, PODS, tuple(members))
 
 
 def _spec(cpu: int) -> Content:
