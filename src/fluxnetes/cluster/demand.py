@@ -132,11 +132,11 @@ def missing(group: WorkloadGroup) -> str:
 
 def least_size(group: WorkloadGroup) -> int:
     """How many members must start together."""
-    marks = group.marks
-    if marks.min_size is not None:
-        return marks.min_size
-    if marks.size is not None:
-        return marks.size
+    options = group.options
+    if options.min_size is not None:
+        return options.min_size
+    if options.size is not None:
+        return options.size
     if isinstance(group.pod_group, PodGroup) and group.pod_group.spec.min_member:
         return group.pod_group.spec.min_member
     if isinstance(group.pod_group, NativePodGroup):
@@ -147,17 +147,17 @@ def least_size(group: WorkloadGroup) -> int:
 
 def _most_size(group: WorkloadGroup) -> int | None:
     """How many members may start together; None: all that are there."""
-    if group.marks.max_size is not None:
-        return group.marks.max_size
-    return group.marks.size
+    if group.options.max_size is not None:
+        return group.options.max_size
+    return group.options.size
 
 
 def _room_left(group: WorkloadGroup, wanted: int) -> int:
     """How many more members a group that has started may have."""
-    if group.marks.max_size is None:
+    if group.options.max_size is None:
         return wanted
     seats = sum(part.seats for part in group.parts if part.holds)
-    return min(wanted, group.marks.max_size - seats)
+    return min(wanted, group.options.max_size - seats)
 
 
 def _most_members(group: WorkloadGroup) -> int:
@@ -241,8 +241,8 @@ def _footprint_to_come(group: WorkloadGroup, uid: str, read: ReadFootprint) -> F
 def footprint_of(group: WorkloadGroup, member: Member, read: ReadFootprint) -> Footprint:
     """A pod's footprint, read once."""
     if member.footprint is None:
-        metadata, marks = member.pod.metadata, group.marks_of(member)
-        member.footprint = read(member.pod.spec, metadata, marks, metadata.namespace)
+        metadata, options = member.pod.metadata, group.marks_of(member)
+        member.footprint = read(member.pod.spec, metadata, options, metadata.namespace)
     return member.footprint
 
 
@@ -258,7 +258,7 @@ def demand_of(
     group: WorkloadGroup, footprints: tuple[Footprint, ...], size: ElasticSize | None
 ) -> Demand:
     """What a group asks for these of its members."""
-    marks = group.marks
+    options = group.options
     owned = all(member.owner for member in group.pods.values() if is_live(member.pod))
     return Demand(
         footprints=footprints,
@@ -266,22 +266,22 @@ def demand_of(
         walltime=_walltime(group),
         queue=queue_of(group),
         job_class=pod_priority(group),
-        priority=marks.priority or 0,
-        hold=marks.hold,
-        begin=marks.begin,
-        after=marks.after,
+        priority=options.priority or 0,
+        hold=options.hold,
+        begin=options.begin,
+        after=options.after,
         requeue=bool(group.workloads) and owned,
     )
 
 
 def queue_of(group: WorkloadGroup) -> str:
-    return group.marks.queue or "default"
+    return group.options.queue or "default"
 
 
 def _walltime(group: WorkloadGroup) -> int | None:
     """Our annotation; else what Kubernetes enforces; else none, and the queue has a default."""
-    if group.marks.walltime is not None:
-        return group.marks.walltime
+    if group.options.walltime is not None:
+        return group.options.walltime
     known = [ADAPTERS[group.kinds[uid]].walltime(each) for uid, each in group.workloads.items()] + [
         m.pod.spec.active_deadline_seconds for m in group.pods.values() if not m.owner
     ]

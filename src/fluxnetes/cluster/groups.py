@@ -20,13 +20,13 @@ from typing import NamedTuple
 
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.labels.names import GATES
-from fluxnetes.cluster.labels.parse import WorkloadLabels, read_marks
+from fluxnetes.cluster.labels.parse import WorkloadLabels, read_options
 from fluxnetes.cluster.pods.footprint import Footprint
 from fluxnetes.kube.objects.base import Metadata, Object
 from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup
 from fluxnetes.kube.objects.pods import Pod, PodTemplate
 
-NO_MARKS = read_marks(Metadata())
+NO_OPTIONS = read_options(Metadata())
 
 POD, LABELLED = "Pod", "Group"
 """Kinds of groups besides those of workloads: a single pod; pods of one group label."""
@@ -62,7 +62,7 @@ class Member:
     """The uid of the workload of the group that made it, which was checked; empty: none did."""
     index: int | None = None
     """Its number, if its workload numbers its pods."""
-    marks: WorkloadLabels | None = None
+    options: WorkloadLabels | None = None
     footprint: Footprint | None = None
 
 
@@ -193,7 +193,7 @@ class WorkloadGroup:
     """Whether its size is only in a PodGroup that it names; see `waits_for_pod_group`."""
     pods: dict[str, Member] = field(default_factory=dict)
     """By uid."""
-    marks: WorkloadLabels = NO_MARKS
+    options: WorkloadLabels = NO_OPTIONS
     """What its objects say together."""
     parts: list[GroupPart] = field(default_factory=list)
     """Those that wait or hold something."""
@@ -212,7 +212,7 @@ class WorkloadGroup:
     @property
     def waits_for_pod_group(self) -> bool:
         """Whether nobody can say how large it is before its PodGroup is seen."""
-        return self.wants_pod_group and self.pod_group is None and self.marks.size is None
+        return self.wants_pod_group and self.pod_group is None and self.options.size is None
 
     def template(self, uid: str) -> PodTemplate:
         """What the pods of one of its workloads will look like."""
@@ -226,7 +226,7 @@ class WorkloadGroup:
 
     def marks_of(self, member: Member) -> WorkloadLabels:
         """What counts for a pod: what its workload says or, if none made it, the pod itself."""
-        return self.said.get(member.owner) or member.marks or NO_MARKS
+        return self.said.get(member.owner) or member.options or NO_OPTIONS
 
     @property
     def waiting(self) -> GroupPart | None:

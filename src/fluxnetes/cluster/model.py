@@ -19,9 +19,9 @@ from itertools import islice
 from typing import Any
 
 from fluxnetes.cluster.adapters import ADAPTERS
-from fluxnetes.cluster.groups import LABELLED, NO_MARKS, POD, GroupKey, Member, WorkloadGroup
+from fluxnetes.cluster.groups import LABELLED, NO_OPTIONS, POD, GroupKey, Member, WorkloadGroup
 from fluxnetes.cluster.labels.names import SCHEDULER_NAMES
-from fluxnetes.cluster.labels.parse import InvalidLabel, WorkloadLabels, read_marks
+from fluxnetes.cluster.labels.parse import InvalidLabel, WorkloadLabels, read_options
 from fluxnetes.cluster.node_graph import NodeChanges, NodeGraph
 from fluxnetes.cluster.pods.anti_affinity_index import AntiAffinityIndex
 from fluxnetes.cluster.pods.priorities import PriorityClasses, priority_of
@@ -36,11 +36,11 @@ from fluxnetes.kube.objects.pods import Pod
 class ClusterModel:
     """All groups, and what others hold."""
 
-    def __init__(self, machines: NodeGraph, names: Collection[str] = SCHEDULER_NAMES) -> None:
-        self.machines = machines
+    def __init__(self, node_graph: NodeGraph, names: Collection[str] = SCHEDULER_NAMES) -> None:
+        self.node_graph = node_graph
         self.names = frozenset(names)
         self.groups: dict[GroupKey, WorkloadGroup] = {}
-        self.others = ForeignUsage()
+        self.foreign = ForeignUsage()
         self._guests = BorrowedUsage()
         self.dirty: dict[GroupKey, None] = {}
         """A set that remembers who came first."""
@@ -57,7 +57,7 @@ class ClusterModel:
         """By uid of pod or workload."""
         self._workloads: dict[str, tuple[str, Object]] = {}
         """Kind and object of those that are ours, by uid."""
-        self.separations = AntiAffinityIndex()
+        self.anti_affinity = AntiAffinityIndex()
         self._bound: dict[str, Pod] = {}
         """All pods that are on a node and have not ended, ours and others'."""
         self._pod_groups: dict[Key, PodGroup | NativePodGroup] = {}
@@ -108,20 +108,20 @@ class ClusterModel:
 
     def _hear(self, group: WorkloadGroup, member: Member) -> None:
         """Read the marks of a pod, which count for its group unless workloads speak for it."""
-        member.marks = _note(group, member.pod.metadata.uid, member.pod.metadata)
+        member.options = _note(group, member.pod.metadata.uid, member.pod.metadata)
         if not group.workloads:
-            group.marks = _combined_all(group)
+            group.options = _combined_all(group)
 
     def drop_pod(self, pod: Pod) -> None:
         """A pod is gone."""
         uid = pod.metadata.uid
-        self.others.drop(uid)
+        self.foreign.drop(uid)
         self._bound.pop(uid, None)
         self._guests.drop(uid)
         self._account_guests()
         self.homeless.pop(uid, None)
         if pod.spec.affinity is not None:
-            self.separations.lose(pod)
+            self.anti_affinity.lose(pod)
         group = self.group_of(uid)
         if group is not None:
             del self._group_of[uid]
@@ -134,7 +134,7 @@ class ClusterModel:
         uid, node = pod.metadata.uid, pod.spec.node_name
         if not node or pod.is_over:
             self._bound.pop(uid, None)
-            self.others.drop(uid)
+            self.foreign.drop(uid)
             self._guests.drop(uid)
             self._account_guests()
             return
@@ -147,14 +147,14 @@ class ClusterModel:
             counted = self._guests.beyond(pod, held)
         else:
             self._guests.drop(uid)
-        if self.separations.pooled:
+        if self.anti_affinity.pooled:
             known = {} if seat is None else dict(seat[0].footprints[seat[1]].amounts)
-            apart = self.separations.held_by(pod)
+            apart = self.anti_affinity.held_by(pod)
             counted += tuple(each for each in apart if each[0] not in known)
         if counted:
-            self.others.put(uid, node, counted)
+            self.foreign.put(uid, node, counted)
         else:
-            self.others.drop(uid)
+            self.foreign.drop(uid)
         self._account_guests()
 
     def lend(self, job: int, nodes: Mapping[str, Mapping[str, int]] | None) -> None:
@@ -179,14 +179,14 @@ class ClusterModel:
 
     def need(self, pools: Mapping[str, int]) -> NodeChanges:
         """See to it that all machines have these pools, with what others hold of them."""
-        turn = self.machines.need(pools)
+        turn = self.node_graph.need(pools)
         if turn:
-            self.others.touch_all()
+            self.foreign.touch_all()
         return turn
 
     def _see_terms(self, pod: Pod) -> None:
         """Somebody keeps away from others, perhaps from pods of ours that wait."""
-        for term in self.separations.see(pod):
+        for term in self.anti_affinity.see(pod):
             for group in self.groups.values():
                 for member in group.pods.values():
                     metadata = member.pod.metadata
@@ -230,17 +230,19 @@ class ClusterModel:
 
     def _join(self, pod: Pod, key: GroupKey, owner: str) -> WorkloadGroup:
         group = self._group(key)
-        marks = _note(group, pod.metadata.uid, pod.metadata)
+        options = _note(group, pod.metadata.uid, pod.metadata)
         index = ADAPTERS[group.kinds[owner]].index(pod) if owner in group.kinds else None
         uid = pod.metadata.uid
-        group.pods[uid] = Member(pod, owner if owner in group.kinds else "", index, marks)
+        group.pods[uid] = Member(pod, owner if owner in group.kinds else "", index, options)
         self._group_of[uid] = key
         if key.kind == LABELLED:
-            group.wants_pod_group |= bool(marks.pod_group) or pod.spec.scheduling_group is not None
+            group.wants_pod_group |= (
+                bool(options.pod_group) or pod.spec.scheduling_group is not None
+            )
         if not group.workloads:
             # Once a group is over, pods that come are another one of the same name.
-            known = group.marks if group.closed is None and len(group.pods) > 1 else NO_MARKS
-            group.marks = _combined(known, marks)
+            known = group.options if group.closed is None and len(group.pods) > 1 else NO_OPTIONS
+            group.options = _combined(known, options)
         self._touch(group, uid)
         return group
 
@@ -248,9 +250,9 @@ class ClusterModel:
         if owner is not None:
             return self._group_of[owner]
         metadata = pod.metadata
-        marks, _ = _marks(metadata)
+        options, _ = _marks(metadata)
         native = pod.spec.scheduling_group
-        name = marks.group or (native.pod_group_name if native is not None else "")
+        name = options.group or (native.pod_group_name if native is not None else "")
         if name:
             return GroupKey(LABELLED, metadata.namespace, name)
         return GroupKey(POD, metadata.namespace, metadata.name, metadata.uid)
@@ -266,11 +268,11 @@ class ClusterModel:
             self._not_ours.add(uid)
             return
         merged = _merged(template.metadata, workload.metadata)
-        marks, _ = _marks(merged)
+        options, _ = _marks(merged)
         is_new = uid not in self._workloads
         self._workloads[uid] = (kind, workload)
         if is_new:
-            self._group_of[uid] = _key_of_workload(kind, workload, marks, adapter.size(workload))
+            self._group_of[uid] = _key_of_workload(kind, workload, options, adapter.size(workload))
         group = self._group(self._group_of[uid])
         group.workloads[uid] = workload
         group.kinds[uid] = kind
@@ -282,7 +284,7 @@ class ClusterModel:
 
     def _hear_workload(self, group: WorkloadGroup, uid: str, merged: Metadata) -> None:
         before, group.said[uid] = group.said.get(uid), _note(group, uid, merged)
-        group.marks = _combined_all(group)
+        group.options = _combined_all(group)
         if before is not None and before != group.said[uid]:
             for member in group.pods.values():
                 member.footprint = None
@@ -414,7 +416,7 @@ def _is_workload(owner: Owner) -> bool:
 
 def _combined(known: WorkloadLabels, more: WorkloadLabels) -> WorkloadLabels:
     """What pods say together: the first speaks for all, but of sizes the largest counts."""
-    if known is NO_MARKS:
+    if known is NO_OPTIONS:
         return more
     size = max(known.size or 0, more.size or 0) or None
     hold = known.hold or more.hold
@@ -425,23 +427,23 @@ def _combined(known: WorkloadLabels, more: WorkloadLabels) -> WorkloadLabels:
 
 def _combined_all(group: WorkloadGroup) -> WorkloadLabels:
     """Workloads speak for their group; where there are none, its pods do."""
-    marks = NO_MARKS
+    options = NO_OPTIONS
     for uid in group.workloads:
-        marks = _combined(marks, group.said[uid])
+        options = _combined(options, group.said[uid])
     for uid, member in group.pods.items() if not group.workloads else ():
-        if member.marks is not None and not group.is_closed_to(uid):
-            marks = _combined(marks, member.marks)
-    return marks
+        if member.options is not None and not group.is_closed_to(uid):
+            options = _combined(options, member.options)
+    return options
 
 
 def _note(group: WorkloadGroup, uid: str, metadata: Metadata) -> WorkloadLabels:
     """Read what an object of a group says, and keep in mind if something is wrong with that."""
-    marks, refused = _marks(metadata)
+    options, refused = _marks(metadata)
     if refused:
         group.refusals[uid] = refused
     else:
         group.refusals.pop(uid, None)
-    return marks
+    return options
 
 
 def _is_alone(group: WorkloadGroup, uid: str) -> bool:
@@ -452,9 +454,9 @@ def _is_alone(group: WorkloadGroup, uid: str) -> bool:
 def _marks(metadata: Metadata) -> tuple[WorkloadLabels, str]:
     """What an object says, and what is wrong with that."""
     try:
-        return read_marks(metadata), ""
+        return read_options(metadata), ""
     except InvalidLabel as bad:
-        return NO_MARKS, str(bad)
+        return NO_OPTIONS, str(bad)
 
 
 def _merged(template: Metadata, workload: Metadata) -> Metadata:
@@ -469,9 +471,9 @@ def _merged(template: Metadata, workload: Metadata) -> Metadata:
     )
 
 
-def _key_of_workload(kind: str, workload: Object, marks: WorkloadLabels, size: int) -> GroupKey:
+def _key_of_workload(kind: str, workload: Object, options: WorkloadLabels, size: int) -> GroupKey:
     """A workload is a group of its own, unless it says that it is a part of a larger one."""
     namespace, name = workload.key
-    if marks.group and (marks.size or 0) > size:
-        return GroupKey(LABELLED, namespace, marks.group)
+    if options.group and (options.size or 0) > size:
+        return GroupKey(LABELLED, namespace, options.group)
     return GroupKey(kind, namespace, name, workload.metadata.uid)

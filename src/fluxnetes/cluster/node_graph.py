@@ -96,7 +96,7 @@ class NodeGraph:
     def __init__(self, *, control_plane: bool = False, uid: str = "") -> None:
         """`control_plane`: nodes of the control plane may be used too. `uid`: which cluster."""
         self.graph = ResourceGraph()
-        self.machines: dict[str, GraphNode] = {}
+        self.node_graph: dict[str, GraphNode] = {}
         self.zones: dict[str, str] = {}
         """The subnet in which a node was before we were restarted. It stays there, whatever its
         label says now: to everybody who holds something of it, it would be another node."""
@@ -120,8 +120,8 @@ class NodeGraph:
             name = node.metadata.name
             if not self._is_used(node):
                 self._remove(name, turn)
-            elif name in self.machines:
-                self._change(self.machines[name], node, patch, turn)
+            elif name in self.node_graph:
+                self._change(self.node_graph[name], node, patch, turn)
             else:
                 self._add(node, patch, turn)
         if patch.count:
@@ -147,7 +147,7 @@ class NodeGraph:
         properties = {rule.name: "" for rule in self.rules.values() if rule.accepts(node)}
         vertex = patch.vertex("node", id=rank, name=name, rank=rank, properties=properties)
         patch.edge(subnet, vertex)
-        machine = self.machines[name] = GraphNode(node, vertex)
+        machine = self.node_graph[name] = GraphNode(node, vertex)
         self._add_pools(machine, self._sizes(node), patch)
         if machine.closed:
             turn.closed.add(name)
@@ -191,7 +191,7 @@ class NodeGraph:
                 turn.reshaped = True
 
     def _remove(self, name: str, turn: NodeChanges) -> None:
-        machine = self.machines.pop(name, None)
+        machine = self.node_graph.pop(name, None)
         if machine is not None:
             self.graph.remove([machine.vertex, *machine.pools.values()])
             turn.reshaped = True
@@ -203,7 +203,7 @@ class NodeGraph:
         turn = NodeChanges()
         if rule.name not in self.rules:
             self.rules[rule.name] = rule
-            for machine in self.machines.values():
+            for machine in self.node_graph.values():
                 turn.relabelled |= self._label(machine, rule)
         return turn
 
@@ -225,7 +225,7 @@ class NodeGraph:
         if new:
             self._extra.update(new)
             patch = GraphPatch(self.graph)
-            for machine in self.machines.values():
+            for machine in self.node_graph.values():
                 self._add_pools(machine, new, patch)
             if patch.count:
                 self.graph.apply(patch)

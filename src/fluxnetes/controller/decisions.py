@@ -19,22 +19,22 @@ _FOR_GOOD = (JobState.REJECTED, JobState.CANCELLED, JobState.TIMED_OUT)
 class DecisionApplier:
     """Brings decisions that are written down to the groups."""
 
-    desk: ControllerState
-    seating: SeatAssigner
-    queueing: GroupSubmitter
+    shared: ControllerState
+    seats: SeatAssigner
+    submitter: GroupSubmitter
 
     def take(self, changes: Changes) -> None:
         for id, allocation in changes.allocations.items():
-            known = self.desk.parts.get(id)
+            known = self.shared.parts.get(id)
             if known is not None and allocation is not None:
                 group, part = known
-                nodes = self.desk.nodes_of(allocation)
-                part.progress = part.progress if part.holds else self.desk.clock
-                self.desk.place(part, nodes, allocation.ended_tasks)
-                self.seating.seat(group)
-                self.desk.carry(group)
+                nodes = self.shared.nodes_of(allocation)
+                part.progress = part.progress if part.holds else self.shared.clock
+                self.shared.place(part, nodes, allocation.ended_tasks)
+                self.seats.seat(group)
+                self.shared.carry(group)
         for id, job in changes.jobs.items():
-            known = self.desk.parts.get(id)
+            known = self.shared.parts.get(id)
             if known is not None:
                 self._follow(*known, job)
 
@@ -42,18 +42,18 @@ class DecisionApplier:
         if job.state in ENDED:
             self._finish(group, part, job)
         elif job.state in WAITING and part.holds:
-            self.desk.wait_again(group, part)
+            self.shared.wait_again(group, part)
         else:
-            self.desk.carry(group)
+            self.shared.carry(group)
 
     def _finish(self, group: WorkloadGroup, part: GroupPart, job: QueueJob) -> None:
-        self.desk.remove(group, part)
-        self.queueing.forget(part.job)
+        self.shared.remove(group, part)
+        self.submitter.forget(part.job)
         if not part.withdrawn and not group.parts:
             group.closed = close(group, job)
         elif not part.withdrawn and not part.holds:
             group.refused = part.footprints
-        self.desk.world.dirty[group.key] = None
+        self.shared.model.dirty[group.key] = None
 
 
 def close(group: WorkloadGroup, job: QueueJob) -> ClosedGroup:

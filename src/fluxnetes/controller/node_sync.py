@@ -33,9 +33,9 @@ _log = logging.getLogger("fluxnetes.controller")
 class NodeSync:
     """Tells the queue about nodes and others."""
 
-    desk: ControllerState
-    carrying: Reconciler
-    hands: Executor
+    shared: ControllerState
+    reconciler: Reconciler
+    executor: Executor
     reader: PodReader
     changed: bool = False
     """The graph has other vertices or properties than were last written down."""
@@ -44,31 +44,31 @@ class NodeSync:
 
     def follow(self, nodes: list[Node], gone: list[str]) -> None:
         """Nodes came, changed or went."""
-        machines = self.desk.world.machines
-        self.tell(machines.put(nodes))
+        node_graph = self.shared.model.node_graph
+        self.tell(node_graph.put(nodes))
         for node in nodes:
-            self.desk.world.others.touch(node.metadata.name)
-            self.desk.doubtful.add(node.metadata.name)
-        gone = [name for name in gone if name in machines.machines]
+            self.shared.model.foreign.touch(node.metadata.name)
+            self.shared.doubtful.add(node.metadata.name)
+        gone = [name for name in gone if name in node_graph.node_graph]
         if gone:
             # What is on them may have to go to nodes that have just come.
             self.count_others()
-            self.desk.tell(NodesClosed(tuple(gone)))
+            self.shared.tell(NodesClosed(tuple(gone)))
             for name in gone:
                 self._clear_out(name)
-            self.tell(machines.drop(gone))
+            self.tell(node_graph.drop(gone))
 
     def tell(self, turn: NodeChanges) -> None:
         """The graph changed; the queue must hear of it before anything else."""
         if turn.relabelled:
-            self.desk.matcher.engine.relabelled()
+            self.shared.matcher.engine.relabelled()
         if turn.reshaped or turn.relabelled:
             self.changed = True
-            self.desk.tell(GraphChanged())
+            self.shared.tell(GraphChanged())
         if turn.closed:
-            self.desk.tell(NodesClosed(tuple(sorted(turn.closed))))
+            self.shared.tell(NodesClosed(tuple(sorted(turn.closed))))
         if turn.opened:
-            self.desk.tell(NodesOpened(tuple(sorted(turn.opened))))
+            self.shared.tell(NodesOpened(tuple(sorted(turn.opened))))
 
     def tell_of_reading(self) -> None:
         """What reading pods added to the graph."""
@@ -85,10 +85,10 @@ class NodeSync:
             moved = [task for task in tasks if task not in over]
             if moved and not self._reseat(group, part, moved):
                 why = f"node {node} is gone, and there is no room elsewhere"
-                self.carrying.give_up(group, part, why)
+                self.reconciler.give_up(group, part, why)
             self._keep(part, lost, over)
-            self.desk.lift(part, tasks)
-            self.desk.world.dirty[group.key] = None
+            self.shared.lift(part, tasks)
+            self.shared.model.dirty[group.key] = None
 
     def _unseat(self, group: WorkloadGroup, part: GroupPart, uid: str) -> bool:
         """A pod went with its node; or did not, and then it is there when the node comes again.
@@ -96,33 +96,33 @@ class NodeSync:
         member = group.pods.get(uid)
         group.leave(uid)
         if member is not None:
-            self.desk.world.account(member.pod)
+            self.shared.model.account(member.pod)
         return member is not None and bool(member.owner)
 
     def _keep(self, part: GroupPart, lost: list[int], over: list[int]) -> None:
         """Keep seats for pods that will be made again, and for nobody those that are over."""
         for task in lost:
-            patience = 0.0 if task in over else self.desk.settings.keep_seat
-            part.kept[task] = HeldSeat(self.desk.clock + patience, ok=False)
+            patience = 0.0 if task in over else self.shared.settings.keep_seat
+            part.kept[task] = HeldSeat(self.shared.clock + patience, ok=False)
 
     def _seats_on(self, node: str) -> list[tuple[WorkloadGroup, GroupPart, list[int]]]:
         by_job: dict[int, list[int]] = {}
-        for job, task in sorted(self.desk.seats_on.get(node, ())):
+        for job, task in sorted(self.shared.seats_on.get(node, ())):
             by_job.setdefault(job, []).append(task)
-        return [(*self.desk.parts[job], tasks) for job, tasks in by_job.items()]
+        return [(*self.shared.parts[job], tasks) for job, tasks in by_job.items()]
 
     def _reseat(self, group: WorkloadGroup, part: GroupPart, tasks: list[int]) -> bool:
         """Place some of a group's pods anew; False if there is no room."""
-        if self.desk.state(part) not in (JobState.ALLOCATED, JobState.RUNNING) or part.returning:
+        if self.shared.state(part) not in (JobState.ALLOCATED, JobState.RUNNING) or part.returning:
             return True
         for task in tasks:
             if task in part.pods:
-                self.hands.revoke(part.pods[task])
-        if not self.desk.tell(Reseat(part.job, tuple(tasks))):
+                self.executor.revoke(part.pods[task])
+        if not self.shared.tell(Reseat(part.job, tuple(tasks))):
             return False
-        self.desk.lift(part, tasks)
-        part.progress = self.desk.clock
-        self.desk.carry(group)
+        self.shared.lift(part, tasks)
+        part.progress = self.shared.clock
+        self.shared.carry(group)
         return True
 
     def _give_up_seats(self, group: WorkloadGroup, part: GroupPart, tasks: list[int]) -> None:
@@ -131,22 +131,22 @@ class NodeSync:
             if task in part.pods:
                 group.leave(part.pods[task])
         badly = frozenset(t for t in tasks if t in part.kept and not part.kept.pop(t).ok)
-        self.desk.end_tasks(part, tasks, badly)
-        self.desk.world.dirty[group.key] = None
+        self.shared.end_tasks(part, tasks, badly)
+        self.shared.model.dirty[group.key] = None
 
     # -- others --------------------------------------------------------------------------------
 
     def count_others(self) -> list[str]:
         """What others hold changed on some nodes; returns which."""
-        machines = self.desk.world.machines.machines
-        sums = self.desk.world.others.take()
+        node_graph = self.shared.model.node_graph.node_graph
+        sums = self.shared.model.foreign.take()
         known = {
-            node: {type: n for type, n in held.items() if n and type in machines[node].pools}
+            node: {type: n for type, n in held.items() if n and type in node_graph[node].pools}
             for node, held in sums.items()
-            if node in machines
+            if node in node_graph
         }
         if known:
-            self.desk.tell(Occupied(known))
+            self.shared.tell(Occupied(known))
         for node in known:
             self._look_for_crowd(node)
         return list(known)
@@ -155,7 +155,7 @@ class NodeSync:
         """After groups were settled: seats became empty, perhaps, where nobody should go now."""
         for node in list(self.crowded):
             self._look_for_crowd(node)
-        doubtful, self.desk.doubtful = self.desk.doubtful, set()
+        doubtful, self.shared.doubtful = self.shared.doubtful, set()
         for node in doubtful:
             why = self._why_not(node)
             if why:
@@ -164,22 +164,25 @@ class NodeSync:
 
     def _why_not(self, node: str) -> str:
         """In words, why no pod of ours should go to a node now; empty if all may that sit there."""
-        machine, seats = self.desk.world.machines.machines.get(node), self.desk.seats_on.get(node)
+        machine, seats = (
+            self.shared.model.node_graph.node_graph.get(node),
+            self.shared.seats_on.get(node),
+        )
         if machine is None or not seats:
             return ""
         if machine.closed:
             return f"node {node} was closed"
-        graph = self.desk.matcher.graph
-        rules = {self.desk.parts[job][1].footprints[task].rule for job, task in seats}
+        graph = self.shared.matcher.graph
+        rules = {self.shared.parts[job][1].footprints[task].rule for job, task in seats}
         if not all(graph.has_property(machine.vertex, rule) for rule in rules):
             return f"node {node} has other labels or taints now"
         return f"there is less room on node {node}" if self._over(node) else ""
 
     def _remember_binds(self, node: str) -> None:
         """Who is on the way there cannot be stopped; if that fails we must look again."""
-        for job, task in self.desk.seats_on.get(node, ()):
-            if self.hands.is_flying(self.desk.parts[job][1].pods.get(task, "")):
-                self.desk.doubtful.add(node)
+        for job, task in self.shared.seats_on.get(node, ()):
+            if self.executor.is_flying(self.shared.parts[job][1].pods.get(task, "")):
+                self.shared.doubtful.add(node)
 
     def _look_for_crowd(self, node: str) -> None:
         """Others may have taken what we are about to take."""
@@ -187,7 +190,7 @@ class NodeSync:
             self.crowded.pop(node, None)
             return
         self._move_away(node, f"others took room on node {node}")
-        self.crowded.setdefault(node, self.desk.clock)
+        self.crowded.setdefault(node, self.shared.clock)
 
     def _move_away(self, node: str, why: str) -> bool:
         """Place anew who is not bound there yet; False if there is nobody."""
@@ -198,35 +201,35 @@ class NodeSync:
                 moved = True
                 if self._reseat(group, part, unbound):
                     continue
-                if self.desk.state(part) is JobState.RUNNING:
+                if self.shared.state(part) is JobState.RUNNING:
                     self._give_up_seats(group, part, unbound)
                 else:
-                    self.carrying.give_up(group, part, f"{why}, and there is no room elsewhere")
+                    self.reconciler.give_up(group, part, f"{why}, and there is no room elsewhere")
         return moved
 
     def _can_move(self, part: GroupPart, task: int) -> bool:
-        return task not in part.bound and not self.hands.is_flying(part.pods.get(task, ""))
+        return task not in part.bound and not self.executor.is_flying(part.pods.get(task, ""))
 
     def _over(self, node: str) -> set[str]:
         """The types of which more is held on a node than there is."""
-        machine = self.desk.world.machines.machines.get(node)
-        held = dict(self.desk.world.others.sums.get(node, {}))
-        if machine is None or not self.desk.seats_on.get(node):
+        machine = self.shared.model.node_graph.node_graph.get(node)
+        held = dict(self.shared.model.foreign.sums.get(node, {}))
+        if machine is None or not self.shared.seats_on.get(node):
             return set()
-        for job, task in self.desk.seats_on[node]:
-            part = self.desk.parts[job][1]
+        for job, task in self.shared.seats_on[node]:
+            part = self.shared.parts[job][1]
             for type, amount in part.footprints[task].amounts:
                 held[type] = held.get(type, 0) + amount
         return {type for type, amount in held.items() if amount > machine.sizes.get(type, 0)}
 
     def settle_crowds(self) -> None:
         """Where a collision lasts, whoever of ours came last makes way."""
-        patience = self.desk.settings.collision
+        patience = self.shared.settings.collision
         for node, since in list(self.crowded.items()):
             # A bind that was under way when others came may have failed since.
             if self._over(node) and self._move_away(node, f"others took room on node {node}"):
                 continue
-            if self.desk.clock - since < patience:
+            if self.shared.clock - since < patience:
                 continue
             del self.crowded[node]
             if any(_is_real(type) for type in self._over(node)):
@@ -236,7 +239,7 @@ class NodeSync:
         seats = self._seats_on(node)
         group, part, _ = max(seats, key=lambda seat: seat[1].progress)
         _log.warning("node %s holds more than it has; %s makes way", node, group.key)
-        self.carrying.give_up(group, part, f"others took the room that it has on node {node}")
+        self.reconciler.give_up(group, part, f"others took the room that it has on node {node}")
 
 
 def _is_real(type: str) -> bool:

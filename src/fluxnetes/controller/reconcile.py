@@ -33,7 +33,7 @@ InFlight = Callable[[int], bool]
 class Reconciler:
     """Says what to do, and tells the queue when it is done."""
 
-    desk: ControllerState
+    shared: ControllerState
     in_flight: InFlight
     revoke: Callable[[str], None] = field(default=lambda uid: None)
     """Asks that a pod, by its uid, be not bound, if that has not begun."""
@@ -41,8 +41,8 @@ class Reconciler:
     def carry(self, group: WorkloadGroup) -> list[Action]:
         """What is to be done for a group now."""
         actions: list[Action] = []
-        for part in self.desk.holding(group):
-            state = self.desk.state(part)
+        for part in self.shared.holding(group):
+            state = self.shared.state(part)
             if state is JobState.ENDING:
                 actions += self._end(group, part)
             elif part.returning:
@@ -55,11 +55,11 @@ class Reconciler:
 
     def _place(self, group: WorkloadGroup, part: GroupPart, state: JobState) -> Iterator[Action]:
         if not group.pods and not group.workloads:
-            self.desk.tell(Ended(part.job, ok=False, reason="deleted by its user"))
+            self.shared.tell(Ended(part.job, ok=False, reason="deleted by its user"))
             return
         if part.is_filled:
             if state is JobState.ALLOCATED:
-                self.desk.tell(Started(part.job))
+                self.shared.tell(Started(part.job))
             return
         if part.bound and not part.to_bind and not group.workloads:
             return  # all that can be asked for was asked for
@@ -97,16 +97,16 @@ class Reconciler:
     def give_up(self, group: WorkloadGroup, part: GroupPart, reason: str) -> None:
         """What was decided cannot be carried out: the part goes back, or fails."""
         owned = bool(group.workloads) and all(group.pods[uid].owner for uid in part.pods.values())
-        state = self.desk.state(part)
+        state = self.shared.state(part)
         if state is JobState.ALLOCATED and (owned or not (part.bound or part.ended)):
             part.returning = reason
         elif state in (JobState.ALLOCATED, JobState.RUNNING):
-            self.desk.tell(PartsLost((part.job,), reason))
-        self.desk.carry(group)
+            self.shared.tell(PartsLost((part.job,), reason))
+        self.shared.carry(group)
 
     def _take_back(self, group: WorkloadGroup, part: GroupPart) -> Iterator[Action]:
         if (part.bound or part.ended) and not group.workloads:
-            self.desk.tell(PartsLost((part.job,), part.returning))
+            self.shared.tell(PartsLost((part.job,), part.returning))
             yield from self._end(group, part)
             return
         if part.bound or self._must_suspend(group):
@@ -114,9 +114,9 @@ class Reconciler:
         self._revoke(part)
         if not part.bound and not self.in_flight(part.job):
             reason = part.returning
-            begin = self.desk.now + part.pause if part.pause else None
-            self.desk.wait_again(group, part)
-            self.desk.tell(Returned(part.job, reason, begin))
+            begin = self.shared.now + part.pause if part.pause else None
+            self.shared.wait_again(group, part)
+            self.shared.tell(Returned(part.job, reason, begin))
 
     def _revoke(self, part: GroupPart) -> None:
         """What is not bound yet stays so."""
@@ -140,20 +140,20 @@ class Reconciler:
     # -- end -----------------------------------------------------------------------------------
 
     def _end(self, group: WorkloadGroup, part: GroupPart) -> Iterator[Action]:
-        job = self.desk.job(part)
+        job = self.shared.job(part)
         self._revoke(part)
         is_empty = not part.bound and not self.in_flight(part.job)
         if is_empty and self._never_ran(group, part):
-            self.desk.wait_again(group, part)
-            self.desk.tell(Returned(part.job, "its time was over before it could start"))
+            self.shared.wait_again(group, part)
+            self.shared.tell(Returned(part.job, "its time was over before it could start"))
             return
         if is_empty and not self._makes_more(group):
-            self.desk.tell(Ended(part.job, ok=False, reason=job.reason))
-            if self.desk.state(part) in WAITING:  # it may be placed anew before we look again
-                self.desk.wait_again(group, part)
+            self.shared.tell(Ended(part.job, ok=False, reason=job.reason))
+            if self.shared.state(part) in WAITING:  # it may be placed anew before we look again
+                self.shared.wait_again(group, part)
             return
-        grace = self.desk.settings.grace
-        late = job.expected is not None and self.desk.now > job.expected + grace
+        grace = self.shared.settings.grace
+        late = job.expected is not None and self.shared.now > job.expected + grace
         if job.cause is EndCause.TIMED_OUT and not late:
             yield from self._end_by_deadline(group, part)
             return
@@ -169,7 +169,7 @@ class Reconciler:
         Then it has not had its time, and waits for it again. Not so if Kubernetes ends it, as we
         may have asked for, or if some of it has run that nobody will make again.
         """
-        job = self.desk.job(part)
+        job = self.shared.job(part)
         if job.cause is not EndCause.TIMED_OUT or job.running is not None:
             return False
         if not group.workloads:
@@ -180,7 +180,7 @@ class Reconciler:
         """Whether Kubernetes lets a workload live longer than its job's walltime."""
         adapter, workload = ADAPTERS[group.kinds[uid]], group.workloads[uid]
         own = adapter.walltime(workload)
-        is_longer = own is None or own > (self.desk.job(part).walltime or 0)
+        is_longer = own is None or own > (self.shared.job(part).walltime or 0)
         return adapter.end(workload) is None and is_longer
 
     def _makes_more(self, group: WorkloadGroup) -> bool:
@@ -193,7 +193,7 @@ class Reconciler:
 
     def _end_by_deadline(self, group: WorkloadGroup, part: GroupPart) -> Iterator[Action]:
         """Kubernetes ends what is out of time, and keeps it to be looked at."""
-        walltime = self.desk.job(part).walltime or 0
+        walltime = self.shared.job(part).walltime or 0
         for uid, workload in group.workloads.items():
             if self._outlasts(group, uid, part):
                 adapter = ADAPTERS[group.kinds[uid]]

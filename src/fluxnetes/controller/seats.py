@@ -35,7 +35,7 @@ _LONGEST_NUMBER = 12
 class SeatAssigner:
     """Seats pods, and notices how they do."""
 
-    desk: ControllerState
+    shared: ControllerState
     read: ReadFootprint
 
     def settle(self, group: WorkloadGroup) -> None:
@@ -58,14 +58,14 @@ class SeatAssigner:
 
     def _cancel(self, group: WorkloadGroup) -> None:
         """Its user deleted it; what is left of it will be gone soon."""
-        for part in self.desk.holding(group):
-            if self.desk.state(part) in (JobState.ALLOCATED, JobState.RUNNING):
-                self.desk.tell(Cancel(part.job, "deleted by its user"))
-                self.desk.carry(group)
+        for part in self.shared.holding(group):
+            if self.shared.state(part) in (JobState.ALLOCATED, JobState.RUNNING):
+                self.shared.tell(Cancel(part.job, "deleted by its user"))
+                self.shared.carry(group)
 
     def seat(self, group: WorkloadGroup) -> None:
         """Give seats to those who have none."""
-        parts = [part for part in self.desk.holding(group) if self._takes_pods(part)]
+        parts = [part for part in self.shared.holding(group) if self._takes_pods(part)]
         if not any(len(part.pods) < part.seats for part in parts):
             return
         for uid, member in group.pods.items():
@@ -74,10 +74,10 @@ class SeatAssigner:
             found = None if group.is_closed_to(uid) else self._find(group, parts, member)
             if found is not None:
                 group.sit(uid, *found)
-                self.desk.carry(group)
+                self.shared.carry(group)
 
     def _takes_pods(self, part: GroupPart) -> bool:
-        state = self.desk.state(part)
+        state = self.shared.state(part)
         return state in (JobState.ALLOCATED, JobState.RUNNING) and not part.returning
 
     def _find(
@@ -97,14 +97,14 @@ class SeatAssigner:
 
     def _look_for_misfits(self, group: WorkloadGroup) -> None:
         """A template's footprint is provisional. Where the pods are others, we ask for those."""
-        for part in self.desk.holding(group):
-            if self.desk.state(part) is not JobState.ALLOCATED or part.returning:
+        for part in self.shared.holding(group):
+            if self.shared.state(part) is not JobState.ALLOCATED or part.returning:
                 continue
             if _is_awaited(group, part) and any(
                 self._is_left_over(group, uid) for uid in group.pods
             ):
                 part.returning = "its pods ask for something else than their template said"
-                self.desk.carry(group)
+                self.shared.carry(group)
 
     def _is_left_over(self, group: WorkloadGroup, uid: str) -> bool:
         pod = group.pods[uid].pod
@@ -118,7 +118,7 @@ class SeatAssigner:
         part, task = group.seats.get(pod.metadata.uid, (None, 0))
         if part is not None and pod.spec.node_name == part.nodes[task] and not pod.is_over:
             self.bound(part, task)
-            self.desk.carry(group)
+            self.shared.carry(group)
 
     def _look_at(self, group: WorkloadGroup, uid: str) -> None:
         part, task = group.seats[uid]
@@ -127,14 +127,14 @@ class SeatAssigner:
             self._vacate(group, uid, member)
         elif member.pod.spec.node_name == part.nodes[task]:
             self.bound(part, task)
-            self.desk.carry(group)
+            self.shared.carry(group)
         elif member.pod.spec.node_name:
             if self._sit_where_bound(group, member.pod):
                 return
             # Somebody else gave it another node. It holds that, so ours is free.
             group.leave(uid)
-            self.desk.world.account(member.pod)
-            part.kept[task] = HeldSeat(self.desk.clock, ok=True)
+            self.shared.model.account(member.pod)
+            part.kept[task] = HeldSeat(self.shared.clock, ok=True)
         else:
             part.to_bind.add(task)  # a gate of somebody else may be gone
 
@@ -144,8 +144,8 @@ class SeatAssigner:
         The pod then sits where that bind said, and whoever was to sit there finds another seat.
         """
         uid = pod.metadata.uid
-        for part in self.desk.holding(group):
-            task = written_seat(self.desk, part, pod)
+        for part in self.shared.holding(group):
+            task = written_seat(self.shared, part, pod)
             if task is None or task in part.bound or (pod.is_over and task in part.kept):
                 continue
             if not self._fits(group, uid, part.footprints[task]):
@@ -154,7 +154,7 @@ class SeatAssigner:
                 if moved in group.seats:
                     group.leave(moved)
             group.sit(uid, part, task)
-            self.desk.world.account(pod)
+            self.shared.model.account(pod)
             self.bound(part, task)
             self._look_at(group, uid)
             return True
@@ -171,32 +171,32 @@ class SeatAssigner:
         if task not in part.bound:
             part.bound.add(task)
             part.to_bind.discard(task)
-            part.progress = self.desk.clock
+            part.progress = self.shared.clock
 
     def _vacate(self, group: WorkloadGroup, uid: str, member: Member | None) -> None:
         """A pod is over or gone."""
         part, task = group.seats[uid]
         was_bound = task in part.bound
         group.leave(uid)
-        part.progress = self.desk.clock
-        self.desk.carry(group)
-        state = self.desk.state(part)
+        part.progress = self.shared.clock
+        self.shared.carry(group)
+        state = self.shared.state(part)
         if state is JobState.ENDING or part.returning:
             return
         if state is JobState.ALLOCATED and not was_bound and not group.workloads:
             part.returning = "a pod of the group was deleted before it could start"
             return
         ok = member is not None and member.pod.status.phase == "Succeeded"
-        part.kept[task] = HeldSeat(self.desk.clock + self.desk.settings.keep_seat, ok)
-        self.desk.doubtful.add(part.nodes[task])
+        part.kept[task] = HeldSeat(self.shared.clock + self.shared.settings.keep_seat, ok)
+        self.shared.doubtful.add(part.nodes[task])
 
     # -- tasks that are over -------------------------------------------------------------------
 
     def _give_up_seats(self, group: WorkloadGroup) -> None:
         """Seats that nobody will take any more are over; so are those that were kept too long."""
         due = sum(pods_to_come(group, uid) for uid in group.workloads)
-        for part in self.desk.holding(group):
-            if self.desk.state(part) is JobState.ENDING or part.returning:
+        for part in self.shared.holding(group):
+            if self.shared.state(part) is JobState.ENDING or part.returning:
                 continue
             free = self._free_seats(group, part)
             excess = max(0, len(free) - due - self._seats_of_lost(group, part))
@@ -214,7 +214,7 @@ class SeatAssigner:
         return min(kept, sum(bool(pod.spec.node_name) and is_live(pod) for pod in stray))
 
     def _is_late(self, kept: HeldSeat) -> bool:
-        return kept.until <= self.desk.clock
+        return kept.until <= self.shared.clock
 
     def _free_seats(self, group: WorkloadGroup, part: GroupPart) -> list[int]:
         """Those that may be over: first of pods that did well, since it is others that are made
@@ -233,10 +233,10 @@ class SeatAssigner:
         badly = frozenset(t for t in tasks if t in part.kept and not part.kept[t].ok)
         for task in tasks:
             part.kept.pop(task, None)
-        self.desk.end_tasks(part, tasks, badly)
+        self.shared.end_tasks(part, tasks, badly)
 
 
-def written_seat(desk: ControllerState, part: GroupPart, pod: Pod) -> int | None:
+def written_seat(shared: ControllerState, part: GroupPart, pod: Pod) -> int | None:
     """The seat that a bind of ours gave a pod, which wrote it down, if that is one of a part.
 
     Users can write it too, so it counts only if the pod is on the node of that seat. A job that
@@ -248,7 +248,7 @@ def written_seat(desk: ControllerState, part: GroupPart, pod: Pod) -> int | None
     if task in part.ended or not pod.spec.node_name or part.nodes[task] != pod.spec.node_name:
         return None
     began = pod.status.start_time
-    is_old = pod.is_over and began is not None and began.timestamp() < (desk.job(part).start or 0)
+    is_old = pod.is_over and began is not None and began.timestamp() < (shared.job(part).start or 0)
     return None if is_old else task
 
 

@@ -51,7 +51,7 @@ class ControllerSettings:
 class ControllerState:
     """See the module's docstring."""
 
-    world: ClusterModel
+    model: ClusterModel
     matcher: Matcher
     scheduler: Scheduler
     settings: ControllerSettings = field(default_factory=ControllerSettings)
@@ -114,10 +114,10 @@ class ControllerState:
         return self.anywhere
 
     def lend(self, job: int, nodes: Mapping[str, Mapping[str, int]] | None) -> None:
-        self.world.lend(job, nodes)
+        self.model.lend(job, nodes)
 
     def borrowers(self, job: int) -> int:
-        return self.world.borrowers(job)
+        return self.model.borrowers(job)
 
     # -- groups and their jobs -----------------------------------------------------------------
 
@@ -131,7 +131,7 @@ class ControllerState:
             return known[0]
         if job.submission.workload.startswith(CALLED):
             return None
-        return self.world.groups.get(GroupKey.of(job.submission.workload))
+        return self.model.groups.get(GroupKey.of(job.submission.workload))
 
     def state(self, part: GroupPart) -> JobState:
         return self.job(part).state
@@ -151,7 +151,7 @@ class ControllerState:
         self.parts.pop(part.job, None)
         for uid in uids:
             if uid in group.pods:
-                self.world.account(group.pods[uid].pod)
+                self.model.account(group.pods[uid].pod)
 
     def nodes_of(self, allocation: Allocation) -> list[str]:
         """The node of each task of a job, by name. Rows of nodes that are gone keep their names."""
@@ -172,7 +172,7 @@ class ControllerState:
         """A part went back to the queue; what it asks for may be something else by now."""
         self._clear_seats(part)
         group.wait_again(part)
-        self.world.dirty[group.key] = None
+        self.model.dirty[group.key] = None
 
     def lift(self, part: GroupPart, tasks: list[int]) -> None:
         """Tasks have left their nodes; which ones they got the queue says when that is written."""
@@ -202,4 +202,4 @@ class ControllerState:
     def take_to_carry(self) -> list[WorkloadGroup]:
         keys, self.to_carry = self.to_carry, {}
         self.restless |= keys
-        return [self.world.groups[key] for key in keys if key in self.world.groups]
+        return [self.model.groups[key] for key in keys if key in self.model.groups]

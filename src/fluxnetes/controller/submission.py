@@ -26,7 +26,7 @@ WITHDRAWN = "withdrawn: "
 class GroupSubmitter:
     """Keeps the queue in step with what groups ask for."""
 
-    desk: ControllerState
+    shared: ControllerState
     read: ReadFootprint
     demands: dict[int, Demand] = field(default_factory=dict)
     """What each job that waits was last asked for as."""
@@ -55,15 +55,15 @@ class GroupSubmitter:
             self._nothing_asked(group, waiting)
         elif waiting is None:
             self._more_asked(group, demand)
-        elif self.desk.state(waiting) in (JobState.PENDING, JobState.HELD):
+        elif self.shared.state(waiting) in (JobState.PENDING, JobState.HELD):
             self._alter(waiting, demand)
 
     def _is_leaving(self, group: WorkloadGroup) -> bool:
         """Whether something of it is being ended or taken back. Pods that its workload would make
         in place of those that go then are not asked for; once they are gone we look again."""
         return any(
-            part.returning or self.desk.state(part) is JobState.ENDING
-            for part in self.desk.holding(group)
+            part.returning or self.shared.state(part) is JobState.ENDING
+            for part in self.shared.holding(group)
         )
 
     def _nothing_asked(self, group: WorkloadGroup, waiting: GroupPart | None) -> None:
@@ -77,14 +77,14 @@ class GroupSubmitter:
         if waiting is not None:
             waiting.withdrawn = True
             why = reason or "nothing of it is left to be placed"
-            self.desk.tell(Cancel(waiting.job, f"{WITHDRAWN}{why}"))
+            self.shared.tell(Cancel(waiting.job, f"{WITHDRAWN}{why}"))
 
     # -- coming --------------------------------------------------------------------------------
 
     def _more_asked(self, group: WorkloadGroup, demand: Demand) -> None:
-        grown = next((p for p in self.desk.holding(group) if self._can_grow(p)), None)
+        grown = next((p for p in self.shared.holding(group) if self._can_grow(p)), None)
         if grown is not None:
-            self.desk.tell(Grow(grown.job))
+            self.shared.tell(Grow(grown.job))
             return
         if group.parts and demand.footprints == group.refused:
             return
@@ -101,16 +101,16 @@ class GroupSubmitter:
         self._submit(group, demand, dependencies)
 
     def _can_grow(self, part: GroupPart) -> bool:
-        job = self.desk.job(part)
+        job = self.shared.job(part)
         size = job.submission.size
         return size is not None and len(part.nodes) < size.max
 
     def _submit(
         self, group: WorkloadGroup, demand: Demand, dependencies: tuple[Dependency, ...]
     ) -> None:
-        desk = self.desk
+        shared = self.shared
         submission = Submission(
-            id=desk.next_id,
+            id=shared.next_id,
             request=demand.gang,
             walltime=demand.walltime,
             queue=demand.queue,
@@ -127,25 +127,25 @@ class GroupSubmitter:
             on_loss=OnLoss.REQUEUE if demand.requeue else OnLoss.FAIL,
             workload=group.reference,
         )
-        if desk.tell(Submit(submission)):
-            desk.next_id += 1
-            desk.add(group, GroupPart(submission.id, demand.footprints))
+        if shared.tell(Submit(submission)):
+            shared.next_id += 1
+            shared.add(group, GroupPart(submission.id, demand.footprints))
             self.demands[submission.id] = demand
             self._call_dependants()
 
     def _call_dependants(self) -> None:
         """Something was queued: have those looked at again that wait for such."""
         for key in self._dependants:
-            self.desk.world.dirty[key] = None
+            self.shared.model.dirty[key] = None
         self._dependants.clear()
 
     def _dependencies(self, key: GroupKey, demand: Demand) -> tuple[Dependency, ...]:
         found = []
         for kind, name in demand.after:
             keys = _keys(key.namespace, name)
-            other = next((k for k in keys if k in self.desk.last_job), None)
+            other = next((k for k in keys if k in self.shared.last_job), None)
             if other is not None:
-                found.append(Dependency(DependencyKind(kind), self.desk.last_job[other]))
+                found.append(Dependency(DependencyKind(kind), self.shared.last_job[other]))
             else:
                 self._check_ended(keys, DependencyKind(kind), name)
         return tuple(found)
@@ -154,7 +154,9 @@ class GroupSubmitter:
         self, keys: list[tuple[str, str, str]], kind: DependencyKind, name: str
     ) -> None:
         """What ended before there was this database need not be waited for, if it ended well."""
-        outcomes = [self.desk.ended_before[key] for key in keys if key in self.desk.ended_before]
+        outcomes = [
+            self.shared.ended_before[key] for key in keys if key in self.shared.ended_before
+        ]
         if not outcomes:
             raise Prerequisite(f"{kind.value} {name}: nothing of that name was queued so far")
         if kind is DependencyKind.SUCCEEDED and not outcomes[0]:
@@ -166,20 +168,20 @@ class GroupSubmitter:
         before = self.demands.get(part.job)
         if before == demand:
             return
-        desk, job = self.desk, self.desk.job(part)
+        shared, job = self.shared, self.shared.job(part)
         if before is None or (before.footprints, before.size) != (demand.footprints, demand.size):
-            desk.tell(Reshape(part.job, demand.gang, demand.size))
+            shared.tell(Reshape(part.job, demand.gang, demand.size))
             part.footprints = demand.footprints
         if before is not None and before.walltime != demand.walltime and demand.walltime:
-            desk.tell(Alter(part.job, walltime=demand.walltime))
+            shared.tell(Alter(part.job, walltime=demand.walltime))
         if job.queue != demand.queue and (before is None or before.queue != demand.queue):
-            desk.tell(Alter(part.job, queue=demand.queue))
+            shared.tell(Alter(part.job, queue=demand.queue))
         if before is not None and before.priority != demand.priority:
-            desk.tell(Alter(part.job, priority=demand.priority))
-        if demand.hold and desk.state(part) is JobState.PENDING:
-            desk.tell(Hold(part.job))
-        elif not demand.hold and desk.state(part) is JobState.HELD:
-            desk.tell(Release(part.job))
+            shared.tell(Alter(part.job, priority=demand.priority))
+        if demand.hold and shared.state(part) is JobState.PENDING:
+            shared.tell(Hold(part.job))
+        elif not demand.hold and shared.state(part) is JobState.HELD:
+            shared.tell(Release(part.job))
         self.demands[part.job] = demand
 
     def forget(self, job: int) -> None:

@@ -48,8 +48,8 @@ _A_MOMENT = 0.02
 class Watchers:
     """All informers, and where their changes go."""
 
-    def __init__(self, client: KubeClient, world: ClusterModel, wake: asyncio.Event) -> None:
-        self.world = world
+    def __init__(self, client: KubeClient, model: ClusterModel, wake: asyncio.Event) -> None:
+        self.model = model
         self.nodes: dict[str, Node | None] = {}
         """Nodes that changed since the last round; None: gone."""
         self.wake = wake
@@ -63,17 +63,17 @@ class Watchers:
 
         follow(NODES, self._take_nodes)
         for kind, adapter in ADAPTERS.items():
-            follow(adapter.resource, _taker(partial(world.put_workload, kind), world.drop_workload))
+            follow(adapter.resource, _taker(partial(model.put_workload, kind), model.drop_workload))
         for resource in OPTIONAL:
-            follow(resource, _taker(world.put_pod_group, world.drop_pod_group))
+            follow(resource, _taker(model.put_pod_group, model.drop_pod_group))
         self.storage = StorageObjects(
             claims=follow(CLAIMS, self._take_storage).objects,
             volumes=follow(VOLUMES, self._take_storage).objects,
             classes=follow(STORAGE_CLASSES, self._take_storage).objects,
         )
-        classes = follow(PRIORITY_CLASSES, lambda _: world.touch_classified())
-        world.priority_classes = classes.objects
-        self.pods = follow(PODS, _taker(world.put_pod, world.drop_pod))
+        classes = follow(PRIORITY_CLASSES, lambda _: model.touch_classified())
+        model.priority_classes = classes.objects
+        self.pods = follow(PODS, _taker(model.put_pod, model.drop_pod))
 
     async def run(self) -> None:
         """Follow everything until cancelled."""
@@ -113,7 +113,7 @@ class Watchers:
 
     def _take_storage(self, changes: list[ObjectChange[Any]]) -> None:
         """A claim is bound, perhaps, for which somebody waits."""
-        self.world.touch_claimants()
+        self.model.touch_claimants()
 
     def take_nodes(self) -> tuple[list[Node], list[str]]:
         """Nodes that came or changed, and names of those that are gone."""

@@ -1,23 +1,23 @@
 """What can go wrong between us and the API server.
 
     KubeError
-      ConfigError             no way to a server: the kubeconfig or the credentials must be changed
-      PermanentError          the same request again gets the same answer
-        BadRequest      400   the request makes no sense to this server
-        Unauthorized    401   it does not know who we are, even with fresh credentials
-        Forbidden       403   it knows us, and we may not
-        NotFound        404   no such object, or no such kind on this server
-        AlreadyExists   409   there is one of that name
-        Conflict        409   the object is not in the state we believed: read it, decide anew
-        Expired         410   that part of history is gone: list anew
-        Invalid         422   the object breaks rules; `causes` says which fields
-        Refused         4xx   any other refusal
-        Untrusted             its certificate is not one that we trust
-        Unreadable            the answer is not what the API promises
-      TemporaryError          the same request may well work in a while
-        Overloaded      429   nothing was done; try again after `retry_after` seconds
-        ServerFailed    5xx   the server could not, and the request may be done or not
-        Unreachable           no answer; `may_be_done` is false if there was no connection at all
+      ConfigError                 no way to a server: change the kubeconfig or the credentials
+      PermanentError              the same request again gets the same answer
+        BadRequest          400   the server cannot make sense of the request
+        Unauthorized        401   the server does not know the caller, even with fresh credentials
+        Forbidden           403   the caller lacks the right
+        NotFound            404   no such object, or no such kind on this server
+        AlreadyExists       409   an object of that name exists
+        Conflict            409   the object changed since it was read: read it, decide again
+        Expired             410   that part of history is gone: list again
+        InvalidObject       422   the object breaks rules; `causes` says which fields
+        ApiRefused          4xx   any other refusal
+        Untrusted                 the server's certificate is not trusted
+        UnreadableResponse        the response is not what the API promises
+      TemporaryError              the same request may work later
+        Overloaded          429   nothing was done; try again after `retry_after` seconds
+        ServerError         5xx   the server failed, and the request may or may not be done
+        Unreachable               no response; `may_be_done` is false if there was no connection
 
 After a temporary error that says `may_be_done` nobody knows whether a write was done. So every
 write of ours can be done twice: a bind and a delete carry a uid, a create has a name, a patch says
@@ -160,7 +160,7 @@ _BY_CODE: dict[int, type[PermanentError]] = {
 def error_for(what: str, status: ApiStatus) -> PermanentError | TemporaryError:
     """The error that a refusal stands for; `what` says what was asked.
 
-    >>> error_for("get pods default/a", Status(404, "NotFound", 'pods "a" not found'))
+    >>> error_for("get pods default/a", ApiStatus(404, "NotFound", 'pods "a" not found'))
     NotFound('get pods default/a: pods "a" not found (404)')
     """
     message = f"{what}: {status.message or status.reason or 'refused'} ({status.code})"

@@ -1,7 +1,7 @@
 """What can go wrong when the matcher is told to do something.
 
     MatchError              the request to the matcher cannot be carried out
-    ├── UnknownJob          no such job, or it holds nothing any more
+    ├── UnknownMatchJob     no such job, or it holds nothing any more
     └── UnknownPath         no such vertex
 
 A match that finds nothing is no error: it is an `Answer`.

@@ -45,7 +45,7 @@ class QueueCore:
     budgets: BudgetTracker
     order: JobOrder
     lines: dict[str, QueueLine]
-    room: CapacityPlan
+    capacity: CapacityPlan
     charge: Mapping[str, float]
     """What an amount of each type counts in usage."""
     operators: dict[str, QueueState] = field(default_factory=dict)
@@ -122,7 +122,7 @@ class QueueCore:
         self.records.asks[job] = ask
         kind = self.kinds.setdefault(ask.kind, CountKind(ask))
         kind.count += 1
-        if not self.room.columns.covers(ask):
+        if not self.capacity.columns.covers(ask):
             self.unsettled = self.unsettled or "jobs of another kind came"
 
     def dismiss(self, job: int) -> None:
@@ -134,7 +134,7 @@ class QueueCore:
         kind.count -= 1
         if not kind.count:
             del self.kinds[ask.kind]
-            if self.room.by_rows and len(self.kinds) <= _FEW_KINDS:
+            if self.capacity.by_rows and len(self.kinds) <= _FEW_KINDS:
                 self.unsettled = self.unsettled or "jobs of another kind left"
 
     def is_stopped(self, queue: str) -> bool:

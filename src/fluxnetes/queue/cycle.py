@@ -37,17 +37,17 @@ class SchedulingCycle:
     def __init__(
         self,
         core: QueueCore,
-        life: Transitions,
+        transitions: Transitions,
         gate: EligibilityGate,
         promises: PromiseKeeper,
-        ground: PlanBuilder,
+        plan_builder: PlanBuilder,
     ) -> None:
         self._core = core
-        self._life = life
+        self._life = transitions
         self._gate = gate
         self._promises = promises
-        self._ground = ground
-        self._preemption = Preemption(core, life)
+        self._ground = plan_builder
+        self._preemption = Preemption(core, transitions)
         self._refused: dict[PlanRequest, int] = {}
         """The shortest time for which each ask was refused since something was last freed."""
         self._asks = core.records.asks
@@ -89,10 +89,10 @@ class SchedulingCycle:
     def pass_time(self, now: int) -> None:
         """Whatever time alone brings: begins, windows that end, walltimes that are over."""
         core = self._core
-        core.room.advance(now)
+        core.capacity.advance(now)
         self._gate.wake(now)
         self._close_windows(now)
-        overdue = core.room.overdue()
+        overdue = core.capacity.overdue()
         if not overdue:
             return
         for id in overdue:
@@ -133,17 +133,17 @@ class SchedulingCycle:
 
     def _start_promised(self, job: QueueJob, now: int) -> None:
         core = self._core
-        booking = core.room.unbook(job.id)
+        booking = core.capacity.unbook(job.id)
         assert booking is not None  # noqa: S101 - it was due
         ask = self._best_size(job, booking.ask)
-        found = core.room.find_now(ask, core.duration(job))
+        found = core.capacity.find_now(ask, core.duration(job))
         if found is None:
-            ask, found = booking.ask, core.room.place_kept(booking)
+            ask, found = booking.ask, core.capacity.place_kept(booking)
         if found is not None:
             self._start(job, ask, found, now, backfilled=self._is_passing(job))
             return
         # Only a room that was laid out wrongly gets here; the promise is moved, and that is told.
-        core.room.rebook(job.id, booking)
+        core.capacity.rebook(job.id, booking)
         self._promises.keep_all(now, "its room was not free when it was due")
 
     def _is_passing(self, job: QueueJob) -> bool:
@@ -165,7 +165,7 @@ class SchedulingCycle:
         for job in self._core.lines[queue.name].in_order():
             if seen == depth:
                 break
-            if self._left <= 0 and not waiting and not self._core.room.bookings:
+            if self._left <= 0 and not waiting and not self._core.capacity.bookings:
                 return False
             if limited and self._is_skipped(job, now):
                 continue
@@ -187,7 +187,7 @@ class SchedulingCycle:
 
     def _is_skipped(self, job: QueueJob, now: int) -> bool:
         stopped = self._gate.stops(job, now)
-        if stopped and job.id in self._core.room.bookings:
+        if stopped and job.id in self._core.capacity.bookings:
             self._promises.drop(job, now, stopped)
         return bool(stopped)
 
@@ -201,7 +201,7 @@ class SchedulingCycle:
         if not started and self._preemption.make_room(job, now):
             self._promises.hope()
             self._promises.hurry(job, now)
-        elif not started and job.id not in core.room.bookings:
+        elif not started and job.id not in core.capacity.bookings:
             self._promises.hurry(job, now)
         if made_way:
             self._promises.put_back(made_way, now, f"job {job.id} is ordered before it")
@@ -236,14 +236,14 @@ class SchedulingCycle:
             return False
         core = self._core
         ask, duration = core.records.asks[job.id], core.duration(job)
-        claim = core.room.unbook(job.id)
+        claim = core.capacity.unbook(job.id)
         found, ask = self._find(job, ask, duration)
         if found is None:
             # A reservation opens without anything being freed: what runs in one is always asked.
             if ask.window is None:
-                self._refused[ask] = core.room.refused_for(ask, duration)
+                self._refused[ask] = core.capacity.refused_for(ask, duration)
             if claim is not None:
-                core.room.rebook(job.id, claim)
+                core.capacity.rebook(job.id, claim)
             return False
         self._start(job, ask, found, now, backfilled=waiting)
         return True
@@ -251,22 +251,22 @@ class SchedulingCycle:
     def _find(
         self, job: QueueJob, ask: PlanRequest, duration: int
     ) -> tuple[Candidate | None, PlanRequest]:
-        room = self._core.room
-        if not room.could_fit_now(ask, duration):
+        capacity = self._core.capacity
+        if not capacity.could_fit_now(ask, duration):
             return None, ask
         sized = self._best_size(job, ask)
-        found = room.find_now(sized, duration)
-        if found is None and room.bookings:
-            found = room.squeeze(self._next_id(job), sized, duration)
+        found = capacity.find_now(sized, duration)
+        if found is None and capacity.bookings:
+            found = capacity.squeeze(self._next_id(job), sized, duration)
         return found, (sized if found is not None else ask)
 
     def _best_size(self, job: QueueJob, ask: PlanRequest) -> PlanRequest:
         """The largest size of an elastic job that fits now; its least if none does."""
         if ask.elastic is None:
             return ask
-        room, duration = self._core.room, self._core.duration(job)
-        most = self._gate.largest(job, ask, ask.elastic.max, room.now)
-        return ask.sized(room.largest_now(ask, duration, most) or ask.elastic.min)
+        capacity, duration = self._core.capacity, self._core.duration(job)
+        most = self._gate.largest(job, ask, ask.elastic.max, capacity.now)
+        return ask.sized(capacity.largest_now(ask, duration, most) or ask.elastic.min)
 
     # -- starting ------------------------------------------------------------------------------
 
@@ -319,7 +319,7 @@ class SchedulingCycle:
     def next_wake(self, now: int) -> int | None:
         """The next time at which something is to be decided, if nothing happens before."""
         core = self._core
-        times = [self._promises.next_due(), self._gate.next_begin(), core.room.next_end()]
+        times = [self._promises.next_due(), self._gate.next_begin(), core.capacity.next_end()]
         times += [t for w in core.windows.values() for t in (w.start, w.end)]
         times += self._preemption.next_chances()
         if core.budgets:

@@ -1,9 +1,9 @@
 """What can go wrong when the queue is told something.
 
     QueueError
-    ├── UnknownJob          nobody submitted it, or it was forgotten long ago
+    ├── UnknownQueueJob     it was never submitted, or its record has expired
     ├── UnknownQueue        no queue has this name
-    └── Refused             it makes sense, but cannot be done in this state
+    └── QueueRefused        it makes sense, but cannot be done in this state
 
 A job that can never run is none of these: it is rejected, with a reason, and recorded.
 """

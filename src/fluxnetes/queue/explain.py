@@ -127,7 +127,7 @@ class Explainer:
     def _claimant(self, queue: str) -> int | None:
         """The job with a claim that leaves a queue without a known start."""
         jobs = self._core.records.jobs
-        bookings = self._core.room.bookings
+        bookings = self._core.capacity.bookings
         mine = [id for id in bookings if jobs[id].queue == queue]
         # Where nobody of a queue is promised anything, the claim of another queue is in the way.
         return next((id for id in mine or bookings if bookings[id].claim), None)

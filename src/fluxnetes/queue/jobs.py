@@ -1,8 +1,8 @@
 """A job as the queue knows it: what was submitted, and what became of it.
 
 A `Submission` never changes. A `QueueJob` is the record that lives on: its state, the values that
-can be altered while it waits, its times, its plan. All of its fields are plain values, so the store can
-write the record as it stands and the queue can go on from it after a crash.
+can be altered while it waits, its times, its plan. All of its fields are plain values, so the store
+can write the record as it stands and the queue can go on from it after a crash.
 
 Times are whole seconds on the caller's clock. A walltime of None is *endless*: for the planner the
 job never ends.

@@ -72,12 +72,14 @@ class Scheduler:
         self.config = config or SchedulerConfig()
         self._core = core = _build_core(matcher, self.config, now)
         self._validator = Validator(core) if validate else None
-        life = Transitions(core)
-        gate = EligibilityGate(core, life)
+        transitions = Transitions(core)
+        gate = EligibilityGate(core, transitions)
         promises = PromiseKeeper(core)
-        self._ground = ground = PlanBuilder(core, promises, count=count)
-        self._cycle = SchedulingCycle(core, life, gate, promises, ground)
-        self._handlers = EventHandlers(core, life, gate, promises, WindowHandlers(core, ground))
+        self._ground = plan_builder = PlanBuilder(core, promises, count=count)
+        self._cycle = SchedulingCycle(core, transitions, gate, promises, plan_builder)
+        self._handlers = EventHandlers(
+            core, transitions, gate, promises, WindowHandlers(core, plan_builder)
+        )
         self._explainer = Explainer(core, gate)
 
     @classmethod
@@ -111,7 +113,7 @@ class Scheduler:
         if not isinstance(event, Occupied):  # which is never written down, and long
             check_bounds(event, type(event).__name__)
         self._core.records.next_step()
-        self._core.room.advance(now)
+        self._core.capacity.advance(now)
         if isinstance(event, _ASKS_THE_ROOM):
             self._cycle.pass_time(now)
             self._ground.settle(now)
@@ -178,13 +180,13 @@ class Scheduler:
     @property
     def plans_by_counting(self) -> bool:
         """Whether jobs are now planned by counting units, rather than by looking at nodes."""
-        return not self._core.room.by_rows
+        return not self._core.capacity.by_rows
 
 
 def _build_core(matcher: Matcher, config: SchedulerConfig, now: int) -> QueueCore:
     planning = Planning(matcher)
     usage = UsageLedger(config.fair_share)
-    room = make_room(planning, PlanColumns(planning, (), by_rows=False), now)
+    capacity = make_room(planning, PlanColumns(planning, (), by_rows=False), now)
     part = _Part(planning)
     order = JobOrder(config, usage, part)
     core = QueueCore(
@@ -197,7 +199,7 @@ def _build_core(matcher: Matcher, config: SchedulerConfig, now: int) -> QueueCor
         budgets=BudgetTracker(config.budgets),
         order=order,
         lines={queue.name: QueueLine(order) for queue in config.queues},
-        room=room,
+        capacity=capacity,
         charge=config.charge or _default_charge(planning),
     )
     part.core = core

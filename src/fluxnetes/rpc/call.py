@@ -45,13 +45,13 @@ class GrpcCall:
             raise Invalid(grant.reason)
         self.tell(grant.outcome.value, grant.reason)
 
-    def withdraw_if_lost(self, host: Backend, grant: Grant) -> None:
+    def withdraw_if_lost(self, backend: Backend, grant: Grant) -> None:
         """If the client is gone before it has its answer, nobody has what was granted."""
-        self._granted = (host, grant)
+        self._granted = (backend, grant)
 
     def take_back(self) -> None:
         """The answer could not be sent."""
         if self._granted is not None:
-            host, grant = self._granted
+            backend, grant = self._granted
             _log.info("job %d is taken back: its client went away unanswered", grant.job)
-            keep_task(host.withdraw(grant))
+            keep_task(backend.withdraw(grant))

@@ -16,7 +16,7 @@ from fluxnetes.service.queue_backend import QueueBackend
 
 @asynccontextmanager
 async def answering(
-    door: ListenerOptions, petitions: Mailbox, renew_within: float
+    door: ListenerOptions, mailbox: Mailbox, renew_within: float
 ) -> AsyncIterator[None]:
     """Answer what is asked of whoever leads here. ValueError if it cannot be served so."""
     if door.token_file is None:
@@ -26,8 +26,8 @@ async def answering(
     side = LoopThread("grpc")
 
     async def work() -> None:
-        host = QueueBackend(petitions, home, source="live", durable=True, patience=renew_within)
-        await serve(host, door, asyncio.Event(), up=lambda: home.call_soon_threadsafe(is_up.set))
+        backend = QueueBackend(mailbox, home, source="live", durable=True, patience=renew_within)
+        await serve(backend, door, asyncio.Event(), up=lambda: home.call_soon_threadsafe(is_up.set))
 
     ended = side.start(work)
     try:

@@ -25,7 +25,7 @@ def _nothing() -> None:
 
 
 async def serve(
-    host: Backend,
+    backend: Backend,
     door: ListenerOptions,
     stop: asyncio.Event,
     failure: asyncio.Future[None] | None = None,
@@ -34,9 +34,9 @@ async def serve(
     """Serve until told to stop, or until something fails for good. `up` hears when we do."""
     # What was imported and loaded stays for good; the collector need not walk over it again.
     gc.freeze()
-    async with serving(services(host, door.spoken), door.settings()) as server:
-        if isinstance(host, QueueBackend):
-            host.tell_health(partial(_tell, server))
+    async with serving(services(backend, door.spoken), door.settings()) as server:
+        if isinstance(backend, QueueBackend):
+            backend.tell_health(partial(_tell, server))
         where = f"{door.host}:{server.port}"
         sys.stdout.write(f"{READY} {where}\n")
         sys.stdout.flush()
@@ -47,8 +47,8 @@ async def serve(
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         finally:
             told.cancel()
-            host.jobs.close()  # whoever watches would not go before the others have to
-            host.nodes.close()
+            backend.jobs.close()  # whoever watches would not go before the others have to
+            backend.nodes.close()
     if failure is not None and failure.done():
         failure.result()
 

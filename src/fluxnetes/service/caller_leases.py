@@ -30,56 +30,56 @@ class CallerLeases:
     _wanted: dict[int, float] = field(default_factory=dict)
     """When jobs that hold something were last known to be wanted, by number."""
 
-    def begin(self, office: QueueHost) -> None:
+    def begin(self, queue_host: QueueHost) -> None:
         """A term begins: whoever wants something still has time to say so."""
         self._wanted.clear()
-        for job in office.scheduler.jobs.values():
-            self.follow(job, office)
+        for job in queue_host.scheduler.jobs.values():
+            self.follow(job, queue_host)
 
-    def take(self, changes: Changes, office: QueueHost) -> None:
+    def take(self, changes: Changes, queue_host: QueueHost) -> None:
         """Something was decided and written down."""
         for job in changes.jobs.values():
-            self.follow(job, office)
+            self.follow(job, queue_host)
         for id in changes.allocations.keys() & self._wanted.keys():
-            self._lend(id, office)  # it may have lost a part
+            self._lend(id, queue_host)  # it may have lost a part
 
-    def follow(self, job: QueueJob, office: QueueHost) -> None:
+    def follow(self, job: QueueJob, queue_host: QueueHost) -> None:
         """A job may have been given something."""
         if is_called(job) and job.state in HOLDING and job.id not in self._wanted:
             self._wanted[job.id] = self.clock()
-            self._lend(job.id, office)
+            self._lend(job.id, queue_host)
 
-    def _lend(self, id: int, office: QueueHost) -> None:
-        job = office.scheduler.jobs.get(id)
-        given = () if job is None else shares_of(job, office.matcher)
-        office.lend(id, {share.node: share.amounts for share in given} if given else None)
+    def _lend(self, id: int, queue_host: QueueHost) -> None:
+        job = queue_host.scheduler.jobs.get(id)
+        given = () if job is None else shares_of(job, queue_host.matcher)
+        queue_host.lend(id, {share.node: share.amounts for share in given} if given else None)
 
-    def tend(self, office: QueueHost) -> None:
+    def tend(self, queue_host: QueueHost) -> None:
         """Look after all of them."""
-        jobs = office.scheduler.jobs
+        jobs = queue_host.scheduler.jobs
         for id in list(self._wanted):
             job = jobs.get(id)
             if job is None or job.state not in HOLDING:
-                self._forget(id, office)
+                self._forget(id, queue_host)
             elif job.state is JobState.ENDING:
-                self._see_off(job, office)
-            elif office.borrowers(id):
+                self._see_off(job, queue_host)
+            elif queue_host.borrowers(id):
                 self._wanted[id] = self.clock()
             elif self.patience is not None and self._unwanted_for(id) > self.patience:
-                self.call_off(job, f"nobody renewed or used it for {self.patience:g} s", office)
+                self.call_off(job, f"nobody renewed or used it for {self.patience:g} s", queue_host)
 
     def _unwanted_for(self, id: int) -> float:
         return self.clock() - self._wanted[id]
 
-    def _see_off(self, job: QueueJob, office: QueueHost) -> None:
+    def _see_off(self, job: QueueJob, queue_host: QueueHost) -> None:
         """It was told to go. Who called it off itself needs no time for that."""
-        is_over = job.expected is not None and office.now >= job.expected
+        is_over = job.expected is not None and queue_host.now >= job.expected
         if is_over or job.cause is EndCause.CANCELLED:
-            self.end(job, ok=False, reason=job.reason, office=office)
+            self.end(job, ok=False, reason=job.reason, queue_host=queue_host)
 
-    def _forget(self, id: int, office: QueueHost) -> None:
+    def _forget(self, id: int, queue_host: QueueHost) -> None:
         self._wanted.pop(id, None)
-        office.lend(id, None)
+        queue_host.lend(id, None)
 
     def renew(self, id: int) -> float | None:
         """It is wanted; returns when it expires otherwise, in seconds since the epoch."""
@@ -88,18 +88,18 @@ class CallerLeases:
 
     # -- ends ----------------------------------------------------------------------------------
 
-    def call_off(self, job: QueueJob, reason: str, office: QueueHost) -> None:
+    def call_off(self, job: QueueJob, reason: str, queue_host: QueueHost) -> None:
         """A job is not wanted any more: what it holds is free at once."""
         if job.state is not JobState.ENDING:
-            office.put(Cancel(job.id, reason))
+            queue_host.put(Cancel(job.id, reason))
         if job.state not in ENDED:
-            self.end(job, ok=False, reason=reason, office=office)
+            self.end(job, ok=False, reason=reason, queue_host=queue_host)
 
-    def end(self, job: QueueJob, *, ok: bool, reason: str, office: QueueHost) -> None:
+    def end(self, job: QueueJob, *, ok: bool, reason: str, queue_host: QueueHost) -> None:
         """A job is gone. Raises QueueError if it holds nothing."""
-        office.put(Ended(job.id, ok, reason))
+        queue_host.put(Ended(job.id, ok, reason))
         # At once: pods that are still there are others' from now on, before anybody decides.
-        self._forget(job.id, office)
+        self._forget(job.id, queue_host)
 
 
 def is_called(job: QueueJob) -> bool:

@@ -1,6 +1,6 @@
 """Why a host does not do what it was asked to.
 
-    Refusal
+    ServiceError
     ├── Invalid          the request makes no sense
     ├── NoFit            busy, or never possible here
     ├── UnknownJob       nobody of that number is here
@@ -8,7 +8,7 @@
     ├── NoGraph          nobody said yet what there is
     ├── NoQueue          this server only matches
     ├── Denied           not on this system, or not by this caller
-    └── Away             not now: another leads, or we are about to stop; trying again may help
+    └── Unavailable      not now: another replica leads, or this one stops; trying again may help
 
 To a host, that something does not fit is no refusal but the answer to a match; dialects whose
 clients need an error make one of it.

@@ -29,12 +29,14 @@ class QueueEstimate:
     now: int
 
 
-def foresee(submission: Submission, office: QueueHost) -> QueueEstimate:
+def foresee(submission: Submission, queue_host: QueueHost) -> QueueEstimate:
     """All that it takes to look ahead, copied while the queue stands still."""
-    scheduler, graph = office.scheduler, office.matcher.graph
-    check_queue(submission.queue, office)
-    asked = replace(submission, request=resolved(submission.request, office))
-    return QueueEstimate(scheduler.snapshot(), graph.copy(), scheduler.config, asked, office.now)
+    scheduler, graph = queue_host.scheduler, queue_host.matcher.graph
+    check_queue(submission.queue, queue_host)
+    asked = replace(submission, request=resolved(submission.request, queue_host))
+    return QueueEstimate(
+        scheduler.snapshot(), graph.copy(), scheduler.config, asked, queue_host.now
+    )
 
 
 def estimated(seen: QueueEstimate) -> StartEstimate:

@@ -89,11 +89,11 @@ class QueueRequest(Generic[T]):
 
 @dataclass(slots=True, eq=False)
 class _Asked:
-    petition: QueueRequest[Any]
+    request: QueueRequest[Any]
     future: asyncio.Future[Any]
 
 
-def _nothing(office: QueueHost) -> None:
+def _nothing(queue_host: QueueHost) -> None:
     pass
 
 
@@ -108,7 +108,7 @@ class Mailbox:
 
     tend: Callable[[QueueHost], None] = _nothing
     """Called in every round: callers' jobs have nobody else to look after them."""
-    changed: Callable[[Changes, QueueHost], None] = field(default=lambda changes, office: None)
+    changed: Callable[[Changes, QueueHost], None] = field(default=lambda changes, queue_host: None)
     """Told of all that was written down."""
     nodes_changed: Callable[[Iterable[str]], None] = field(default=lambda names: None)
     """Told of nodes that changed otherwise than by jobs of the queue."""
@@ -122,11 +122,11 @@ class Mailbox:
 
     # -- for callers ---------------------------------------------------------------------------
 
-    async def ask(self, petition: QueueRequest[T]) -> T:
+    async def ask(self, request: QueueRequest[T]) -> T:
         """The answer. Raises NotOpen, and whatever the petition raises."""
         if self._office is None:
             raise MailboxClosed("nobody leads here at the moment")
-        asked = _Asked(petition, asyncio.get_running_loop().create_future())
+        asked = _Asked(request, asyncio.get_running_loop().create_future())
         self._inbox.append(asked)
         self._wake()
         try:
@@ -137,22 +137,22 @@ class Mailbox:
         return found
 
     def _give_up(self, asked: _Asked) -> None:
-        asked.petition.given_up = True
+        asked.request.given_up = True
         done = asked.future
         if not done.cancelled() and done.exception() is None:  # answered in this very moment
-            self.undo(asked.petition, done.result())
+            self.undo(asked.request, done.result())
 
-    def undo(self, petition: QueueRequest[T], answer: T) -> None:
+    def undo(self, request: QueueRequest[T], answer: T) -> None:
         """Nobody waits for this answer any more. Without a term, the next one looks after it."""
-        if self._office is not None and petition.undo is not None:
-            petition.undo(self._office, answer)
+        if self._office is not None and request.undo is not None:
+            request.undo(self._office, answer)
             self._wake()
 
     # -- for whoever runs the queue ------------------------------------------------------------
 
-    def open(self, office: QueueHost, wake: Callable[[], None]) -> None:
-        self._office, self._wake = office, wake
-        self.opened(office)
+    def open(self, queue_host: QueueHost, wake: Callable[[], None]) -> None:
+        self._office, self._wake = queue_host, wake
+        self.opened(queue_host)
 
     def close(self) -> None:
         """Nobody leads any more; who waits is told."""
@@ -171,17 +171,17 @@ class Mailbox:
 
     def hear(self) -> None:
         """Tell the queue what is asked."""
-        office = self._office
-        if office is None:
+        queue_host = self._office
+        if queue_host is None:
             return
-        self.tend(office)
+        self.tend(queue_host)
         while self._inbox:
             asked = self._inbox.popleft()
-            if asked.petition.given_up or asked.future.done():
+            if asked.request.given_up or asked.future.done():
                 asked.future.cancel()
                 continue
             try:
-                asked.petition.hand_in(office)
+                asked.request.hand_in(queue_host)
             except Exception as error:
                 asked.future.set_exception(error)
             else:
@@ -194,14 +194,14 @@ class Mailbox:
 
     def settle(self) -> None:
         """The queue has decided on all that was heard."""
-        office, heard = self._office, self._heard
-        if office is None:
+        queue_host, heard = self._office, self._heard
+        if queue_host is None:
             return
         self._heard = []
         for asked in heard:
             try:
-                if asked.petition.settle is not None:
-                    asked.petition.settle(office)
+                if asked.request.settle is not None:
+                    asked.request.settle(queue_host)
             except Exception as error:
                 if not asked.future.done():
                     asked.future.set_exception(error)
@@ -210,13 +210,13 @@ class Mailbox:
 
     def reply(self) -> None:
         """All that was heard is written down."""
-        office, heard = self._office, self._heard
-        if office is None or not heard:
+        queue_host, heard = self._office, self._heard
+        if queue_host is None or not heard:
             return
         self._heard = []
         for asked in heard:
             try:
-                result = asked.petition.answer(office)
+                result = asked.request.answer(queue_host)
             except Deferred:
                 self._heard.append(asked)
             except Exception as error:
@@ -229,4 +229,4 @@ class Mailbox:
         if not asked.future.done():
             asked.future.set_result(result)
         else:
-            self.undo(asked.petition, result)
+            self.undo(asked.request, result)

@@ -59,25 +59,25 @@ class _Made:
 class QueueOperations:
     """See the module's docstring. Used in the loop of whoever runs the queue."""
 
-    custody: CallerLeases
+    leases: CallerLeases
     _keys: dict[tuple[str, str], int] = field(default_factory=dict)
     """The job that was made for each user and workload with a key."""
 
-    def begin(self, office: QueueHost) -> None:
+    def begin(self, queue_host: QueueHost) -> None:
         """A term begins: know the jobs of callers that live."""
         self._keys.clear()
-        for job in list(office.scheduler.jobs.values()):
+        for job in list(queue_host.scheduler.jobs.values()):
             if job.state in ENDED or not is_called(job):
                 continue
             if job.state in WAITING and job.submission.workload.startswith(_MATCHED):
-                office.put(Cancel(job.id, "whoever matched it had no answer"))
+                queue_host.put(Cancel(job.id, "whoever matched it had no answer"))
             else:
                 self._remember(job.submission)
-        self.custody.begin(office)
+        self.leases.begin(queue_host)
 
-    def take(self, changes: Changes, office: QueueHost) -> None:
+    def take(self, changes: Changes, queue_host: QueueHost) -> None:
         """Something was decided and written down."""
-        self.custody.take(changes, office)
+        self.leases.take(changes, queue_host)
         for job in changes.jobs.values():
             key = (job.user, job.submission.workload)
             if job.state in ENDED and self._keys.get(key) == job.id:
@@ -87,9 +87,9 @@ class QueueOperations:
         if asked.workload not in (_MATCHED, _SUBMITTED):
             self._keys[asked.user, asked.workload] = asked.id
 
-    def _made_before(self, user: str, workload: str, office: QueueHost) -> int:
+    def _made_before(self, user: str, workload: str, queue_host: QueueHost) -> int:
         """The job that was made under a key and still lives; 0: there is none."""
-        job = office.scheduler.jobs.get(self._keys.get((user, workload), 0))
+        job = queue_host.scheduler.jobs.get(self._keys.get((user, workload), 0))
         return 0 if job is None or job.state in ENDED else job.id
 
     # -- jobs that are matched -----------------------------------------------------------------
@@ -97,42 +97,42 @@ class QueueOperations:
     def match(self, wish: MatchCall) -> QueueRequest[Grant]:
         made = _Made()
 
-        def hand_in(office: QueueHost) -> None:
+        def hand_in(queue_host: QueueHost) -> None:
             made.began = time.perf_counter()
-            made.job = self._made_before(wish.user or _NOBODY, _MATCHED + wish.key, office)
+            made.job = self._made_before(wish.user or _NOBODY, _MATCHED + wish.key, queue_host)
             if made.job:
                 return
-            request = resolved(wish.request, office)
-            made.refused = refused_now(request, office)
+            request = resolved(wish.request, queue_host)
+            made.refused = refused_now(request, queue_host)
             if made.refused is None:
                 asked = Submission(
                     0,
                     request,
                     walltime=ceil(request.duration) or None,
-                    queue=queue_of(request, office),
+                    queue=queue_of(request, queue_host),
                     user=wish.user or _NOBODY,
                     name=wish.name,
                     workload=_MATCHED + wish.key,
                 )
-                made.job = self._submit(asked, office)
+                made.job = self._submit(asked, queue_host)
 
-        def settle(office: QueueHost) -> None:
-            job = office.scheduler.jobs.get(made.job)
+        def settle(queue_host: QueueHost) -> None:
+            job = queue_host.scheduler.jobs.get(made.job)
             if job is not None and job.state is JobState.ALLOCATED:
-                office.put(Started(job.id))
+                queue_host.put(Started(job.id))
             elif job is not None and job.state in WAITING:
-                made.why = office.scheduler.explain(job.id, office.now).reason or _NOT_NOW
-                office.put(Cancel(job.id, _NO_ROOM))
+                made.why = queue_host.scheduler.explain(job.id, queue_host.now).reason or _NOT_NOW
+                queue_host.put(Cancel(job.id, _NO_ROOM))
 
-        def answer(office: QueueHost) -> Grant:
+        def answer(queue_host: QueueHost) -> Grant:
             took = time.perf_counter() - made.began
             no_pins = _NO_PINS if wish.reserve else ""
             if made.refused is not None:
                 why = made.refused.reason + no_pins
                 return Grant(made.refused.outcome, 0, reason=why, overhead=took)
-            job = office.scheduler.job(made.job)
+            job = queue_host.scheduler.job(made.job)
             if job.state in HOLDING:
-                return _granted(job, wish, office, took)
+                return _granted(job, wish, queue_host, took)
             never = job.state is JobState.REJECTED
             why = job.reason if never else (made.why or job.reason) + no_pins
             outcome = Outcome.UNSATISFIABLE if never else Outcome.BUSY
@@ -140,14 +140,14 @@ class QueueOperations:
 
         return QueueRequest(hand_in, answer, settle, None if wish.key else self._undo)
 
-    def _undo(self, office: QueueHost, grant: Grant) -> None:
-        self.take_back(grant, office, "nobody waited for the answer")
+    def _undo(self, queue_host: QueueHost, grant: Grant) -> None:
+        self.take_back(grant, queue_host, "nobody waited for the answer")
 
-    def take_back(self, grant: Grant, office: QueueHost, reason: str) -> None:
+    def take_back(self, grant: Grant, queue_host: QueueHost, reason: str) -> None:
         """Nobody has what was granted; if it is gone already, all is well."""
-        job = office.scheduler.jobs.get(grant.job)
+        job = queue_host.scheduler.jobs.get(grant.job)
         if grant and job is not None and job.state not in ENDED:
-            self.custody.call_off(job, reason, office)
+            self.leases.call_off(job, reason, queue_host)
 
     # -- jobs that are queued ------------------------------------------------------------------
 
@@ -155,24 +155,24 @@ class QueueOperations:
         made = _Made()
         workload = _SUBMITTED + key
 
-        def hand_in(office: QueueHost) -> None:
-            made.job = self._made_before(submission.user, workload, office)
+        def hand_in(queue_host: QueueHost) -> None:
+            made.job = self._made_before(submission.user, workload, queue_host)
             if not made.job:
-                check_queue(submission.queue, office)
-                request = resolved(submission.request, office)
+                check_queue(submission.queue, queue_host)
+                request = resolved(submission.request, queue_host)
                 asked = replace(submission, request=request, workload=workload)
-                made.job = self._submit(asked, office)
+                made.job = self._submit(asked, queue_host)
 
-        def answer(office: QueueHost) -> JobView:
-            return job_view(office.scheduler.job(made.job), office.matcher)
+        def answer(queue_host: QueueHost) -> JobView:
+            return job_view(queue_host.scheduler.job(made.job), queue_host.matcher)
 
         return QueueRequest(hand_in, answer)
 
-    def _submit(self, submission: Submission, office: QueueHost) -> int:
-        asked = replace(submission, id=office.next_id)
+    def _submit(self, submission: Submission, queue_host: QueueHost) -> int:
+        asked = replace(submission, id=queue_host.next_id)
         with said_to_callers():
-            office.put(Submit(asked))
-        office.next_id += 1
+            queue_host.put(Submit(asked))
+        queue_host.next_id += 1
         self._remember(asked)
         return asked.id
 
@@ -187,19 +187,22 @@ class QueueOperations:
 
     def finish(self, id: int, ok: bool, reason: str) -> QueueRequest[JobView]:
         return _told(
-            id, lambda job, office: self.custody.end(job, ok=ok, reason=reason, office=office)
+            id,
+            lambda job, queue_host: self.leases.end(
+                job, ok=ok, reason=reason, queue_host=queue_host
+            ),
         )
 
     def cancel(self, id: int, reason: str) -> QueueRequest[JobView]:
         why = reason or "cancelled by its caller"
-        return _told(id, lambda job, office: self.custody.call_off(job, why, office))
+        return _told(id, lambda job, queue_host: self.leases.call_off(job, why, queue_host))
 
     def renew(self, id: int) -> QueueRequest[int | None]:
-        def answer(office: QueueHost) -> int | None:
-            job = _callers(id, office)
+        def answer(queue_host: QueueHost) -> int | None:
+            job = _callers(id, queue_host)
             if job.state not in HOLDING:
                 raise WrongState(f"job {id} is {job.state.value}; it holds nothing that expires")
-            until = self.custody.renew(id)
+            until = self.leases.renew(id)
             return None if until is None else int(until)
 
         return looking(answer)
@@ -207,40 +210,40 @@ class QueueOperations:
     # -- looking -------------------------------------------------------------------------------
 
     def views(self, ids: Collection[int] | None) -> QueueRequest[list[JobView]]:
-        def answer(office: QueueHost) -> list[JobView]:
-            jobs = office.scheduler.jobs
+        def answer(queue_host: QueueHost) -> list[JobView]:
+            jobs = queue_host.scheduler.jobs
             if ids is None:
                 found = [job for job in jobs.values() if job.state not in ENDED]
             else:
                 found = [jobs[id] for id in ids if id in jobs]
-            return [job_view(job, office.matcher) for job in found]
+            return [job_view(job, queue_host.matcher) for job in found]
 
         return looking(answer)
 
     def explain(self, id: int) -> QueueRequest[JobExplanation]:
-        def answer(office: QueueHost) -> JobExplanation:
-            job = _known(id, office)
-            found = office.scheduler.explain(id, office.now)
-            return explained(found, job_view(job, office.matcher))
+        def answer(queue_host: QueueHost) -> JobExplanation:
+            job = _known(id, queue_host)
+            found = queue_host.scheduler.explain(id, queue_host.now)
+            return explained(found, job_view(job, queue_host.matcher))
 
         return looking(answer)
 
 
-def _granted(job: QueueJob, wish: MatchCall, office: QueueHost, took: float) -> Grant:
+def _granted(job: QueueJob, wish: MatchCall, queue_host: QueueHost, took: float) -> Grant:
     """What a job was given, as whoever wished for it is told."""
     pods = wish.request if isinstance(wish.request, EqualPods) else None
-    given = shares_of(job, office.matcher, pods)
-    placement = office.matcher.jobs[job.id].placement
-    text = written(office.matcher.graph, placement, wish.format)
-    return Grant(Outcome.ALLOCATED, job.id, job.start or office.now, "", given, text, took)
+    given = shares_of(job, queue_host.matcher, pods)
+    placement = queue_host.matcher.jobs[job.id].placement
+    text = written(queue_host.matcher.graph, placement, wish.format)
+    return Grant(Outcome.ALLOCATED, job.id, job.start or queue_host.now, "", given, text, took)
 
 
 def _putting(event: Event, unless: JobState) -> Told:
     """Tells the queue something, unless it is so already."""
 
-    def tell(job: QueueJob, office: QueueHost) -> None:
+    def tell(job: QueueJob, queue_host: QueueHost) -> None:
         if job.state is not unless:
-            office.put(event)
+            queue_host.put(event)
 
     return tell
 
@@ -248,25 +251,25 @@ def _putting(event: Event, unless: JobState) -> Told:
 def _told(id: int, tell: Told) -> QueueRequest[JobView]:
     """Something is told of a job that lives."""
 
-    def hand_in(office: QueueHost) -> None:
-        job = _callers(id, office)
+    def hand_in(queue_host: QueueHost) -> None:
+        job = _callers(id, queue_host)
         with said_to_callers():
-            tell(job, office)
+            tell(job, queue_host)
 
-    def answer(office: QueueHost) -> JobView:
-        return job_view(_known(id, office), office.matcher)
+    def answer(queue_host: QueueHost) -> JobView:
+        return job_view(_known(id, queue_host), queue_host.matcher)
 
     return QueueRequest(hand_in, answer)
 
 
-def _known(id: int, office: QueueHost) -> QueueJob:
+def _known(id: int, queue_host: QueueHost) -> QueueJob:
     with said_to_callers():
-        return office.scheduler.job(id)
+        return queue_host.scheduler.job(id)
 
 
-def _callers(id: int, office: QueueHost) -> QueueJob:
+def _callers(id: int, queue_host: QueueHost) -> QueueJob:
     """A job that lives and that callers may change. Others have their owners on the cluster."""
-    job = _known(id, office)
+    job = _known(id, queue_host)
     if not is_called(job):
         thing = job.submission.workload or "something else"
         raise WrongState(f"job {id} stands for {thing}; change that instead")

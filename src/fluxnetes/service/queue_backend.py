@@ -48,7 +48,7 @@ class QueueBackend:
 
     def __init__(
         self,
-        petitions: Mailbox,
+        mailbox: Mailbox,
         loop: asyncio.AbstractEventLoop,
         *,
         source: str,
@@ -58,22 +58,22 @@ class QueueBackend:
         """`loop` is the queue's; what nobody renews or uses for `patience` seconds expires."""
         self.jobs = ChangeLog()
         self.nodes = ChangeLog()
-        self._petitions = petitions
+        self._petitions = mailbox
         self._loop = loop
         self._here = asyncio.get_running_loop()
         self._source = source
         self._durable = durable
         self._healthy = False
         self._tell_health: Callable[[bool], None] = lambda healthy: None
-        custody = CallerLeases(patience)
-        self._clerk = QueueOperations(custody)
+        leases = CallerLeases(patience)
+        self._clerk = QueueOperations(leases)
         self._held: dict[int, list[str]] = {}
         """The nodes of each job that holds some; in the queue's loop."""
-        petitions.tend = custody.tend
-        petitions.changed = self._take
-        petitions.nodes_changed = self._take_nodes
-        petitions.opened = self._opened
-        petitions.closed = self._closed
+        mailbox.tend = leases.tend
+        mailbox.changed = self._take
+        mailbox.nodes_changed = self._take_nodes
+        mailbox.opened = self._opened
+        mailbox.closed = self._closed
 
     def tell_health(self, to: Callable[[bool], None]) -> None:
         """Have somebody told, now and whenever it changes, whether there is a queue to ask."""
@@ -86,22 +86,22 @@ class QueueBackend:
 
     # -- across --------------------------------------------------------------------------------
 
-    async def _ask(self, petition: QueueRequest[T]) -> T:
-        asked = asyncio.run_coroutine_threadsafe(self._petitions.ask(petition), self._loop)
+    async def _ask(self, request: QueueRequest[T]) -> T:
+        asked = asyncio.run_coroutine_threadsafe(self._petitions.ask(request), self._loop)
         answer = asyncio.wrap_future(asked)
         try:
             # An answer that is on its way is not lost with whoever waits for it.
             return await asyncio.shield(answer)
         except asyncio.CancelledError:
-            petition.given_up = True
-            answer.add_done_callback(partial(self._unheard, petition))
+            request.given_up = True
+            answer.add_done_callback(partial(self._unheard, request))
             raise
         except MailboxClosed as error:
             raise Unavailable(str(error)) from None
 
-    def _unheard(self, petition: QueueRequest[T], answer: asyncio.Future[T]) -> None:
+    def _unheard(self, request: QueueRequest[T], answer: asyncio.Future[T]) -> None:
         if not answer.cancelled() and answer.exception() is None:
-            self._loop.call_soon_threadsafe(self._petitions.undo, petition, answer.result())
+            self._loop.call_soon_threadsafe(self._petitions.undo, request, answer.result())
 
     async def _look(self, answer: Callable[[QueueHost], T]) -> T:
         return await self._ask(looking(answer))
@@ -113,9 +113,11 @@ class QueueBackend:
 
     # -- in the queue's loop -------------------------------------------------------------------
 
-    def _opened(self, office: QueueHost) -> None:
-        self._clerk.begin(office)
-        self._held = {id: _nodes_of(job, office) for id, job in office.scheduler.jobs.items()}
+    def _opened(self, queue_host: QueueHost) -> None:
+        self._clerk.begin(queue_host)
+        self._held = {
+            id: _nodes_of(job, queue_host) for id, job in queue_host.scheduler.jobs.items()
+        }
         self._over_there(self.jobs.reset)
         self._over_there(self.nodes.reset)
         self._over_there(self._set_health, True)
@@ -125,15 +127,15 @@ class QueueBackend:
         self._over_there(self.jobs.reset)  # whoever watches us is told that we do not lead
         self._over_there(self.nodes.reset)
 
-    def _take(self, changes: Changes, office: QueueHost) -> None:
-        self._clerk.take(changes, office)
+    def _take(self, changes: Changes, queue_host: QueueHost) -> None:
+        self._clerk.take(changes, queue_host)
         self._over_there(self.jobs.note, [str(id) for id in changes.jobs])
         names: set[str] = set()
         for id in changes.allocations:
             names.update(self._held.pop(id, ()))
-            job = office.scheduler.jobs.get(id)
+            job = queue_host.scheduler.jobs.get(id)
             if job is not None and job.state not in ENDED:
-                self._held[id] = _nodes_of(job, office)
+                self._held[id] = _nodes_of(job, queue_host)
                 names.update(self._held[id])
         self._take_nodes(names)
 
@@ -148,11 +150,11 @@ class QueueBackend:
         return await self._ask(self._clerk.match(wish))
 
     async def withdraw(self, grant: Grant) -> None:
-        def hand_in(office: QueueHost) -> None:
-            self._clerk.take_back(grant, office, "nobody heard the answer")
+        def hand_in(queue_host: QueueHost) -> None:
+            self._clerk.take_back(grant, queue_host, "nobody heard the answer")
 
         with suppress(Unavailable):  # whoever leads next finds it unwanted
-            await self._ask(QueueRequest(hand_in, lambda office: None))
+            await self._ask(QueueRequest(hand_in, lambda queue_host: None))
 
     async def update(self, adoption: AllocationUpdate) -> NoReturn:
         raise Denied("what is allocated here is known here; nothing is taken over")
@@ -184,7 +186,7 @@ class QueueBackend:
         return await self._ask(self._clerk.explain(job))
 
     async def estimate(self, submission: Submission, now: int) -> StartEstimate:
-        seen = await self._look(lambda office: foresee(submission, office))
+        seen = await self._look(lambda queue_host: foresee(submission, queue_host))
         return await asyncio.to_thread(estimated, seen)
 
     # -- the graph -----------------------------------------------------------------------------
@@ -204,7 +206,7 @@ class QueueBackend:
         return "a queue keeps the graph that it was started with"
 
     async def text(self) -> str:
-        return await self._look(lambda office: write_graph(office.matcher.graph).decode())
+        return await self._look(lambda queue_host: write_graph(queue_host.matcher.graph).decode())
 
     # -- looking -------------------------------------------------------------------------------
 
@@ -215,8 +217,8 @@ class QueueBackend:
         return await self._ask(self._clerk.views(jobs))
 
     async def node_views(self, names: Collection[str] | None) -> list[NodeView]:
-        def answer(office: QueueHost) -> list[NodeView]:
-            matcher = office.matcher
+        def answer(queue_host: QueueHost) -> list[NodeView]:
+            matcher = queue_host.matcher
             if names is None:
                 return list(node_views(matcher, matcher.engine.nodes.tolist()))
             return list(node_views(matcher, list(positions_of(matcher, names).values())))
@@ -224,44 +226,44 @@ class QueueBackend:
         return await self._look(answer)
 
     async def node_page(self, first: int, count: int) -> list[NodeView]:
-        def answer(office: QueueHost) -> list[NodeView]:
-            nodes = office.matcher.engine.nodes[first : first + count].tolist()
-            return list(node_views(office.matcher, nodes))
+        def answer(queue_host: QueueHost) -> list[NodeView]:
+            nodes = queue_host.matcher.engine.nodes[first : first + count].tolist()
+            return list(node_views(queue_host.matcher, nodes))
 
         return await self._look(answer)
 
     async def status(self) -> BackendStatus:
         return await self._look(self._status)
 
-    def _status(self, office: QueueHost) -> BackendStatus:
-        engine = office.matcher.engine
-        jobs = office.scheduler.jobs.values()
+    def _status(self, queue_host: QueueHost) -> BackendStatus:
+        engine = queue_host.matcher.engine
+        jobs = queue_host.scheduler.jobs.values()
         return BackendStatus(
             self._source,
-            office.scheduler.config.match_policy,
+            queue_host.scheduler.config.match_policy,
             queue=True,
             durable=self._durable,
             vertices=len(engine.tree),
-            nodes=len(node_names(office.matcher)),
+            nodes=len(node_names(queue_host.matcher)),
             nodes_up=engine.nodes_up(),
-            totals=totals(office.matcher),
+            totals=totals(queue_host.matcher),
             jobs=Counter(job.state.value for job in jobs if job.state not in ENDED),
         )
 
 
-def _nodes_of(job: QueueJob, office: QueueHost) -> list[str]:
-    return [share.node for share in shares_of(job, office.matcher)]
+def _nodes_of(job: QueueJob, queue_host: QueueHost) -> list[str]:
+    return [share.node for share in shares_of(job, queue_host.matcher)]
 
 
-def _groups(office: QueueHost) -> list[GroupView]:
+def _groups(queue_host: QueueHost) -> list[GroupView]:
     """Every job that lives is a group; of Kubernetes' own, by its name there."""
-    living = [job for job in office.scheduler.jobs.values() if job.state not in ENDED]
+    living = [job for job in queue_host.scheduler.jobs.values() if job.state not in ENDED]
     return [
-        GroupView(job.submission.name or f"job-{job.id}", max(1, _tasks(job.id, office)))
+        GroupView(job.submission.name or f"job-{job.id}", max(1, _tasks(job.id, queue_host)))
         for job in living
     ]
 
 
-def _tasks(id: int, office: QueueHost) -> int:
-    job = office.scheduler.job(id)
-    return sum(share.tasks for share in shares_of(job, office.matcher))
+def _tasks(id: int, queue_host: QueueHost) -> int:
+    job = queue_host.scheduler.job(id)
+    return sum(share.tasks for share in shares_of(job, queue_host.matcher))

@@ -33,7 +33,7 @@ class QueueRunner:
 
     matcher: Matcher
     scheduler: Scheduler
-    petitions: Mailbox
+    mailbox: Mailbox
     store: Store | None = None
     fence: int = 0
     now: int = 0
@@ -63,26 +63,26 @@ class QueueRunner:
 
     async def run(self) -> None:
         """Round after round, until cancelled."""
-        self.petitions.open(self, self._wake.set)
+        self.mailbox.open(self, self._wake.set)
         try:
             while True:
                 await self.round()
                 await self._until_something_happens()
         finally:
-            self.petitions.close()
+            self.mailbox.close()
 
     async def round(self) -> None:
         """Hear, decide, write down, answer."""
         self.now = int(self.clock())
-        self.petitions.hear()
+        self.mailbox.hear()
         told = self._told
         self.scheduler.cycle(self.now)
-        self.petitions.settle()
+        self.mailbox.settle()
         changes = self.scheduler.take_changes()
         if changes:
             await self._write(changes)
-            self.petitions.take(changes)
-        self.petitions.reply()
+            self.mailbox.take(changes)
+        self.mailbox.reply()
         if self._told != told:  # on which the queue has yet to decide
             self._wake.set()
 
@@ -102,7 +102,7 @@ class QueueRunner:
 
 
 async def lone_queue(
-    matcher: Matcher, config: SchedulerConfig, petitions: Mailbox, store: Store | None, fence: int
+    matcher: Matcher, config: SchedulerConfig, mailbox: Mailbox, store: Store | None, fence: int
 ) -> QueueRunner:
     """A queue on a graph, going on from what the store has of it."""
     snapshot: Snapshot
@@ -116,7 +116,7 @@ async def lone_queue(
         scheduler.apply(PartsLost(lost, "the graph has no more what it held"), now)
     known = [job.id for job in snapshot.jobs] + [id for id, _ in snapshot.outcomes]
     next_id = 1 + max([0, snapshot.arrivals, *known])
-    return QueueRunner(matcher, scheduler, petitions, store, fence, now, next_id)
+    return QueueRunner(matcher, scheduler, mailbox, store, fence, now, next_id)
 
 
 async def _reopen(matcher: Matcher, config: SchedulerConfig, store: Store, fence: int) -> _Kept:

@@ -3,9 +3,9 @@
     StoreError
       StoreUnavailable    the server is not there, or not yet: wait and try again
       StoreRefused        the server is there and says no: somebody must change something
-      ServerFailed        our own server does not start; its log says why
+      EmbeddedServerFailed our own server does not start; its log says why
       NewerDatabase       a newer Fluxnetes has been here: run that one
-      Unreadable          what another version wrote means nothing to this one: run that one
+      UnreadableStore     what another version wrote means nothing to this one: run that one
       LeaseLost           somebody else is the writer now: stop, or wait for the lease
 
 Only `StoreUnavailable` goes away by itself. Who works through `Database.attempt` never sees it.

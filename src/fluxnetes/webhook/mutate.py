@@ -25,7 +25,7 @@ import msgspec
 
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.labels.names import GATE, GATES, HOLD, HOSTNAME, QUEUED, SCHEDULER_NAMES
-from fluxnetes.cluster.labels.parse import InvalidLabel, read_marks
+from fluxnetes.cluster.labels.parse import InvalidLabel, read_options
 from fluxnetes.kube.objects.base import Metadata
 from fluxnetes.kube.objects.jobs import JOBS, Job
 from fluxnetes.kube.objects.pods import PODS, Pod, PodSpec
@@ -156,7 +156,7 @@ def _chosen_node(spec: PodSpec, path: str) -> str:
 
 def _bad_mark(metadata: Metadata, path: str) -> str:
     try:
-        read_marks(metadata)
+        read_options(metadata)
     except InvalidLabel as error:
         return f"{path}: {error}"
     return ""

@@ -35,8 +35,8 @@ _log = logging.getLogger("fluxnetes.webhook")
 class CertificateRotation:
     """Keeps `context` fit to serve."""
 
-    def __init__(self, client: KubeClient, keeper: CertStore, setting: WebhookSettings) -> None:
-        self._client, self._keeper, self._setting = client, keeper, setting
+    def __init__(self, client: KubeClient, store: CertStore, setting: WebhookSettings) -> None:
+        self._client, self._keeper, self._setting = client, store, setting
         self._backoff = Backoff("the webhook's certificates and registration", RetryTiming())
         self._known: Certificates | None = None
         self._shown: SignedCertificate | None = None

@@ -43,7 +43,7 @@ def listen(address: str, port: int = 0) -> socket.socket:
 
 async def serve(
     client: KubeClient,
-    keeper: CertStore,
+    store: CertStore,
     listener: socket.socket,
     setting: WebhookSettings,
     *,
@@ -51,7 +51,7 @@ async def serve(
     registered: Callable[[], None] = lambda: None,
 ) -> None:
     """Serve until `stop`; `registered` is called whenever the API server knows of us for sure."""
-    rotation = CertificateRotation(client, keeper, setting)
+    rotation = CertificateRotation(client, store, setting)
     if not await _before(stop, rotation.prepare()):
         return
     app = WebhookApp(setting.policy)

@@ -62,8 +62,8 @@ def test_a_job_of_an_earlier_system_runs_as_one_group(applied: Space, job: str) 
 
 
 def test_every_job_of_the_examples_is_told_of_here(applied: Space) -> None:
-    others = {"fluxnetes-job-deadline", "fluxnetes-job-unsatisfiable"}
-    assert set(applied.all("Job")) == COMPLETE.keys() | others
+    foreign = {"fluxnetes-job-deadline", "fluxnetes-job-unsatisfiable"}
+    assert set(applied.all("Job")) == COMPLETE.keys() | foreign
 
 
 @pytest.mark.parametrize(

@@ -36,9 +36,9 @@ def test_a_group_waits_until_it_is_complete_in_every_dialect(
 ) -> None:
     scheduler, group, size = DIALECTS[dialect]
     pod = a_pod("a").from_scheduler(scheduler)
-    marks = {group: "g", size: "3"}
+    options = {group: "g", size: "3"}
     first, second, third = (
-        pod.labelled(marks) if place == "labels" else pod.annotated(marks)
+        pod.labelled(options) if place == "labels" else pod.annotated(options)
     ).times(3)
     space.create(first, second)
     space.let_the_scheduler_act()

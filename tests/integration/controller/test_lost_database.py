@@ -105,8 +105,8 @@ def a_gang_of(name: str, *times: str) -> list[PodMaker]:
     return [pod.running_for(time) for pod, time in zip(pods, times, strict=True)]
 
 
-def after(name: str, **marks: str) -> JobMaker:
-    named = {f"fluxnetes.io/{key}": value for key, value in marks.items()}
+def after(name: str, **options: str) -> JobMaker:
+    named = {f"fluxnetes.io/{key}": value for key, value in options.items()}
     return a_job(name).running_for("1s").annotated(named).queued()
 
 

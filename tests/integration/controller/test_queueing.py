@@ -202,9 +202,9 @@ def test_a_job_waits_in_the_queue_that_it_chose(space: Space) -> None:
     ids=["unknown", "too-long"],
 )
 def test_what_a_queue_does_not_take_is_rejected_with_the_reason(
-    space: Space, marks: dict[str, str], words: str
+    space: Space, options: dict[str, str], words: str
 ) -> None:
-    space.create(a_job("wrong").annotated(marks).queued())
+    space.create(a_job("wrong").annotated(options).queued())
     assert words in space.until_state("wrong-job", "rejected")["reason"]
     space.until_event("wrong", "Rejected", words)
     assert space.get("Job", "wrong")["spec"]["suspend"]

@@ -86,9 +86,9 @@ def ended(view: FluxJobView, at: float | None = None) -> FluxJobView:
 async def test_a_record_says_what_was_asked_and_what_became_of_it(
     access: ApiAccess, namespace: str
 ) -> None:
-    async with at_work(access, namespace) as desk:
-        await desk.want("a", a_view(namespace, "train"))
-        record = await desk.read("train-job")
+    async with at_work(access, namespace) as shared:
+        await shared.want("a", a_view(namespace, "train"))
+        record = await shared.read("train-job")
     assert (record.spec.type, record.spec.name) == (Wrapped.JOB, "train")
     assert (record.spec.nodes, record.spec.duration) == (2, 600)
     status = record.status
@@ -104,14 +104,14 @@ async def test_a_record_says_what_was_asked_and_what_became_of_it(
 
 
 async def test_what_is_no_longer_true_is_taken_back(access: ApiAccess, namespace: str) -> None:
-    async with at_work(access, namespace) as desk:
+    async with at_work(access, namespace) as shared:
         waits = a_view(namespace, "a")
-        await desk.want("a", waits)
+        await shared.want("a", waits)
         runs = replace(waits, state=JobState.RUNNING, reason="", position=None, eta=None)
-        await desk.want("a", replace(runs, start=100, nodes=("n1", "n1", "n2")))
-        running = (await desk.read("a-job")).status
-        await desk.want("a", replace(waits, walltime=None))
-        again = (await desk.read("a-job")).status
+        await shared.want("a", replace(runs, start=100, nodes=("n1", "n1", "n2")))
+        running = (await shared.read("a-job")).status
+        await shared.want("a", replace(waits, walltime=None))
+        again = (await shared.read("a-job")).status
     assert (running.position, running.eta, running.reason) == (None, None, "")
     assert (running.nodes, running.node_list) == (("n1", "n2"), "n[1-2]")
     assert (again.nodes, again.start, again.columns.nodes) == ((), None, "")
@@ -122,12 +122,12 @@ async def test_the_time_of_a_condition_is_that_of_its_change(
     access: ApiAccess, namespace: str
 ) -> None:
     clock = [1000.0]
-    async with at_work(access, namespace, clock=lambda: clock[0]) as desk:
+    async with at_work(access, namespace, clock=lambda: clock[0]) as shared:
         waits = a_view(namespace, "a")
-        await desk.want("a", waits)
+        await shared.want("a", waits)
         clock[0] = 2000.0
-        await desk.want("a", replace(waits, state=JobState.RUNNING, start=2000))
-        conditions = (await desk.read("a-job")).status.conditions
+        await shared.want("a", replace(waits, state=JobState.RUNNING, start=2000))
+        conditions = (await shared.read("a-job")).status.conditions
     times = {c.type: c.last_transition_time for c in conditions}
     assert [moment.timestamp() for moment in times.values() if moment] == [2000, 1000, 1000]
 
@@ -135,13 +135,13 @@ async def test_the_time_of_a_condition_is_that_of_its_change(
 async def test_a_record_belongs_to_its_workload_and_never_holds_it_up(
     access: ApiAccess, namespace: str
 ) -> None:
-    async with at_work(access, namespace) as desk:
-        pod = await desk.client.create(PODS, a_pod("a"), namespace)
+    async with at_work(access, namespace) as shared:
+        pod = await shared.client.create(PODS, a_pod("a"), namespace)
         owner = Owner("v1", "Pod", "a", pod.metadata.uid)
-        await desk.want("a", a_view(namespace, "a", kind=Wrapped.POD, owner=owner))
-        [found] = (await desk.read("a-pod")).metadata.owner_references
+        await shared.want("a", a_view(namespace, "a", kind=Wrapped.POD, owner=owner))
+        [found] = (await shared.read("a-pod")).metadata.owner_references
     assert found == owner
-    [content] = [r.body for r in desk.client.transport.writes if r.path.endswith("/fluxjobs")]
+    [content] = [r.body for r in shared.client.transport.writes if r.path.endswith("/fluxjobs")]
     assert content is not None and b'"blockOwnerDeletion":false' in content
 
 
@@ -149,66 +149,66 @@ async def test_a_record_belongs_to_its_workload_and_never_holds_it_up(
 
 
 async def test_what_comes_together_is_written_once(access: ApiAccess, namespace: str) -> None:
-    async with at_work(access, namespace) as desk:
+    async with at_work(access, namespace) as shared:
         for position in range(10):
-            desk.say("a", a_view(namespace, "a", position=position))
-        await desk.level()
-        assert desk.writes == CREATED
+            shared.say("a", a_view(namespace, "a", position=position))
+        await shared.level()
+        assert shared.writes == CREATED
         for _ in range(3):
-            await desk.want("a", a_view(namespace, "a", position=9))
-        assert desk.writes == CREATED
-        assert (await desk.read("a-job")).status.position == 9
+            await shared.want("a", a_view(namespace, "a", position=9))
+        assert shared.writes == CREATED
+        assert (await shared.read("a-job")).status.position == 9
 
 
 async def test_a_forecast_waits_and_a_state_does_not(access: ApiAccess, namespace: str) -> None:
-    async with at_work(access, namespace) as desk:
+    async with at_work(access, namespace) as shared:
         waits = a_view(namespace, "a")
-        await desk.want("a", waits)
+        await shared.want("a", waits)
         for position in (2, 1):
-            desk.say("a", replace(waits, position=position, reason=f"{position} ahead"))
+            shared.say("a", replace(waits, position=position, reason=f"{position} ahead"))
             await asyncio.sleep(0.15)
-        assert desk.writes == CREATED
-        desk.say("a", replace(waits, state=JobState.HELD))
+        assert shared.writes == CREATED
+        shared.say("a", replace(waits, state=JobState.HELD))
 
         async def is_held() -> bool:
-            return (await desk.read("a-job")).status.state == "held"
+            return (await shared.read("a-job")).status.state == "held"
 
         await until(is_held)
 
 
 async def test_a_forecast_comes_in_the_end(access: ApiAccess, namespace: str) -> None:
-    async with at_work(access, namespace, pace=replace(PACE, forecast=0.3)) as desk:
+    async with at_work(access, namespace, pace=replace(PACE, forecast=0.3)) as shared:
         waits = a_view(namespace, "a")
-        await desk.want("a", waits)
-        await desk.want("a", replace(waits, position=1))
-        assert len(desk.writes) == 3
-        assert (await desk.read("a-job")).status.position == 1
+        await shared.want("a", waits)
+        await shared.want("a", replace(waits, position=1))
+        assert len(shared.writes) == 3
+        assert (await shared.read("a-job")).status.position == 1
 
 
 async def test_after_a_restart_nothing_is_written_twice(access: ApiAccess, namespace: str) -> None:
     views = [a_view(namespace, "a"), ended(a_view(namespace, "b"))]
     for writes in (2 * CREATED, []):
-        async with at_work(access, namespace) as desk:
+        async with at_work(access, namespace) as shared:
             for view in views:
-                desk.say(view.name, view)
-            desk.records.settle()
-            await desk.level()
+                shared.say(view.name, view)
+            shared.records.settle()
+            await shared.level()
             await asyncio.sleep(0.2)
-            assert sorted(desk.writes) == sorted(writes)
+            assert sorted(shared.writes) == sorted(writes)
 
 
 async def test_records_outlive_a_restart_of_the_server(
     access: ApiAccess, namespace: str, restart: Restart
 ) -> None:
-    async with at_work(access, namespace) as desk:
-        await desk.want("a", a_view(namespace, "a"))
+    async with at_work(access, namespace) as shared:
+        await shared.want("a", a_view(namespace, "a"))
         restarting = asyncio.ensure_future(restart())
-        desk.say("a", a_view(namespace, "a", state=JobState.HELD))
-        desk.say("b", a_view(namespace, "b"))
+        shared.say("a", a_view(namespace, "a", state=JobState.HELD))
+        shared.say("b", a_view(namespace, "b"))
         await restarting
-        await desk.level()
-        assert (await desk.read("a-job")).status.state == "held"
-        assert (await desk.read("b-job")).status.state == "pending"
+        await shared.level()
+        assert (await shared.read("a-job")).status.state == "held"
+        assert (await shared.read("b-job")).status.state == "pending"
 
 
 # --- when they go ------------------------------------------------------------------------------
@@ -218,67 +218,67 @@ async def test_a_record_is_kept_for_a_while_after_the_end(
     access: ApiAccess, namespace: str
 ) -> None:
     clock = [time.time()]
-    async with at_work(access, namespace, clock=lambda: clock[0], keep=100.0) as desk:
+    async with at_work(access, namespace, clock=lambda: clock[0], keep=100.0) as shared:
         view = ended(a_view(namespace, "a"), clock[0])
-        await desk.want("a", view)
-        desk.forget("a")
-        desk.records.settle()
+        await shared.want("a", view)
+        shared.forget("a")
+        shared.records.settle()
         clock[0] += 90
         await asyncio.sleep(0.2)
-        assert await desk.names() == ["a-job"]
+        assert await shared.names() == ["a-job"]
         clock[0] += 20
-        await until(lambda: desk.writes[-1] == "DELETE")
-        await desk.level()
-        await desk.want("a", view)
-        assert await desk.names() == []
+        await until(lambda: shared.writes[-1] == "DELETE")
+        await shared.level()
+        await shared.want("a", view)
+        assert await shared.names() == []
 
 
 async def test_an_ended_record_goes_in_time_even_if_it_is_still_wanted(
     access: ApiAccess, namespace: str
 ) -> None:
     clock = [time.time()]
-    async with at_work(access, namespace, clock=lambda: clock[0], keep=100.0) as desk:
-        await desk.want("a", ended(a_view(namespace, "a"), clock[0]))
+    async with at_work(access, namespace, clock=lambda: clock[0], keep=100.0) as shared:
+        await shared.want("a", ended(a_view(namespace, "a"), clock[0]))
         clock[0] += 110
-        await until(lambda: desk.writes[-1] == "DELETE")
+        await until(lambda: shared.writes[-1] == "DELETE")
 
 
 async def test_the_end_is_told_even_if_it_is_forgotten_in_the_same_moment(
     access: ApiAccess, namespace: str
 ) -> None:
-    async with at_work(access, namespace) as desk:
-        await desk.want("a", a_view(namespace, "a"))
-        desk.say("a", ended(a_view(namespace, "a")))
-        desk.forget("a")
-        await desk.level()
-        assert (await desk.read("a-job")).status.state == "completed"
+    async with at_work(access, namespace) as shared:
+        await shared.want("a", a_view(namespace, "a"))
+        shared.say("a", ended(a_view(namespace, "a")))
+        shared.forget("a")
+        await shared.level()
+        assert (await shared.read("a-job")).status.state == "completed"
 
 
 async def test_what_is_forgotten_before_its_end_goes_at_once(
     access: ApiAccess, namespace: str
 ) -> None:
-    async with at_work(access, namespace) as desk:
-        await desk.want("a", a_view(namespace, "a"))
-        desk.forget("a")
-        await desk.level()
-        assert await desk.names() == []
+    async with at_work(access, namespace) as shared:
+        await shared.want("a", a_view(namespace, "a"))
+        shared.forget("a")
+        await shared.level()
+        assert await shared.names() == []
 
 
 async def test_orphans_go_and_only_they(access: ApiAccess, namespace: str) -> None:
     """The controller was away while one of its workloads went."""
-    async with at_work(access, namespace) as desk:
+    async with at_work(access, namespace) as shared:
         for name in ("gone", "here"):
-            desk.say(name, a_view(namespace, name))
-        await desk.want("over", ended(a_view(namespace, "over")))
-        await desk.client.create(FLUX_JOBS, {"metadata": {"name": "not-ours"}}, namespace)
-    async with at_work(access, namespace) as desk:
-        desk.say("here", a_view(namespace, "here"))
+            shared.say(name, a_view(namespace, name))
+        await shared.want("over", ended(a_view(namespace, "over")))
+        await shared.client.create(FLUX_JOBS, {"metadata": {"name": "not-ours"}}, namespace)
+    async with at_work(access, namespace) as shared:
+        shared.say("here", a_view(namespace, "here"))
         await asyncio.sleep(0.3)
-        assert "gone-job" in await desk.names()
-        desk.records.settle()
-        await until(lambda: desk.writes == ["DELETE"])
-        await desk.level()
-        assert await desk.names() == ["here-job", "not-ours", "over-job"]
+        assert "gone-job" in await shared.names()
+        shared.records.settle()
+        await until(lambda: shared.writes == ["DELETE"])
+        await shared.level()
+        assert await shared.names() == ["here-job", "not-ours", "over-job"]
 
 
 # --- when others interfere ---------------------------------------------------------------------
@@ -287,62 +287,62 @@ async def test_orphans_go_and_only_they(access: ApiAccess, namespace: str) -> No
 async def test_a_record_that_somebody_deletes_comes_back_while_its_job_lives(
     access: ApiAccess, namespace: str
 ) -> None:
-    async with at_work(access, namespace) as desk:
-        await desk.want("a", a_view(namespace, "a"))
-        await desk.want("b", ended(a_view(namespace, "b")))
+    async with at_work(access, namespace) as shared:
+        await shared.want("a", a_view(namespace, "a"))
+        await shared.want("b", ended(a_view(namespace, "b")))
         for name in ("a-job", "b-job"):
-            await desk.client.delete(FLUX_JOBS, name, namespace)
+            await shared.client.delete(FLUX_JOBS, name, namespace)
 
         async def is_back() -> bool:
-            return await desk.names() == ["a-job"]
+            return await shared.names() == ["a-job"]
 
         await asyncio.sleep(0.1)
         await until(is_back)
         await asyncio.sleep(0.5)
-        assert await desk.names() == ["a-job"]
+        assert await shared.names() == ["a-job"]
 
 
 async def test_a_status_that_somebody_edits_is_put_right(access: ApiAccess, namespace: str) -> None:
-    async with at_work(access, namespace) as desk:
-        await desk.want("a", a_view(namespace, "a"))
+    async with at_work(access, namespace) as shared:
+        await shared.want("a", a_view(namespace, "a"))
         wrong = merge({"status": {"state": "running"}})
-        await desk.client.patch(FLUX_JOBS, "a-job", wrong, namespace, "status")
+        await shared.client.patch(FLUX_JOBS, "a-job", wrong, namespace, "status")
 
         async def is_right() -> bool:
-            return (await desk.read("a-job")).status.state == "pending"
+            return (await shared.read("a-job")).status.state == "pending"
 
         await until(is_right)
 
 
 async def test_a_name_that_another_has_is_left_to_it(access: ApiAccess, namespace: str) -> None:
-    async with at_work(access, namespace) as desk:
-        theirs = await desk.client.create(FLUX_JOBS, {"metadata": {"name": "a-job"}}, namespace)
-        await desk.want("a", a_view(namespace, "a"))
-        [other] = [name for name in await desk.names() if name != "a-job"]
+    async with at_work(access, namespace) as shared:
+        theirs = await shared.client.create(FLUX_JOBS, {"metadata": {"name": "a-job"}}, namespace)
+        await shared.want("a", a_view(namespace, "a"))
+        [other] = [name for name in await shared.names() if name != "a-job"]
         assert other.startswith("a-") and other.endswith("-job")
-        assert (await desk.read(other)).status.state == "pending"
-        assert await desk.read("a-job") == theirs
+        assert (await shared.read(other)).status.state == "pending"
+        assert await shared.read("a-job") == theirs
 
 
 async def test_a_new_workload_takes_the_name_of_one_that_is_over(
     access: ApiAccess, namespace: str
 ) -> None:
-    async with at_work(access, namespace) as desk:
-        await desk.want("Job/a/1", ended(a_view(namespace, "a")))
-        desk.forget("Job/a/1")
-        await desk.want("Job/a/2", a_view(namespace, "a"))
-        assert await desk.names() == ["a-job"]
-        assert (await desk.read("a-job")).status.state == "pending"
+    async with at_work(access, namespace) as shared:
+        await shared.want("Job/a/1", ended(a_view(namespace, "a")))
+        shared.forget("Job/a/1")
+        await shared.want("Job/a/2", a_view(namespace, "a"))
+        assert await shared.names() == ["a-job"]
+        assert (await shared.read("a-job")).status.state == "pending"
 
 
 async def test_a_new_run_of_what_is_over_has_a_record_of_its_own(
     access: ApiAccess, namespace: str
 ) -> None:
-    async with at_work(access, namespace) as desk:
-        await desk.want("a", ended(a_view(namespace, "a")))
-        old = await desk.read("a-job")
-        await desk.want("a", a_view(namespace, "a", job_id=8))
-        new = await desk.read("a-job")
+    async with at_work(access, namespace) as shared:
+        await shared.want("a", ended(a_view(namespace, "a")))
+        old = await shared.read("a-job")
+        await shared.want("a", a_view(namespace, "a", job_id=8))
+        new = await shared.read("a-job")
     assert new.metadata.uid != old.metadata.uid
     assert (new.status.state, new.status.end) == ("pending", None)
 
@@ -351,32 +351,32 @@ async def test_a_workload_made_anew_under_its_name_does_not_inherit_the_record(
     access: ApiAccess, namespace: str
 ) -> None:
     """It would be deleted with the workload that it belonged to."""
-    async with at_work(access, namespace) as desk:
+    async with at_work(access, namespace) as shared:
         for uid in ("first", "second"):
             owner = Owner("batch/v1", "Job", "a", uid)
-            await desk.want("a", a_view(namespace, "a", owner=owner))
-        [found] = (await desk.read("a-job")).metadata.owner_references
+            await shared.want("a", a_view(namespace, "a", owner=owner))
+        [found] = (await shared.read("a-job")).metadata.owner_references
     assert found.uid == "second"
 
 
 async def test_two_live_groups_of_one_name_have_a_record_each(
     access: ApiAccess, namespace: str
 ) -> None:
-    async with at_work(access, namespace) as desk:
-        await desk.want("one dialect", a_view(namespace, "g", kind=Wrapped.GROUP))
-        await desk.want("another dialect", a_view(namespace, "g", kind=Wrapped.GROUP))
-        assert len(await desk.names()) == 2
+    async with at_work(access, namespace) as shared:
+        await shared.want("one dialect", a_view(namespace, "g", kind=Wrapped.GROUP))
+        await shared.want("another dialect", a_view(namespace, "g", kind=Wrapped.GROUP))
+        assert len(await shared.names()) == 2
 
 
 async def test_a_namespace_that_is_gone_stops_nothing_else(
     access: ApiAccess, namespace: str
 ) -> None:
-    async with at_work(access, namespace) as desk:
-        desk.say("lost", a_view("no-such-namespace", "lost"))
-        desk.say("a", a_view(namespace, "a"))
+    async with at_work(access, namespace) as shared:
+        shared.say("lost", a_view("no-such-namespace", "lost"))
+        shared.say("a", a_view(namespace, "a"))
 
         async def is_there() -> bool:
-            return await desk.names() == ["a-job"]
+            return await shared.names() == ["a-job"]
 
         await until(is_there)
 

@@ -29,10 +29,10 @@ BRISK = ConditionLimits(after=0.1, again=0.5, a_second=1000.0, of_a_group=3)
 
 
 def a_recorder(
-    client: KubeClient, courtesy: WriteThrottle | None = None, **limits: Any
+    client: KubeClient, throttle: WriteThrottle | None = None, **limits: Any
 ) -> EventRecorder:
     return EventRecorder(
-        client, courtesy or WriteThrottle(), "host-1", EventLimits(**limits), QUICK
+        client, throttle or WriteThrottle(), "host-1", EventLimits(**limits), QUICK
     )
 
 

@@ -81,8 +81,8 @@ AMOUNTS = {
 
 @pytest.mark.parametrize("resource", AMOUNTS)
 def test_every_resource_is_counted(stage: Stage, space: Space, resource: str) -> None:
-    others = {"hugepages-2Mi": "4Gi", "nvidia.com/gpu": "4", "example.com/widget": "2"}
-    stage.add_node("special", NodeShape(others=others))
+    foreign = {"hugepages-2Mi": "4Gi", "nvidia.com/gpu": "4", "example.com/widget": "2"}
+    stage.add_node("special", NodeShape(others=foreign))
     all, too_much, more = AMOUNTS[resource]
     pod = a_pod("all").with_cpu(1).on("special")
     space.create(pod.asking_for_extended(resource, all))

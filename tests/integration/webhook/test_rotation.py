@@ -52,7 +52,7 @@ def alone(command: Command) -> None:
 class Replica:
     """A webhook within the test."""
 
-    def __init__(self, client: KubeClient, keeper: CertStore, lifetimes: Lifetimes) -> None:
+    def __init__(self, client: KubeClient, store: CertStore, lifetimes: Lifetimes) -> None:
         self._listener = listen("127.0.0.1")
         self.port: int = self._listener.getsockname()[1]
         self._setting = WebhookSettings(
@@ -61,7 +61,7 @@ class Replica:
             look_every=0.1,
             drain=0.5,
         )
-        self._client, self._keeper = client, keeper
+        self._client, self._keeper = client, store
         self.stop, self.registered = asyncio.Event(), asyncio.Event()
 
     async def run(self) -> None:
@@ -77,9 +77,9 @@ class Replica:
 
 @asynccontextmanager
 async def replica(
-    client: KubeClient, keeper: CertStore, lifetimes: Lifetimes = SHORT
+    client: KubeClient, store: CertStore, lifetimes: Lifetimes = SHORT
 ) -> AsyncIterator[Replica]:
-    made = Replica(client, keeper, lifetimes)
+    made = Replica(client, store, lifetimes)
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(made.run())
         await asyncio.wait_for(made.registered.wait(), 20)
@@ -172,10 +172,10 @@ async def test_replicas_share_one_secret(access: ApiAccess, ordinary: str) -> No
 
 async def test_of_two_who_write_a_secret_at_once_one_wins(access: ApiAccess, ordinary: str) -> None:
     async with KubeClient(access) as client:
-        keeper = SecretCertStore(client, ordinary)
+        store = SecretCertStore(client, ordinary)
         for content in (b"first", b"second"):  # it is made, then replaced
-            kept = await keeper.read()
-            writes = (keeper.write({who: content}, kept) for who in ("one", "other"))
+            kept = await store.read()
+            writes = (store.write({who: content}, kept) for who in ("one", "other"))
             assert sorted(await asyncio.gather(*writes)) == [False, True]
 
 

@@ -26,9 +26,9 @@ def check_that_all_came_to_an_end(scene: Scene) -> None:
 
 def _waiting(scene: Scene) -> list[WorkloadGroup]:
     """Groups that should have come to an end, and have not."""
-    desk = scene.play.desk
-    groups = [group for group in desk.world.groups.values() if _is_alive(group)]
-    return [group for group in groups if not (_may_wait(group) or _is_hopeless(desk, group))]
+    shared = scene.play.shared
+    groups = [group for group in shared.model.groups.values() if _is_alive(group)]
+    return [group for group in groups if not (_may_wait(group) or _is_hopeless(shared, group))]
 
 
 def _is_alive(group: WorkloadGroup) -> bool:
@@ -36,11 +36,11 @@ def _is_alive(group: WorkloadGroup) -> bool:
     return bool(group.parts or jobs or any(is_live(m.pod) for m in group.pods.values()))
 
 
-def _is_hopeless(desk: ControllerState, group: WorkloadGroup) -> bool:
+def _is_hopeless(shared: ControllerState, group: WorkloadGroup) -> bool:
     """Whether it could run when it came, and there are no such nodes any more."""
-    jobs = [desk.job(part) for part in group.parts]
+    jobs = [shared.job(part) for part in group.parts]
     asked = [job.submission.request for job in jobs if job.state is JobState.PENDING]
-    return any(not desk.matcher.satisfiable(request) for request in asked)
+    return any(not shared.matcher.satisfiable(request) for request in asked)
 
 
 def _may_wait(group: WorkloadGroup) -> bool:

@@ -51,7 +51,7 @@ class Where(enum.Enum):
 
     ANYWHERE = "anywhere"
     FAST = "with a fast disk"
-    APART = "without another of its kind"
+    POOL_SIZE = "without another of its kind"
     PORT = "where a port is free"
 
 
@@ -59,7 +59,7 @@ def _spec(where: Where, cpu: int, kind: str) -> Content:
     match where:
         case Where.FAST:
             return {"nodeSelector": FAST}
-        case Where.APART:
+        case Where.POOL_SIZE:
             selector = {"labelSelector": {"matchLabels": {"of": kind}}}
             term = {"topologyKey": "kubernetes.io/hostname", **selector}
             return {"affinity": {"podAntiAffinity": {REQUIRED: [term]}}}
@@ -90,9 +90,9 @@ class JobComes:
         name = scene.name("job", again=self.again)
         if any(job.metadata.name == name for job in scene.cluster.jobs.values()):
             return
-        marks = {} if self.walltime is None else {WALLTIME: f"{self.walltime}s"}
-        marks |= {} if self.least is None else {MIN_SIZE: str(min(self.least, self.pods))}
-        marks |= {HOLD: "true"} if self.held else {}
+        options = {} if self.walltime is None else {WALLTIME: f"{self.walltime}s"}
+        options |= {} if self.least is None else {MIN_SIZE: str(min(self.least, self.pods))}
+        options |= {HOLD: "true"} if self.held else {}
         completions = self.completions
         if completions is not None and completions > 0:
             completions += self.pods
@@ -104,7 +104,7 @@ class JobComes:
                 cpu=str(self.cpu),
                 completions=self.pods if self.indexed else completions,
                 completionMode="Indexed" if self.indexed else "NonIndexed",
-                annotations=marks,
+                annotations=options,
                 labels={GROUP: f"ring-{self.ring}", GROUP_SIZE: str(self.ring)}
                 if self.ring
                 else {},
@@ -123,7 +123,7 @@ class PodsCome:
     most: int | None = None
 
     def __call__(self, scene: Scene) -> None:
-        marks = {} if self.most is None else {MAX_SIZE: str(max(self.most, self.size))}
+        options = {} if self.most is None else {MAX_SIZE: str(max(self.most, self.size))}
         for cpu in self.cpus:
             name = scene.name("pod")
             ring = f"ring-{self.size}"
@@ -133,7 +133,7 @@ class PodsCome:
                 cpu=str(cpu),
                 group=ring,
                 size=self.size,
-                annotations=marks,
+                annotations=options,
             )
             scene.put(pod)
 
@@ -149,7 +149,7 @@ class PodComes:
     where: Where = Where.ANYWHERE
 
     def __call__(self, scene: Scene) -> None:
-        marks = {EXCLUSIVE: "true"} if self.alone else {}
+        options = {EXCLUSIVE: "true"} if self.alone else {}
         gates = [{"name": QUEUED}] if self.gated else []
         name, uid = scene.name("pod"), scene.uid()
         scene.put(
@@ -158,7 +158,7 @@ class PodComes:
                 uid=uid,
                 cpu=str(self.cpu),
                 labels={"of": "pods"},
-                annotations=marks,
+                annotations=options,
                 schedulingGates=gates,
                 activeDeadlineSeconds=self.deadline,
                 **_spec(self.where, self.cpu, "pods"),
@@ -346,8 +346,8 @@ class OtherGoes:
     who: int
 
     def __call__(self, scene: Scene) -> None:
-        others: list[Pod] = [p for p in scene.cluster.pods.values() if not is_ours(p)]
-        pod = _one(others, self.who)
+        foreign: list[Pod] = [p for p in scene.cluster.pods.values() if not is_ours(p)]
+        pod = _one(foreign, self.who)
         if pod is not None:
             scene.cluster.delete_pod(pod.metadata.uid)
 
@@ -362,7 +362,7 @@ class HandsAre:
     luck: tuple[Luck, ...]
 
     def __call__(self, scene: Scene) -> None:
-        scene.play.hands.luck.extend(self.luck)
+        scene.play.executor.luck.extend(self.luck)
 
 
 @dataclass(frozen=True)

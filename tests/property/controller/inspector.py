@@ -39,7 +39,7 @@ class Partial:
 class Aware:
     """What the controller knew of a node when a bind took off."""
 
-    others: frozenset[str]
+    foreign: frozenset[str]
     sizes: dict[str, int]
 
 
@@ -58,22 +58,22 @@ class Inspector:
         """A term begins."""
         play = self._play
         play.looked = self.look
-        play.hands.takes_off, play.hands.lands = self._takes_off, self._lands
+        play.executor.takes_off, play.executor.lands = self._takes_off, self._lands
         self._partial.clear()
 
     # -- binds ---------------------------------------------------------------------------------
 
     def _takes_off(self, bind: BindPod) -> None:
-        pods, world = self._play.cluster.pods, self._play.desk.world
-        seen = (uid for uid in world.others.pods if uid in pods and not is_ours(pods[uid]))
-        machine = world.machines.machines.get(bind.node)
+        pods, model = self._play.cluster.pods, self._play.shared.model
+        seen = (uid for uid in model.foreign.pods if uid in pods and not is_ours(pods[uid]))
+        machine = model.node_graph.node_graph.get(bind.node)
         self._aware[bind.uid] = Aware(frozenset(seen), dict(machine.sizes) if machine else {})
 
     def _lands(self, bind: BindPod) -> None:
         """A pod was bound just now."""
         cluster, aware = self._play.cluster, self._aware[bind.uid]
         mine, there = cluster.pods[bind.uid], cluster.on(bind.node)
-        seen = [pod for pod in there if is_ours(pod) or pod.metadata.uid in aware.others]
+        seen = [pod for pod in there if is_ours(pod) or pod.metadata.uid in aware.foreign]
         held = Counter[str]()
         for pod in seen:
             held.update(dict(held_amounts(pod)))
@@ -87,39 +87,39 @@ class Inspector:
     def look(self) -> None:
         """A round is over."""
         self._check_books()
-        for group in self._play.desk.world.groups.values():
+        for group in self._play.shared.model.groups.values():
             self._check_seats(group)
             self._check_partial(group)
 
     def _check_books(self) -> None:
-        desk = self._play.desk
+        shared = self._play.shared
         on_nodes: Counter[tuple[str, int, int]] = Counter()
-        for group, part in desk.parts.values():
-            assert desk.world.groups.get(group.key) is group, f"{group.key} was forgotten"
+        for group, part in shared.parts.values():
+            assert shared.model.groups.get(group.key) is group, f"{group.key} was forgotten"
             assert part in group.parts
             for task, node in enumerate(part.nodes):
                 if task not in part.ended and node != ELSEWHERE:
                     on_nodes[node, part.job, task] += 1
-        listed = {(node, *seat) for node, seats in desk.seats_on.items() for seat in seats}
+        listed = {(node, *seat) for node, seats in shared.seats_on.items() for seat in seats}
         stale = {seat for seat in listed - set(on_nodes) if not self._is_ended(seat)}
         assert not stale, f"seats of nobody: {stale}"
         assert set(on_nodes) <= listed, f"seats that are not listed: {set(on_nodes) - listed}"
-        if desk.told == self._play.controller._heard:  # else the queue is ahead of the groups
+        if shared.told == self._play.controller._heard:  # else the queue is ahead of the groups
             self._check_jobs()
 
     def _check_jobs(self) -> None:
-        desk = self._play.desk
-        jobs = desk.scheduler.jobs.values()
+        shared = self._play.shared
+        jobs = shared.scheduler.jobs.values()
         waiting = {job.id for job in jobs if job.state in WAITING}
         holding = {job.id for job in jobs if job.state in HOLDING}
-        known = {id: part.holds for id, (_, part) in desk.parts.items()}
+        known = {id: part.holds for id, (_, part) in shared.parts.items()}
         assert {id for id, holds in known.items() if not holds} == waiting, f"{known}, {waiting}"
         assert {id for id, holds in known.items() if holds} == holding, f"{known}, {holding}"
 
     def _is_ended(self, seat: tuple[str, int, int]) -> bool:
         """Seats that are over stay listed until the queue's word on them is written down."""
         _, job, task = seat
-        known = self._play.desk.parts.get(job)
+        known = self._play.shared.parts.get(job)
         return known is not None and task in known[1].ended
 
     def _check_seats(self, group: WorkloadGroup) -> None:

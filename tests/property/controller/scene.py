@@ -74,9 +74,12 @@ class Scene:
 
     def tell_of(self, group: WorkloadGroup) -> str:
         """What is the matter with a group, for whoever reads a failure."""
-        desk, lines = self.play.desk, [f"{group.key}: closed {group.closed}, told {group.told!r}"]
+        shared, lines = (
+            self.play.shared,
+            [f"{group.key}: closed {group.closed}, told {group.told!r}"],
+        )
         for part in group.parts:
-            lines.append(f"  {desk.state(part).value}: {part}")
+            lines.append(f"  {shared.state(part).value}: {part}")
         for uid, member in group.pods.items():
             pod, at = member.pod, group.seats.get(uid)
             seat = f"sits on {at[0].job}/{at[1]}" if at is not None else "sits nowhere"
@@ -111,7 +114,7 @@ class Scene:
 
     def clear_up(self) -> None:
         """Nothing more happens: all nodes are there and ours, and pods end well."""
-        self.play.hands.luck.clear()
+        self.play.executor.luck.clear()
         self.play.store.before_commit = self.play.store.after_commit = lambda: None
         for name in NODES:
             self.put(a_node(name))
@@ -138,13 +141,13 @@ class Scene:
     def check_that_nothing_is_left(self) -> None:
         """Everything is gone, and so it is for the queue."""
         assert not self.cluster.pods and not self.cluster.jobs
-        desk = self.play.desk
-        alive = [job for job in desk.scheduler.jobs.values() if job.state not in ENDED]
+        shared = self.play.shared
+        alive = [job for job in shared.scheduler.jobs.values() if job.state not in ENDED]
         assert not alive, f"jobs of nobody: {alive}"
-        assert not desk.parts and not desk.world.groups, f"{desk.parts} {desk.world.groups}"
-        assert not desk.matcher.jobs
-        assert not any(desk.seats_on.values())
-        assert not desk.world.others.pods
-        assert not desk.world.homeless
-        assert not self.play.controller.queueing.demands
-        assert not self.play.hands.asked
+        assert not shared.parts and not shared.model.groups, f"{shared.parts} {shared.model.groups}"
+        assert not shared.matcher.jobs
+        assert not any(shared.seats_on.values())
+        assert not shared.model.foreign.pods
+        assert not shared.model.homeless
+        assert not self.play.controller.submitter.demands
+        assert not self.play.executor.asked

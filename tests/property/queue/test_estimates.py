@@ -63,23 +63,23 @@ def live_on(queue: Scheduler, job: Submission, now: int) -> Life:
 
     Who is there, and until when, is asked of the queue at every instant.
     """
-    life = Life()
+    transitions = Life()
     queue.apply(Submit(job), now)
     instant: int | None = now
     while instant is not None:
         queue.cycle(instant)
-        life.counted &= queue.plans_by_counting
+        transitions.counted &= queue.plans_by_counting
         given = queue.take_changes().allocations
         for id in [
             j.id for j in queue.jobs.values() if j.state is JobState.ALLOCATED and j.id in given
         ]:
             queue.apply(Started(id), instant)
             if job.id in (id, queue.job(id).parent):
-                return replace(life, start=instant, allocation=given[id])
+                return replace(transitions, start=instant, allocation=given[id])
         if queue.job(job.id).state in ENDED:
-            return life
+            return transitions
         instant = leave(queue, instant)
-    return life
+    return transitions
 
 
 def leave(queue: Scheduler, now: int) -> int | None:
@@ -93,13 +93,13 @@ def leave(queue: Scheduler, now: int) -> int | None:
     return instant
 
 
-def check(found: Estimate, life: Life) -> None:
-    assert found.start == life.start
-    assert bool(found.reason) == (life.start is None)
+def check(found: Estimate, transitions: Life) -> None:
+    assert found.start == transitions.start
+    assert bool(found.reason) == (transitions.start is None)
     assert not found.rough
-    if life.allocation is not None:
+    if transitions.allocation is not None:
         assert found.allocation is not None
-        assert rows(found.allocation) == rows(life.allocation)
+        assert rows(found.allocation) == rows(transitions.allocation)
 
 
 def rows(allocation: Allocation) -> tuple[object, ...]:
@@ -123,10 +123,10 @@ def test_by_counting_the_living_queue_does_what_was_estimated(
     at_instant(world, number)
     queue, now = world.scheduler, world.now
     found = estimate(queue.snapshot(), world.graph, queue.config, job, now)
-    life = live_on(queue, job, now)
+    transitions = live_on(queue, job, now)
     # By rows it matters which places were kept for whom, and that is in no snapshot.
-    if life.counted:
-        check(found, life)
+    if transitions.counted:
+        check(found, transitions)
 
 
 @given(

@@ -81,14 +81,14 @@ def one_pod(
     **spec: Any,
 ) -> Pod:
     """A pod of one container; more of its spec by the API's names."""
-    marks = {GROUP: group} if group else {}
-    marks |= {GROUP_SIZE: str(size)} if size is not None else {}
+    options = {GROUP: group} if group else {}
+    options |= {GROUP_SIZE: str(size)} if size is not None else {}
     content = {
         "metadata": {
             "name": name,
             "namespace": namespace,
             "uid": uid or f"uid-{namespace}-{name}",
-            "labels": {**marks, **(labels or {})},
+            "labels": {**options, **(labels or {})},
             "annotations": annotations or {},
             "ownerReferences": [owner] if owner else [],
             "deletionTimestamp": NOW if going else None,

@@ -10,7 +10,7 @@ from tests.unit.cluster.builders import machine
 
 
 @pytest.fixture
-def world() -> ClusterModel:
-    machines = NodeGraph()
-    machines.put([machine("n1"), machine("n2")])
-    return ClusterModel(machines)
+def model() -> ClusterModel:
+    node_graph = NodeGraph()
+    node_graph.put([machine("n1"), machine("n2")])
+    return ClusterModel(node_graph)

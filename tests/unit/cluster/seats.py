@@ -9,9 +9,9 @@ from fluxnetes.cluster.pods.footprint import Footprint
 SMALL = Footprint((("cpu", 1000), ("pods", 1), ("tenancy", 1)), "rule-a")
 
 
-def seated(world: ClusterModel, uid: str, node: str) -> None:
+def seated(model: ClusterModel, uid: str, node: str) -> None:
     """The queue gave the pod's group a seat for it."""
-    group = world.group_of(uid)
+    group = model.group_of(uid)
     assert group is not None
     part = GroupPart(1, (SMALL,))
     part.place([node], ())

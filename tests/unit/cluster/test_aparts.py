@@ -5,7 +5,12 @@ from __future__ import annotations
 from itertools import combinations_with_replacement
 from typing import Any
 
-from fluxnetes.cluster.pods.anti_affinity import APART, AntiAffinityTerm, apart_amount, aparts
+from fluxnetes.cluster.pods.anti_affinity import (
+    POOL_SIZE,
+    AntiAffinityTerm,
+    anti_affinity_terms,
+    pool_share,
+)
 from fluxnetes.kube.objects.affinity import Requirement
 from tests.unit.cluster.objects import Content, a_spec
 
@@ -13,7 +18,7 @@ REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def terms(*terms: Content, namespace: str = "default") -> tuple[AntiAffinityTerm, ...]:
-    return aparts(a_spec(affinity={"podAntiAffinity": {REQUIRED: terms}}), namespace)
+    return anti_affinity_terms(a_spec(affinity={"podAntiAffinity": {REQUIRED: terms}}), namespace)
 
 
 def away_from(
@@ -24,8 +29,8 @@ def away_from(
 
 
 def test_a_pod_without_anti_affinity_carries_nothing() -> None:
-    assert aparts(a_spec(), "default") == ()
-    assert aparts(a_spec(affinity={}), "default") == ()
+    assert anti_affinity_terms(a_spec(), "default") == ()
+    assert anti_affinity_terms(a_spec(affinity={}), "default") == ()
     assert terms() == ()
 
 
@@ -103,11 +108,11 @@ def test_label_keys_that_the_server_made_part_of_the_selector_change_nothing() -
 def test_two_pods_share_a_node_unless_one_carries_what_the_other_matches() -> None:
     pods = [(carries, matches) for carries in (True, False) for matches in (True, False)]
     for one, other in combinations_with_replacement(pods, 2):
-        fits = apart_amount(*one) + apart_amount(*other) <= APART
+        fits = pool_share(*one) + pool_share(*other) <= POOL_SIZE
         allowed = not ((one[0] and other[1]) or (one[1] and other[0]))
         both_carry_in_vain = one == other == (True, False)  # where we are stricter
         assert fits == (allowed and not both_carry_in_vain)
 
 
 def test_a_node_has_room_for_as_many_matching_pods_as_it_can_ever_hold() -> None:
-    assert apart_amount(carries=False, matches=True) * 10_000 < APART
+    assert pool_share(carries=False, matches=True) * 10_000 < POOL_SIZE

@@ -42,24 +42,24 @@ class Scene:
     """One group, and how it is read."""
 
     def __init__(self, *objects: Object) -> None:
-        machines = NodeGraph()
-        machines.put([machine("n1"), machine("n2")])
-        self.world = ClusterModel(machines)
-        self.reader = PodReader(self.world, StorageObjects({}, {}, {}))
+        node_graph = NodeGraph()
+        node_graph.put([machine("n1"), machine("n2")])
+        self.model = ClusterModel(node_graph)
+        self.reader = PodReader(self.model, StorageObjects({}, {}, {}))
         self.put(*objects)
 
     def put(self, *objects: Object) -> None:
         for each in objects:
             if isinstance(each, Pod):
-                self.world.put_pod(each)
+                self.model.put_pod(each)
             elif isinstance(each, Job):
-                self.world.put_workload("Job", each)
+                self.model.put_workload("Job", each)
             elif isinstance(each, PodGroup | NativePodGroup):
-                self.world.put_pod_group(each)
+                self.model.put_pod_group(each)
 
     @property
     def group(self) -> WorkloadGroup:
-        (group,) = self.world.groups.values()
+        (group,) = self.model.groups.values()
         return group
 
     def ask(self) -> Demand | None:
@@ -155,10 +155,10 @@ def test_a_label_goes_before_a_pod_group() -> None:
 
 
 def test_jobs_of_one_larger_group_start_together() -> None:
-    marks = {PREFIX + "group": "ring", PREFIX + "group-size": "4"}
-    scene = Scene(a_job("one", pods=2, labels=marks))
+    options = {PREFIX + "group": "ring", PREFIX + "group-size": "4"}
+    scene = Scene(a_job("one", pods=2, labels=options))
     assert scene.ask() is None
-    scene.put(a_job("two", pods=2, cpu="3", labels=marks))
+    scene.put(a_job("two", pods=2, cpu="3", labels=options))
     assert sizes(scene.asked()) == [(2, 1000), (2, 3000)]
 
 
@@ -212,20 +212,20 @@ def test_a_group_waits_for_the_claims_of_its_pods() -> None:
 
 
 def test_a_group_between_a_least_and_a_most_size_takes_what_is_there() -> None:
-    marks = {MIN_SIZE: "2", MAX_SIZE: "4"}
-    scene = Scene(one_pod("a", group="ring", annotations=marks))
+    options = {MIN_SIZE: "2", MAX_SIZE: "4"}
+    scene = Scene(one_pod("a", group="ring", annotations=options))
     assert scene.ask() is None
-    scene.put(one_pod("b", group="ring", annotations=marks))
+    scene.put(one_pod("b", group="ring", annotations=options))
     demand = scene.asked()
     assert (sizes(demand), demand.size) == ([(2, 1000)], None)
-    scene.put(one_pod("c", group="ring", annotations=marks))
+    scene.put(one_pod("c", group="ring", annotations=options))
     demand = scene.asked()
     assert (sizes(demand), demand.size) == ([(3, 1000)], ElasticSize(2, 3))
 
 
 def test_no_more_than_the_most_are_asked_for() -> None:
-    marks = {MIN_SIZE: "1", MAX_SIZE: "2"}
-    scene = Scene(*(one_pod(n, group="ring", annotations=marks) for n in "abc"))
+    options = {MIN_SIZE: "1", MAX_SIZE: "2"}
+    scene = Scene(*(one_pod(n, group="ring", annotations=options) for n in "abc"))
     demand = scene.asked()
     assert (sizes(demand), demand.size) == ([(2, 1000)], ElasticSize(1, 2))
 
@@ -237,11 +237,11 @@ def test_a_job_may_start_smaller_than_it_would_like() -> None:
 
 def test_of_several_shapes_the_least_size_starts_and_the_others_follow() -> None:
     """The queue grows jobs by equal pods alone."""
-    marks = {MIN_SIZE: "2"}
+    options = {MIN_SIZE: "2"}
     scene = Scene(
-        one_pod("a", group="ring", annotations=marks, cpu="2"),
-        one_pod("b", group="ring", annotations=marks),
-        one_pod("c", group="ring", annotations=marks),
+        one_pod("a", group="ring", annotations=options, cpu="2"),
+        one_pod("b", group="ring", annotations=options),
+        one_pod("c", group="ring", annotations=options),
     )
     demand = scene.asked()
     assert (sizes(demand), demand.size) == ([(1, 2000), (1, 1000)], None)
@@ -317,7 +317,7 @@ def test_nothing_comes_of_a_job_that_is_closed() -> None:
 
 
 def test_marks_say_queue_priority_hold_begin_and_what_must_come_before() -> None:
-    marks = {
+    options = {
         "queue": "night",
         "priority": "7",
         "hold": "true",
@@ -325,7 +325,7 @@ def test_marks_say_queue_priority_hold_begin_and_what_must_come_before() -> None
         "afterok": "job/prepare",
         "walltime": "90s",
     }
-    annotations = {PREFIX + key: value for key, value in marks.items()}
+    annotations = {PREFIX + key: value for key, value in options.items()}
     demand = Scene(a_job(annotations=annotations)).asked()
     assert (demand.queue, demand.priority, demand.hold, demand.begin) == ("night", 7, True, 60)
     assert demand.after == (("afterok", "job/prepare"),)
@@ -355,7 +355,7 @@ def test_a_group_lasts_as_long_as_its_last_pod_and_is_endless_if_one_of_them_is(
 
 
 def test_a_group_can_go_back_only_if_workloads_made_all_of_it() -> None:
-    marks = {PREFIX + "group": "ring", PREFIX + "group-size": "3"}
+    options = {PREFIX + "group": "ring", PREFIX + "group-size": "3"}
     assert Scene(a_job(pods=2)).asked().requeue
     assert not Scene(*ring(2, "a", "b")).asked().requeue
-    assert not Scene(a_job(pods=2, labels=marks), *ring(3, "c")).asked().requeue
+    assert not Scene(a_job(pods=2, labels=options), *ring(3, "c")).asked().requeue

@@ -37,17 +37,17 @@ class Ledger:
     """A world in which pods come and go, and what others are counted with."""
 
     def __init__(self, share: dict[str, dict[str, int]] | None = None) -> None:
-        self.world = ClusterModel(NodeGraph())
+        self.model = ClusterModel(NodeGraph())
         if share is not None:
-            self.world.lend(7, share)
+            self.model.lend(7, share)
 
     def put(self, *pods: Pod) -> Ledger:
         for pod in pods:
-            self.world.put_pod(pod)
+            self.model.put_pod(pod)
         return self
 
-    def others(self, type: str = "cpu", node: str = "n1") -> int:
-        return self.world.others.sums.get(node, {}).get(type, 0)
+    def foreign(self, type: str = "cpu", node: str = "n1") -> int:
+        return self.model.foreign.sums.get(node, {}).get(type, 0)
 
 
 # -- one share -----------------------------------------------------------------------------------
@@ -55,8 +55,8 @@ class Ledger:
 
 def test_a_pod_on_its_share_counts_once() -> None:
     ledger = Ledger(SHARE).put(guest())
-    assert ledger.others() == ledger.others("pods") == ledger.others("tenancy") == 0
-    assert ledger.world.borrowers(7) == 1
+    assert ledger.foreign() == ledger.foreign("pods") == ledger.foreign("tenancy") == 0
+    assert ledger.model.borrowers(7) == 1
 
 
 def test_fluxqueues_label_says_the_same() -> None:
@@ -67,41 +67,41 @@ def test_fluxqueues_label_says_the_same() -> None:
 @pytest.mark.parametrize("said", ["", "x", "-7", "7.0", " 7", "\u0667", "9" * 30])
 def test_what_is_no_number_names_nobody(said: str) -> None:
     assert named_by(guest(job=said)) is None
-    assert Ledger(SHARE).put(guest(job=said)).others() == 2000
+    assert Ledger(SHARE).put(guest(job=said)).foreign() == 2000
 
 
 def test_pods_beyond_the_share_count_as_others() -> None:
     ledger = Ledger(SHARE).put(guest("a"), guest("b"), guest("c"))
-    assert ledger.others() == 2000
+    assert ledger.foreign() == 2000
 
 
 def test_of_a_pod_that_goes_beyond_only_what_does_counts() -> None:
     ledger = Ledger(SHARE).put(guest("a", cpu="5", memory="3Gi"))
-    assert ledger.others("cpu") == 1000
-    assert ledger.others("memory") == 2048
-    assert ledger.others("pods") == 0
-    assert ledger.world.borrowers(7) == 1
+    assert ledger.foreign("cpu") == 1000
+    assert ledger.foreign("memory") == 2048
+    assert ledger.foreign("pods") == 0
+    assert ledger.model.borrowers(7) == 1
 
 
 def test_what_the_share_has_nothing_of_counts() -> None:
     share = {"n1": {"cpu": 4000, "pods": 1, "tenancy": 1}}
     ledger = Ledger(share).put(guest(memory="64Mi"))
-    assert (ledger.others("cpu"), ledger.others("memory")) == (0, 64)
+    assert (ledger.foreign("cpu"), ledger.foreign("memory")) == (0, 64)
 
 
 def test_a_share_on_one_node_covers_nothing_on_another() -> None:
     ledger = Ledger(SHARE).put(guest(node="n2"))
-    assert (ledger.others(node="n2"), ledger.world.borrowers(7)) == (2000, 0)
+    assert (ledger.foreign(node="n2"), ledger.model.borrowers(7)) == (2000, 0)
 
 
 def test_a_number_that_nobody_has_gains_nothing() -> None:
     ledger = Ledger(SHARE).put(guest(job=8))
-    assert (ledger.others(), ledger.world.borrowers(8)) == (2000, 0)
+    assert (ledger.foreign(), ledger.model.borrowers(8)) == (2000, 0)
 
 
 def test_a_pod_that_is_seen_again_counts_as_before() -> None:
     ledger = Ledger(SHARE).put(guest("a"), guest("a"), guest("a"), guest("b"))
-    assert (ledger.others(), ledger.world.borrowers(7)) == (0, 2)
+    assert (ledger.foreign(), ledger.model.borrowers(7)) == (0, 2)
 
 
 # -- coming and going ----------------------------------------------------------------------------
@@ -109,57 +109,57 @@ def test_a_pod_that_is_seen_again_counts_as_before() -> None:
 
 def test_a_share_that_comes_after_its_pods_covers_them() -> None:
     ledger = Ledger().put(guest())
-    assert ledger.others() == 2000
-    ledger.world.lend(7, SHARE)
-    assert (ledger.others(), ledger.world.borrowers(7)) == (0, 1)
+    assert ledger.foreign() == 2000
+    ledger.model.lend(7, SHARE)
+    assert (ledger.foreign(), ledger.model.borrowers(7)) == (0, 1)
 
 
 def test_when_a_share_goes_its_pods_are_others() -> None:
     ledger = Ledger(SHARE).put(guest("a"), guest("b"))
-    ledger.world.lend(7, None)
-    assert (ledger.others(), ledger.others("pods"), ledger.world.borrowers(7)) == (4000, 2, 0)
+    ledger.model.lend(7, None)
+    assert (ledger.foreign(), ledger.foreign("pods"), ledger.model.borrowers(7)) == (4000, 2, 0)
 
 
 def test_when_a_share_becomes_smaller_what_goes_beyond_counts() -> None:
     ledger = Ledger(SHARE).put(guest("a"), guest("b"))
-    ledger.world.lend(7, {"n1": {"cpu": 3000, "pods": 1, "tenancy": 4}})
-    assert (ledger.others(), ledger.others("pods")) == (1000, 1)
+    ledger.model.lend(7, {"n1": {"cpu": 3000, "pods": 1, "tenancy": 4}})
+    assert (ledger.foreign(), ledger.foreign("pods")) == (1000, 1)
 
 
 @pytest.mark.parametrize("how", ["deleted", "over", "renamed", "moved"])
 def test_when_a_pod_leaves_the_share_who_was_beyond_is_covered(how: str) -> None:
     ledger = Ledger(SHARE).put(guest("a", cpu="4"), guest("b", cpu="4"))
-    assert ledger.others() == 4000
+    assert ledger.foreign() == 4000
     first = guest("a", cpu="4")
     if how == "deleted":
-        ledger.world.drop_pod(first)
+        ledger.model.drop_pod(first)
     elif how == "over":
         ledger.put(changed(first, status={"phase": "Succeeded"}))
     elif how == "renamed":
         ledger.put(guest("a", 8, cpu="4"))
     else:
         ledger.put(guest("a", cpu="4", node="n2"))
-    assert ledger.others() == (4000 if how == "renamed" else 0)
-    assert ledger.world.borrowers(7) == 1
+    assert ledger.foreign() == (4000 if how == "renamed" else 0)
+    assert ledger.model.borrowers(7) == 1
 
 
 def test_when_a_pod_becomes_smaller_others_have_more_of_the_share() -> None:
     ledger = Ledger(SHARE).put(guest("a", cpu="4"), guest("b", cpu="2"))
-    assert ledger.others() == 2000
+    assert ledger.foreign() == 2000
     ledger.put(guest("a", cpu="1"))
-    assert ledger.others() == 0
+    assert ledger.foreign() == 0
 
 
 def test_nothing_is_kept_of_pods_that_are_gone() -> None:
-    guests = BorrowedUsage()
-    guests.lend(7, SHARE)
+    borrowed = BorrowedUsage()
+    borrowed.lend(7, SHARE)
     for name in ("a", "b", "c"):
         pod = guest(name)
-        guests.beyond(pod, (("cpu", 2000), ("pods", 1)))
-        guests.drop(pod.metadata.uid)
-        guests.drop(pod.metadata.uid)
-    guests.lend(7, None)
-    assert guests == BorrowedUsage()
+        borrowed.beyond(pod, (("cpu", 2000), ("pods", 1)))
+        borrowed.drop(pod.metadata.uid)
+        borrowed.drop(pod.metadata.uid)
+    borrowed.lend(7, None)
+    assert borrowed == BorrowedUsage()
 
 
 # -- whatever happens ----------------------------------------------------------------------------
@@ -197,7 +197,7 @@ def test_what_is_covered_of_a_job_on_a_node_never_exceeds_its_share(steps: list[
     pods: dict[str, tuple[int | None, str, int]] = {}
     for what, who, how in steps:
         if what == "lend":
-            ledger.world.lend(who, how)
+            ledger.model.lend(who, how)
             shares[who] = how or {}
         elif what == "put":
             pods[who] = how
@@ -205,7 +205,7 @@ def test_what_is_covered_of_a_job_on_a_node_never_exceeds_its_share(steps: list[
             ledger.put(guest(who, job, cpu=str(cpu), node=node))
         elif who in pods:
             job, node, cpu = pods.pop(who)
-            ledger.world.drop_pod(guest(who, job, cpu=str(cpu), node=node))
+            ledger.model.drop_pod(guest(who, job, cpu=str(cpu), node=node))
         for node in ("n1", "n2"):
             for type in ("cpu", "pods", "tenancy"):
                 asked = {job: _asked(pods, node, type, job) for job in (7, 8, 9, None)}
@@ -213,7 +213,7 @@ def test_what_is_covered_of_a_job_on_a_node_never_exceeds_its_share(steps: list[
                     min(shares.get(job, {}).get(node, {}).get(type, 0), asked[job])
                     for job in (7, 8, 9)
                 )
-                assert ledger.others(type, node) == sum(asked.values()) - covered
+                assert ledger.foreign(type, node) == sum(asked.values()) - covered
 
 
 def _asked(pods: dict[str, tuple[int | None, str, int]], node: str, type: str, job: object) -> int:

@@ -15,7 +15,7 @@ from tests.unit.cluster.objects import Content, a_spec
 SSD = read_rule(a_spec(nodeSelector={"disk": "ssd"}))
 
 
-def machines(*names: str, **more: Any) -> NodeGraph:
+def node_graph(*names: str, **more: Any) -> NodeGraph:
     found = NodeGraph()
     found.put(machine(name, **more) for name in names)
     return found
@@ -30,13 +30,13 @@ def children(known: NodeGraph, vertex: int) -> list[int]:
 def pools(known: NodeGraph, name: str) -> dict[str, int]:
     """What the graph itself says, not what the machines believe."""
     graph = known.graph
-    rows = children(known, known.machines[name].vertex)
+    rows = children(known, known.node_graph[name].vertex)
     assert len({graph.type_name(row) for row in rows}) == len(rows), "a pool is there twice"
     return {graph.type_name(row): int(graph.size[row]) for row in rows}
 
 
 def accepting(known: NodeGraph, rule: NodeRule) -> set[str]:
-    there = known.machines.items()
+    there = known.node_graph.items()
     return {name for name, each in there if known.graph.has_property(each.vertex, rule.name)}
 
 
@@ -44,7 +44,7 @@ def accepting(known: NodeGraph, rule: NodeRule) -> set[str]:
 
 
 def test_a_node_has_what_is_allocatable_rounded_down() -> None:
-    known = machines("n1", cpu="3920m", memory="1000000Ki", pods="110", more={"a.b/gpu": "8"})
+    known = node_graph("n1", cpu="3920m", memory="1000000Ki", pods="110", more={"a.b/gpu": "8"})
     assert pools(known, "n1") == {
         "cpu": 3920,
         "memory": 976,
@@ -70,52 +70,52 @@ def test_zones_are_subnets_and_who_names_none_is_in_one_of_its_own() -> None:
 
 def test_nodes_of_the_control_plane_are_left_out_unless_told_otherwise() -> None:
     node = machine("cp", labels={"node-role.kubernetes.io/control-plane": ""})
-    assert not machines().put([node])
+    assert not node_graph().put([node])
     every = NodeGraph(control_plane=True)
     assert every.put([node]).reshaped
-    assert list(every.machines) == ["cp"]
+    assert list(every.node_graph) == ["cp"]
 
 
 def test_a_node_that_joins_the_control_plane_later_is_left_out_from_then_on() -> None:
-    known = machines("n1")
+    known = node_graph("n1")
     node = machine("n1", labels={"node-role.kubernetes.io/control-plane": ""})
     assert known.put([node]).reshaped
-    assert not known.machines
+    assert not known.node_graph
 
 
 def test_a_node_that_is_gone_leaves_the_tree_with_all_that_it_had() -> None:
-    known = machines("n1", "n2")
-    vertex = known.machines["n1"].vertex
+    known = node_graph("n1", "n2")
+    vertex = known.node_graph["n1"].vertex
     assert known.drop(["n1"]).reshaped
-    assert list(known.machines) == ["n2"]
+    assert list(known.node_graph) == ["n2"]
     tree = known.graph.topology()
     assert tree.position[vertex] < 0
     assert children(known, vertex) == []
 
 
 def test_dropping_a_node_that_nobody_knows_is_nothing() -> None:
-    assert not machines("n1").drop(["n7"])
+    assert not node_graph("n1").drop(["n7"])
 
 
 def test_a_node_of_a_name_that_was_there_before_is_a_new_one() -> None:
-    known = machines("n1")
-    before = known.machines["n1"].vertex
+    known = node_graph("n1")
+    before = known.node_graph["n1"].vertex
     known.drop(["n1"])
     assert known.put([machine("n1", cpu="8")]).reshaped
-    assert known.machines["n1"].vertex != before
+    assert known.node_graph["n1"].vertex != before
     assert pools(known, "n1")["cpu"] == 8000
 
 
 def test_every_node_has_a_rank_of_its_own_even_after_others_left() -> None:
-    known = machines("n1", "n2")
+    known = node_graph("n1", "n2")
     known.drop(["n1"])
     known.put([machine("n3")])
-    ranks = [int(known.graph.rank[each.vertex]) for each in known.machines.values()]
+    ranks = [int(known.graph.rank[each.vertex]) for each in known.node_graph.values()]
     assert len(set(ranks)) == 2
 
 
 def test_a_node_that_did_not_change_is_no_turn() -> None:
-    assert not machines("n1").put([machine("n1")])
+    assert not node_graph("n1").put([machine("n1")])
 
 
 # -- open and closed -------------------------------------------------------------------------------
@@ -127,17 +127,17 @@ UNWELL: Content = {"key": "node.kubernetes.io/memory-pressure", "effect": "NoSch
     "why", [{"cordoned": True}, {"ready": False}, {"going": True}, {"taints": (UNWELL,)}]
 )
 def test_a_node_that_takes_nothing_new_is_closed_until_it_does(why: dict[str, Any]) -> None:
-    known = machines("n1")
+    known = node_graph("n1")
     assert known.put([machine("n1", **why)]) == NodeChanges(closed={"n1"})
-    assert known.machines["n1"].closed
+    assert known.node_graph["n1"].closed
     assert known.put([machine("n1")]) == NodeChanges(opened={"n1"})
-    assert not known.machines["n1"].closed
+    assert not known.node_graph["n1"].closed
 
 
 def test_a_node_that_was_closed_for_one_reason_and_now_is_for_another_stays_closed() -> None:
-    known = machines("n1", cordoned=True)
+    known = node_graph("n1", cordoned=True)
     assert not known.put([machine("n1", ready=False)])
-    assert known.machines["n1"].closed
+    assert known.node_graph["n1"].closed
 
 
 def test_a_node_that_comes_closed_says_so() -> None:
@@ -149,7 +149,7 @@ def test_a_node_that_comes_closed_says_so() -> None:
 
 def test_a_soft_taint_of_kubernetes_closes_nothing() -> None:
     soft = {"key": "node.kubernetes.io/out-of-service", "effect": "PreferNoSchedule"}
-    assert not machines("n1", taints=(soft,)).machines["n1"].closed
+    assert not node_graph("n1", taints=(soft,)).node_graph["n1"].closed
 
 
 def test_of_two_turns_the_later_counts() -> None:
@@ -162,25 +162,25 @@ def test_of_two_turns_the_later_counts() -> None:
 
 
 def test_a_node_that_grows_or_shrinks_keeps_its_place() -> None:
-    known = machines("n1")
-    before = known.machines["n1"].vertex
+    known = node_graph("n1")
+    before = known.node_graph["n1"].vertex
     turn = known.put([machine("n1", cpu="2", memory="16Gi")])
     assert turn == NodeChanges(reshaped=True)
-    assert known.machines["n1"].vertex == before
+    assert known.node_graph["n1"].vertex == before
     found = pools(known, "n1")
     assert (found["cpu"], found["memory"]) == (2000, 16384)
 
 
 def test_a_resource_that_a_device_plugin_brings_is_there_from_then_on() -> None:
-    known = machines("n1", "n2")
+    known = node_graph("n1", "n2")
     assert known.put([machine("n1", more={"a.b/gpu": "8"})]).reshaped
     assert pools(known, "n1")["a.b/gpu"] == 8
     assert "a.b/gpu" not in pools(known, "n2")
-    assert known.machines["n1"].sizes["a.b/gpu"] == 8
+    assert known.node_graph["n1"].sizes["a.b/gpu"] == 8
 
 
 def test_a_resource_that_goes_is_a_pool_of_nothing_and_can_come_again() -> None:
-    known = machines("n1", more={"a.b/gpu": "8"})
+    known = node_graph("n1", more={"a.b/gpu": "8"})
     assert known.put([machine("n1")]).reshaped
     assert pools(known, "n1")["a.b/gpu"] == 0
     assert known.put([machine("n1", more={"a.b/gpu": "4"})]).reshaped
@@ -191,7 +191,7 @@ def test_a_resource_that_goes_is_a_pool_of_nothing_and_can_come_again() -> None:
 
 
 def test_a_rule_is_a_property_of_the_nodes_that_it_accepts() -> None:
-    known = machines("n1", "n2")
+    known = node_graph("n1", "n2")
     known.put([machine("n3", labels={"disk": "ssd"})])
     assert known.know(SSD) == NodeChanges(relabelled=True)
     assert accepting(known, SSD) == {"n3"}
@@ -199,7 +199,7 @@ def test_a_rule_is_a_property_of_the_nodes_that_it_accepts() -> None:
 
 
 def test_a_rule_follows_labels_and_taints() -> None:
-    known = machines("n1", labels={"disk": "ssd"})
+    known = node_graph("n1", labels={"disk": "ssd"})
     known.know(SSD)
     taint = {"key": "team", "value": "blue", "effect": "NoSchedule"}
     assert known.put([machine("n1", labels={"disk": "ssd"}, taints=(taint,))]).relabelled
@@ -211,13 +211,13 @@ def test_a_rule_follows_labels_and_taints() -> None:
 
 
 def test_a_label_that_no_rule_asks_about_is_no_turn() -> None:
-    known = machines("n1")
+    known = node_graph("n1")
     known.know(SSD)
     assert not known.put([machine("n1", labels={"colour": "red"})])
 
 
 def test_nodes_that_come_after_a_rule_carry_it_too() -> None:
-    known = machines()
+    known = node_graph()
     known.know(SSD)
     known.put([machine("n1", labels={"disk": "ssd"}), machine("n2")])
     assert accepting(known, SSD) == {"n1"}
@@ -227,7 +227,7 @@ def test_nodes_that_come_after_a_rule_carry_it_too() -> None:
 
 
 def test_a_pool_that_somebody_needs_is_on_all_nodes_and_on_those_that_come() -> None:
-    known = machines("n1", "n2")
+    known = node_graph("n1", "n2")
     assert known.need({"port:TCP/80": 1}) == NodeChanges(reshaped=True)
     assert not known.need({"port:TCP/80": 1})
     known.put([machine("n3")])
@@ -235,7 +235,7 @@ def test_a_pool_that_somebody_needs_is_on_all_nodes_and_on_those_that_come() -> 
 
 
 def test_a_node_that_is_resized_keeps_the_pools_that_others_asked_for() -> None:
-    known = machines("n1")
+    known = node_graph("n1")
     known.need({"port:TCP/80": 1})
     known.put([machine("n1", cpu="2")])
     assert pools(known, "n1")["port:TCP/80"] == 1
@@ -243,8 +243,8 @@ def test_a_node_that_is_resized_keeps_the_pools_that_others_asked_for() -> None:
 
 
 def test_a_change_that_is_neither_size_nor_label_leaves_the_graph_alone() -> None:
-    known = machines("n1")
+    known = node_graph("n1")
     version = known.graph.version
-    node = changed(known.machines["n1"].node, metadata={"resourceVersion": "7"})
+    node = changed(known.node_graph["n1"].node, metadata={"resourceVersion": "7"})
     assert not known.put([node])
     assert known.graph.version == version

@@ -6,39 +6,39 @@ from typing import Any
 
 import pytest
 
-from fluxnetes.cluster.labels.parse import NO_MARKS, InvalidLabel, WorkloadLabels, read_marks
+from fluxnetes.cluster.labels.parse import NO_OPTIONS, InvalidLabel, WorkloadLabels, read_options
 from tests.unit.cluster.objects import metadata
 
 
 def labelled(**labels: str) -> WorkloadLabels:
     """Read from labels of ours: `group_size` is fluxnetes.io/group-size."""
-    return read_marks(metadata(labels=ours(labels)))
+    return read_options(metadata(labels=ours(labels)))
 
 
 def annotated(**annotations: str) -> WorkloadLabels:
-    return read_marks(metadata(annotations=ours(annotations)))
+    return read_options(metadata(annotations=ours(annotations)))
 
 
-def ours(marks: dict[str, str]) -> dict[str, str]:
-    return {f"fluxnetes.io/{key.replace('_', '-')}": value for key, value in marks.items()}
+def ours(options: dict[str, str]) -> dict[str, str]:
+    return {f"fluxnetes.io/{key.replace('_', '-')}": value for key, value in options.items()}
 
 
 # -- what they say ---------------------------------------------------------------------------------
 
 
 def test_an_object_without_marks_says_nothing() -> None:
-    assert read_marks(metadata()) is NO_MARKS
+    assert read_options(metadata()) is NO_OPTIONS
     usual = {"app": "web", "batch.kubernetes.io/job-name": "x", "controller-uid": "1"}
-    assert read_marks(metadata(labels=usual, annotations={"kubectl": "{}"})) is NO_MARKS
+    assert read_options(metadata(labels=usual, annotations={"kubectl": "{}"})) is NO_OPTIONS
 
 
 def test_what_we_wrote_ourselves_says_nothing() -> None:
     written = {"fluxnetes.io/job": "7", "fluxnetes.io/task": "3", "fluxnetes.io/queued": "true"}
-    assert read_marks(metadata(annotations=written)) is NO_MARKS
+    assert read_options(metadata(annotations=written)) is NO_OPTIONS
 
 
 def test_every_mark_of_ours_is_read() -> None:
-    marks = annotated(
+    options = annotated(
         group="train",
         group_size="8",
         min_size="4",
@@ -53,7 +53,7 @@ def test_every_mark_of_ours_is_read() -> None:
         afterok="job/b, pod/c.d",
         afterany="job/e",
     )
-    assert marks == WorkloadLabels(
+    assert options == WorkloadLabels(
         group="train",
         dialect="fluxnetes.io",
         size=8,
@@ -81,22 +81,22 @@ def test_a_label_does_as_well_and_an_annotation_goes_before_it() -> None:
     both = metadata(
         labels=ours({"group": "a", "queue": "x"}), annotations=ours({"group": "b", "hold": "false"})
     )
-    assert (read_marks(both).group, read_marks(both).queue) == ("b", "x")
+    assert (read_options(both).group, read_options(both).queue) == ("b", "x")
 
 
 def test_keys_that_begin_like_ours_are_told() -> None:
-    marks = read_marks(
+    options = read_options(
         metadata(
             labels={"fluxnetes.io/grup": "a", "fluxnetes.io/managed": "true"},
             annotations={"fluxnetes.io/walltimes": "1h"},
         )
     )
-    assert marks.unknown == ("fluxnetes.io/grup", "fluxnetes.io/walltimes")
+    assert options.unknown == ("fluxnetes.io/grup", "fluxnetes.io/walltimes")
 
 
 def test_an_old_zone_label_is_noticed() -> None:
-    assert read_marks(metadata(labels={"fluence-jobspec": "zone"})).zone_together
-    assert read_marks(metadata(labels={"fluence-jobspec": "other"})) is NO_MARKS
+    assert read_options(metadata(labels={"fluence-jobspec": "zone"})).zone_together
+    assert read_options(metadata(labels={"fluence-jobspec": "other"})) is NO_OPTIONS
 
 
 # -- dialects --------------------------------------------------------------------------------------
@@ -120,23 +120,23 @@ DIALECTS = {
 def test_every_dialect_names_a_group_and_its_size(dialect: str, place: str) -> None:
     group, size = DIALECTS[dialect]
     written: dict[str, Any] = {place: {group: "train", size: "3"}}
-    marks = read_marks(metadata(**written))
-    assert (marks.group, marks.size, marks.dialect) == ("train", 3, dialect)
-    assert marks.pod_group == ("train" if "scheduling" in dialect else None)
+    options = read_options(metadata(**written))
+    assert (options.group, options.size, options.dialect) == ("train", 3, dialect)
+    assert options.pod_group == ("train" if "scheduling" in dialect else None)
 
 
 def test_a_group_needs_no_size_and_a_size_no_group() -> None:
-    alone = read_marks(metadata(labels={"scheduling.x-k8s.io/pod-group": "train"}))
+    alone = read_options(metadata(labels={"scheduling.x-k8s.io/pod-group": "train"}))
     assert alone == WorkloadLabels(group="train", dialect="scheduling.x-k8s.io", pod_group="train")
-    sized = read_marks(metadata(labels={"fluxnetes.group-size": "3"}))
+    sized = read_options(metadata(labels={"fluxnetes.group-size": "3"}))
     assert sized == WorkloadLabels(dialect="fluxnetes", size=3)
 
 
 def test_ours_goes_before_every_old_dialect() -> None:
     every = {group: name for name, (group, _) in DIALECTS.items()}
     sizes = {size: "9" for _, size in DIALECTS.values()} | {"fluxnetes.io/group-size": "2"}
-    marks = read_marks(metadata(annotations=every | sizes))
-    assert (marks.group, marks.size, marks.pod_group) == ("fluxnetes.io", 2, None)
+    options = read_options(metadata(annotations=every | sizes))
+    assert (options.group, options.size, options.pod_group) == ("fluxnetes.io", 2, None)
 
 
 def test_a_size_is_taken_from_the_groups_own_dialect_first() -> None:
@@ -145,9 +145,9 @@ def test_a_size_is_taken_from_the_groups_own_dialect_first() -> None:
         "fluxqueue.group-size": "4",
         "fluxnetes.group-size": "9",
     }
-    assert read_marks(metadata(labels=labels)).size == 4
+    assert read_options(metadata(labels=labels)).size == 4
     del labels["fluxqueue.group-size"]
-    assert read_marks(metadata(labels=labels)).size == 9
+    assert read_options(metadata(labels=labels)).size == 9
 
 
 # -- bad values ------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ def test_old_dialects_are_refused_as_strictly(dialect: str) -> None:
     group, size = DIALECTS[dialect]
     for key, value in [(size, "two"), (size, "0"), (group, "no name")]:
         with pytest.raises(InvalidLabel, match=key):
-            read_marks(metadata(annotations={group: "train", key: value}))
+            read_options(metadata(annotations={group: "train", key: value}))
 
 
 @pytest.mark.parametrize(
@@ -225,8 +225,8 @@ def test_sizes_must_rise(sizes: dict[str, str], message: str) -> None:
 
 
 def test_equal_sizes_are_in_order() -> None:
-    marks = annotated(min_size="4", group_size="4", max_size="4")
-    assert (marks.min_size, marks.size, marks.max_size) == (4, 4, 4)
+    options = annotated(min_size="4", group_size="4", max_size="4")
+    assert (options.min_size, options.size, options.max_size) == (4, 4, 4)
 
 
 def test_a_long_value_is_not_repeated_in_full() -> None:

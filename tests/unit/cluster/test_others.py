@@ -11,74 +11,74 @@ ONE = (("cpu", 1000), ("pods", 1))
 
 
 def test_what_a_pod_holds_counts_from_the_moment_it_is_seen_until_it_is_gone() -> None:
-    others = ForeignUsage()
-    others.put("a", "n1", ONE)
-    assert others.take() == {"n1": {"cpu": 1000, "pods": 1}}
-    others.drop("a")
-    assert others.take() == {"n1": {"cpu": 0, "pods": 0}}
+    foreign = ForeignUsage()
+    foreign.put("a", "n1", ONE)
+    assert foreign.take() == {"n1": {"cpu": 1000, "pods": 1}}
+    foreign.drop("a")
+    assert foreign.take() == {"n1": {"cpu": 0, "pods": 0}}
 
 
 def test_pods_on_one_node_add_up() -> None:
-    others = ForeignUsage()
-    others.put("a", "n1", ONE)
-    others.put("b", "n1", (("cpu", 500), ("memory", 64)))
-    assert others.take() == {"n1": {"cpu": 1500, "pods": 1, "memory": 64}}
+    foreign = ForeignUsage()
+    foreign.put("a", "n1", ONE)
+    foreign.put("b", "n1", (("cpu", 500), ("memory", 64)))
+    assert foreign.take() == {"n1": {"cpu": 1500, "pods": 1, "memory": 64}}
 
 
 def test_a_pod_that_is_seen_twice_counts_once_and_is_no_news() -> None:
-    others = ForeignUsage()
-    others.put("a", "n1", ONE)
-    others.take()
-    others.put("a", "n1", ONE)
-    assert others.take() == {}
-    assert others.sums["n1"]["cpu"] == 1000
+    foreign = ForeignUsage()
+    foreign.put("a", "n1", ONE)
+    foreign.take()
+    foreign.put("a", "n1", ONE)
+    assert foreign.take() == {}
+    assert foreign.sums["n1"]["cpu"] == 1000
 
 
 def test_a_pod_that_is_resized_counts_with_its_new_size_alone() -> None:
-    others = ForeignUsage()
-    others.put("a", "n1", ONE)
-    others.put("a", "n1", (("cpu", 250),))
-    assert others.take() == {"n1": {"cpu": 250, "pods": 0}}
+    foreign = ForeignUsage()
+    foreign.put("a", "n1", ONE)
+    foreign.put("a", "n1", (("cpu", 250),))
+    assert foreign.take() == {"n1": {"cpu": 250, "pods": 0}}
 
 
 def test_only_nodes_that_changed_are_told() -> None:
-    others = ForeignUsage()
-    others.put("a", "n1", ONE)
-    others.put("b", "n2", ONE)
-    others.take()
-    others.drop("b")
-    assert list(others.take()) == ["n2"]
+    foreign = ForeignUsage()
+    foreign.put("a", "n1", ONE)
+    foreign.put("b", "n2", ONE)
+    foreign.take()
+    foreign.drop("b")
+    assert list(foreign.take()) == ["n2"]
 
 
 def test_a_node_that_came_after_its_pods_hears_of_them() -> None:
-    others = ForeignUsage()
-    others.put("a", "n1", ONE)
-    others.take()
-    others.touch("n1")
-    others.touch("n2")
-    assert others.take() == {"n1": {"cpu": 1000, "pods": 1}}
+    foreign = ForeignUsage()
+    foreign.put("a", "n1", ONE)
+    foreign.take()
+    foreign.touch("n1")
+    foreign.touch("n2")
+    assert foreign.take() == {"n1": {"cpu": 1000, "pods": 1}}
 
 
 def test_new_pools_are_told_everywhere() -> None:
-    others = ForeignUsage()
-    others.put("a", "n1", ONE)
-    others.put("b", "n2", ONE)
-    others.take()
-    others.touch_all()
-    assert others.take().keys() == {"n1", "n2"}
+    foreign = ForeignUsage()
+    foreign.put("a", "n1", ONE)
+    foreign.put("b", "n2", ONE)
+    foreign.take()
+    foreign.touch_all()
+    assert foreign.take().keys() == {"n1", "n2"}
 
 
 def test_dropping_somebody_who_was_not_there_is_nothing() -> None:
-    others = ForeignUsage()
-    others.drop("a")
-    assert others.take() == {}
+    foreign = ForeignUsage()
+    foreign.drop("a")
+    assert foreign.take() == {}
 
 
 def test_what_is_taken_is_a_copy() -> None:
-    others = ForeignUsage()
-    others.put("a", "n1", ONE)
-    others.take()["n1"]["cpu"] = 7
-    assert others.sums["n1"]["cpu"] == 1000
+    foreign = ForeignUsage()
+    foreign.put("a", "n1", ONE)
+    foreign.take()["n1"]["cpu"] = 7
+    assert foreign.sums["n1"]["cpu"] == 1000
 
 
 _step = st.tuples(
@@ -92,16 +92,16 @@ _step = st.tuples(
 def test_sums_are_those_of_the_pods_that_are_there(
     steps: list[tuple[str, str, dict[str, int]]],
 ) -> None:
-    others, there = ForeignUsage(), dict[str, tuple[str, dict[str, int]]]()
+    foreign, there = ForeignUsage(), dict[str, tuple[str, dict[str, int]]]()
     told: dict[str, dict[str, int]] = {}
     for uid, node, amounts in steps:
         if node:
-            others.put(uid, node, tuple(sorted(amounts.items())))
+            foreign.put(uid, node, tuple(sorted(amounts.items())))
             there[uid] = (node, amounts)
         else:
-            others.drop(uid)
+            foreign.drop(uid)
             there.pop(uid, None)
-        told |= others.take()
+        told |= foreign.take()
         for name in ("n1", "n2"):
             for type in ("cpu", "pods"):
                 held = sum(a.get(type, 0) for where, a in there.values() if where == name)

@@ -10,7 +10,7 @@ from fluxnetes.cluster.demand import Prerequisite, UnsupportedPod
 from fluxnetes.cluster.labels.parse import WorkloadLabels
 from fluxnetes.cluster.model import ClusterModel
 from fluxnetes.cluster.node_graph import NodeGraph
-from fluxnetes.cluster.pods.anti_affinity import APART
+from fluxnetes.cluster.pods.anti_affinity import POOL_SIZE
 from fluxnetes.cluster.pods.footprint import Footprint
 from fluxnetes.cluster.pods.reader import PodReader, notes
 from fluxnetes.cluster.pods.requests import TENANCY
@@ -25,17 +25,17 @@ PORT = [{"name": "a", "ports": [{"containerPort": 80, "hostPort": 8080}]}]
 
 @pytest.fixture
 def reader() -> PodReader:
-    machines = NodeGraph()
-    machines.put([machine("n1"), machine("n2", labels={"disk": "ssd"})])
-    return PodReader(ClusterModel(machines), StorageObjects({}, {}, {}))
+    node_graph = NodeGraph()
+    node_graph.put([machine("n1"), machine("n2", labels={"disk": "ssd"})])
+    return PodReader(ClusterModel(node_graph), StorageObjects({}, {}, {}))
 
 
-def read(reader: PodReader, pod: Pod, marks: WorkloadLabels | None = None) -> Footprint:
-    return reader(pod.spec, pod.metadata, marks or WorkloadLabels(), pod.metadata.namespace)
+def read(reader: PodReader, pod: Pod, options: WorkloadLabels | None = None) -> Footprint:
+    return reader(pod.spec, pod.metadata, options or WorkloadLabels(), pod.metadata.namespace)
 
 
 def size_on(reader: PodReader, node: str, type: str) -> int:
-    return reader.world.machines.machines[node].sizes[type]
+    return reader.model.node_graph.node_graph[node].sizes[type]
 
 
 def test_pods_that_ask_for_the_same_have_the_same_footprint(reader: PodReader) -> None:
@@ -46,13 +46,13 @@ def test_pods_that_ask_for_the_same_have_the_same_footprint(reader: PodReader) -
 
 def test_a_rule_that_is_new_is_on_the_graph_before_anybody_asks_for_it(reader: PodReader) -> None:
     footprint = read(reader, one_pod(nodeSelector={"disk": "ssd"}))
-    machines = reader.world.machines
-    carrying = [
+    node_graph = reader.model.node_graph
+    reconciler = [
         name
-        for name, each in machines.machines.items()
-        if machines.graph.has_property(each.vertex, footprint.rule)
+        for name, each in node_graph.node_graph.items()
+        if node_graph.graph.has_property(each.vertex, footprint.rule)
     ]
-    assert carrying == ["n2"]
+    assert reconciler == ["n2"]
     assert reader.take_turn().relabelled
     assert not reader.take_turn()
 
@@ -77,11 +77,11 @@ def test_a_host_port_is_a_pool_of_one_on_every_node(reader: PodReader) -> None:
 
 
 def test_a_port_that_others_hold_already_counts_as_soon_as_it_is_a_pool(reader: PodReader) -> None:
-    world = reader.world
-    world.put_pod(one_pod("other", scheduler=OTHERS, node="n1", containers=PORT))
-    world.others.take()
+    model = reader.model
+    model.put_pod(one_pod("other", scheduler=OTHERS, node="n1", containers=PORT))
+    model.foreign.take()
     read(reader, one_pod(containers=PORT))
-    assert world.others.take()["n1"]["port:TCP/8080"] == 1
+    assert model.foreign.take()["n1"]["port:TCP/8080"] == 1
 
 
 # -- apart -----------------------------------------------------------------------------------------
@@ -90,33 +90,33 @@ def test_a_port_that_others_hold_already_counts_as_soon_as_it_is_a_pool(reader: 
 def test_a_pod_that_keeps_away_from_its_kind_takes_a_whole_pool(reader: PodReader) -> None:
     footprint = read(reader, lonely("a", app="db"))
     ((name, amount),) = (each for each in footprint.amounts if each[0].startswith("apart:"))
-    assert amount == APART
-    assert size_on(reader, "n1", name) == APART
+    assert amount == POOL_SIZE
+    assert size_on(reader, "n1", name) == POOL_SIZE
     assert reader.take_turn().reshaped
 
 
 def test_a_pod_that_others_keep_away_from_is_kept_away_from_them(reader: PodReader) -> None:
-    world = reader.world
+    model = reader.model
     guard = one_pod("guard", scheduler=OTHERS, node="n1", affinity=away_from(app="db"))
-    world.put_pod(guard)
+    model.put_pod(guard)
     footprint = read(reader, one_pod("a", labels={"app": "db"}))
     ((name, amount),) = (each for each in footprint.amounts if each[0].startswith("apart:"))
     assert amount == 1
-    assert world.others.take()["n1"][name] == APART
+    assert model.foreign.take()["n1"][name] == POOL_SIZE
 
 
 def test_pods_that_were_there_before_the_pool_hold_their_part_of_it(reader: PodReader) -> None:
-    world = reader.world
-    world.put_pod(one_pod("db-0", scheduler=OTHERS, node="n1", labels={"app": "db"}))
-    world.others.take()
+    model = reader.model
+    model.put_pod(one_pod("db-0", scheduler=OTHERS, node="n1", labels={"app": "db"}))
+    model.foreign.take()
     footprint = read(reader, lonely("a", app="db"))
     ((name, _),) = (each for each in footprint.amounts if each[0].startswith("apart:"))
-    assert world.others.take()["n1"][name] == 1
+    assert model.foreign.take()["n1"][name] == 1
 
 
 def test_a_term_that_concerns_no_pod_of_ours_makes_no_pool(reader: PodReader) -> None:
-    world = reader.world
-    world.put_pod(one_pod("x", scheduler=OTHERS, node="n1", affinity=away_from(app="web")))
+    model = reader.model
+    model.put_pod(one_pod("x", scheduler=OTHERS, node="n1", affinity=away_from(app="web")))
     footprint = read(reader, one_pod("a", labels={"app": "db"}))
     assert not any(type.startswith("apart:") for type, _ in footprint.amounts)
 

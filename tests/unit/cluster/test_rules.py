@@ -102,9 +102,9 @@ def test_an_empty_term_holds_for_no_node() -> None:
 
 def test_a_node_can_be_named_and_excluded() -> None:
     this = affine(term(fields=(expression("metadata.name", "In", "n1"),)))
-    others = affine(term(fields=(expression("metadata.name", "NotIn", "n1"),)))
+    foreign = affine(term(fields=(expression("metadata.name", "NotIn", "n1"),)))
     assert [this.accepts(a_node(name)) for name in ("n1", "n2")] == [True, False]
-    assert [others.accepts(a_node(name)) for name in ("n1", "n2")] == [False, True]
+    assert [foreign.accepts(a_node(name)) for name in ("n1", "n2")] == [False, True]
 
 
 @pytest.mark.parametrize(

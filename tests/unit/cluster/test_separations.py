@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fluxnetes.cluster.pods.anti_affinity import APART
+from fluxnetes.cluster.pods.anti_affinity import POOL_SIZE
 from fluxnetes.cluster.pods.anti_affinity_index import AntiAffinityIndex
 from fluxnetes.kube.objects.pods import Pod
 from tests.unit.cluster.builders import one_pod
@@ -64,7 +64,7 @@ def test_who_carries_a_term_takes_the_whole_pool_and_who_matches_takes_one() -> 
     (term,) = known.see(lonely("a", app="db"))
     carrier, other = lonely("b", app="db"), one_pod("c")
     for spec, labels, amount in (
-        (carrier.spec, {"app": "db"}, APART),
+        (carrier.spec, {"app": "db"}, POOL_SIZE),
         (other.spec, {"app": "db"}, 1),
     ):
         assert known.amounts((term,), spec, "default", labels) == ((term.name, amount),)
@@ -79,4 +79,4 @@ def test_a_bound_pod_holds_its_part_of_pools_that_there_are_and_of_no_others() -
     assert known.held_by(bound) == ()
     known.pooled[term.name] = term
     assert known.held_by(bound) == ((term.name, 1),)
-    assert known.held_by(lonely("d", app="db")) == ((term.name, APART),)
+    assert known.held_by(lonely("d", app="db")) == ((term.name, POOL_SIZE),)

@@ -16,111 +16,111 @@ from tests.unit.cluster.test_separations import away_from
 # -- footprints that do not hold any more ----------------------------------------------------------
 
 
-def read(world: ClusterModel, name: str) -> Footprint | None:
+def read(model: ClusterModel, name: str) -> Footprint | None:
     """What was read of a pod, which is read again if it is not there."""
-    group = world.group_of(f"uid-default-{name}")
+    group = model.group_of(f"uid-default-{name}")
     assert group is not None
     return group.pods[f"uid-default-{name}"].footprint
 
 
-def mark_as_read(world: ClusterModel) -> None:
-    for group in world.take_dirty():
+def mark_as_read(model: ClusterModel) -> None:
+    for group in model.take_dirty():
         for member in group.pods.values():
             member.footprint = SMALL
 
 
-def test_a_pod_whose_spec_changed_is_read_again(world: ClusterModel) -> None:
-    world.put_pod(one_pod("a"))
-    mark_as_read(world)
-    world.put_pod(one_pod("a", phase="Running"))
-    assert read(world, "a") is SMALL
-    world.put_pod(one_pod("a", cpu="2"))
-    assert read(world, "a") is None
+def test_a_pod_whose_spec_changed_is_read_again(model: ClusterModel) -> None:
+    model.put_pod(one_pod("a"))
+    mark_as_read(model)
+    model.put_pod(one_pod("a", phase="Running"))
+    assert read(model, "a") is SMALL
+    model.put_pod(one_pod("a", cpu="2"))
+    assert read(model, "a") is None
 
 
-def test_who_is_kept_away_from_by_somebody_new_is_read_again(world: ClusterModel) -> None:
-    world.put_pod(one_pod("a", labels={"app": "db"}))
-    world.put_pod(one_pod("b"))
-    mark_as_read(world)
-    world.put_pod(one_pod("guard", scheduler=OTHERS, affinity=away_from(app="db")))
-    assert read(world, "a") is None
-    assert read(world, "b") is SMALL
-    assert [group.key.name for group in world.take_dirty()] == ["a"]
+def test_who_is_kept_away_from_by_somebody_new_is_read_again(model: ClusterModel) -> None:
+    model.put_pod(one_pod("a", labels={"app": "db"}))
+    model.put_pod(one_pod("b"))
+    mark_as_read(model)
+    model.put_pod(one_pod("guard", scheduler=OTHERS, affinity=away_from(app="db")))
+    assert read(model, "a") is None
+    assert read(model, "b") is SMALL
+    assert [group.key.name for group in model.take_dirty()] == ["a"]
 
 
 def test_who_waits_is_read_again_when_storage_changes_and_who_holds_is_not(
-    world: ClusterModel,
+    model: ClusterModel,
 ) -> None:
     claims = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
-    world.put_pod(one_pod("a", volumes=claims))
-    world.put_pod(one_pod("b", volumes=claims))
-    world.put_pod(one_pod("c", volumes=[{"name": "cache"}]))
-    mark_as_read(world)
-    seated(world, "uid-default-b", "n1")
-    world.touch_claimants()
-    assert read(world, "a") is None
-    assert read(world, "b") is SMALL
-    assert read(world, "c") is SMALL
-    assert [group.key.name for group in world.take_dirty()] == ["a"]
+    model.put_pod(one_pod("a", volumes=claims))
+    model.put_pod(one_pod("b", volumes=claims))
+    model.put_pod(one_pod("c", volumes=[{"name": "cache"}]))
+    mark_as_read(model)
+    seated(model, "uid-default-b", "n1")
+    model.touch_claimants()
+    assert read(model, "a") is None
+    assert read(model, "b") is SMALL
+    assert read(model, "c") is SMALL
+    assert [group.key.name for group in model.take_dirty()] == ["a"]
 
 
 def test_a_workload_is_looked_at_when_storage_changes_that_its_pods_will_claim(
-    world: ClusterModel,
+    model: ClusterModel,
 ) -> None:
     claim = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
-    world.put_workload("Job", a_job("reads", pod={"volumes": [claim]}))
-    world.put_workload("Job", a_job("computes"))
-    world.take_dirty()
-    world.touch_claimants()
-    assert [group.key.name for group in world.take_dirty()] == ["reads"]
+    model.put_workload("Job", a_job("reads", pod={"volumes": [claim]}))
+    model.put_workload("Job", a_job("computes"))
+    model.take_dirty()
+    model.touch_claimants()
+    assert [group.key.name for group in model.take_dirty()] == ["reads"]
 
 
 # -- priority classes ------------------------------------------------------------------------------
 
 
-def test_workloads_are_looked_at_whose_priority_class_changed(world: ClusterModel) -> None:
-    world.put_workload("Job", a_job("urgent", pod={"priorityClassName": "high"}))
-    world.put_workload("Job", a_job("plain"))
-    world.take_dirty()
-    world.priority_classes = {("", "high"): PriorityClass(Metadata("high"), 7)}
-    world.touch_classified()
-    (group,) = world.take_dirty()
+def test_workloads_are_looked_at_whose_priority_class_changed(model: ClusterModel) -> None:
+    model.put_workload("Job", a_job("urgent", pod={"priorityClassName": "high"}))
+    model.put_workload("Job", a_job("plain"))
+    model.take_dirty()
+    model.priority_classes = {("", "high"): PriorityClass(Metadata("high"), 7)}
+    model.touch_classified()
+    (group,) = model.take_dirty()
     assert list(group.priorities.values()) == [7]
-    world.touch_classified()
-    assert world.take_dirty() == []
-    world.drop_workload(next(iter(group.workloads.values())))
+    model.touch_classified()
+    assert model.take_dirty() == []
+    model.drop_workload(next(iter(group.workloads.values())))
     assert not group.priorities
-    world.touch_classified()
+    model.touch_classified()
 
 
 # -- pods that we bound ----------------------------------------------------------------------------
 
 
-def a_seat(world: ClusterModel) -> None:
+def a_seat(model: ClusterModel) -> None:
     """The pod "a" is to go to n1."""
-    world.put_pod(one_pod("a"))
-    seated(world, "uid-default-a", "n1")
-    (group,) = world.take_dirty()
+    model.put_pod(one_pod("a"))
+    seated(model, "uid-default-a", "n1")
+    (group,) = model.take_dirty()
     group.changed.clear()
 
 
-def test_for_a_pod_that_is_where_we_bound_it_nobody_looks_at_its_group(world: ClusterModel) -> None:
-    a_seat(world)
-    world.put_pod(one_pod("a", node="n1", labels={"topology.kubernetes.io/zone": "east"}))
-    assert world.take_dirty() == []
-    assert not world.others.pods
-    ((group, member),) = world.take_sat_down()
+def test_for_a_pod_that_is_where_we_bound_it_nobody_looks_at_its_group(model: ClusterModel) -> None:
+    a_seat(model)
+    model.put_pod(one_pod("a", node="n1", labels={"topology.kubernetes.io/zone": "east"}))
+    assert model.take_dirty() == []
+    assert not model.foreign.pods
+    ((group, member),) = model.take_sat_down()
     assert (group.key.name, member.pod.spec.node_name) == ("a", "n1")
-    assert world.take_sat_down() == []
+    assert model.take_sat_down() == []
 
 
-def test_a_pod_that_sat_down_and_went_is_not_told_of(world: ClusterModel) -> None:
-    a_seat(world)
+def test_a_pod_that_sat_down_and_went_is_not_told_of(model: ClusterModel) -> None:
+    a_seat(model)
     pod = one_pod("a", node="n1")
-    world.put_pod(pod)
-    world.drop_pod(pod)
-    assert world.take_sat_down() == []
-    assert len(world.take_dirty()) == 1
+    model.put_pod(pod)
+    model.drop_pod(pod)
+    assert model.take_sat_down() == []
+    assert len(model.take_dirty()) == 1
 
 
 @pytest.mark.parametrize(
@@ -133,16 +133,16 @@ def test_a_pod_that_sat_down_and_went_is_not_told_of(world: ClusterModel) -> Non
         one_pod("a"),
     ],
 )
-def test_for_anything_else_about_it_somebody_does(world: ClusterModel, pod: Pod) -> None:
-    a_seat(world)
-    world.put_pod(pod)
-    assert world.take_sat_down() == []
-    (group,) = world.take_dirty()
+def test_for_anything_else_about_it_somebody_does(model: ClusterModel, pod: Pod) -> None:
+    a_seat(model)
+    model.put_pod(pod)
+    assert model.take_sat_down() == []
+    (group,) = model.take_dirty()
     assert group.changed == {"uid-default-a"}
 
 
-def test_for_what_happens_to_it_later_somebody_does(world: ClusterModel) -> None:
-    a_seat(world)
-    world.put_pod(one_pod("a", node="n1"))
-    world.put_pod(one_pod("a", node="n1"))
-    assert len(world.take_dirty()) == 1
+def test_for_what_happens_to_it_later_somebody_does(model: ClusterModel) -> None:
+    a_seat(model)
+    model.put_pod(one_pod("a", node="n1"))
+    model.put_pod(one_pod("a", node="n1"))
+    assert len(model.take_dirty()) == 1

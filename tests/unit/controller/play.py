@@ -117,15 +117,15 @@ class Play:
     def start(self) -> None:
         """A term begins, from what the store and the cluster say."""
         self.cluster.news.clear()
-        world, wake = ClusterModel(NodeGraph()), asyncio.Event()
-        self.following = Watchers(cast(KubeClient, None), world, wake)
-        self._takers = {each.resource.plural: take for each, take in self.following._takers}
+        model, wake = ClusterModel(NodeGraph()), asyncio.Event()
+        self.watchers = Watchers(cast(KubeClient, None), model, wake)
+        self._takers = {each.resource.plural: take for each, take in self.watchers._takers}
         for news in self.cluster.everything():
             self._take(news)
-        world.machines.put(self.following.take_nodes()[0])
-        self.hands = Palms(self.cluster, self.clock.monotonic)
+        model.node_graph.put(self.watchers.take_nodes()[0])
+        self.executor = Palms(self.cluster, self.clock.monotonic)
         self.store.before_commit = self._be_meanwhile
-        with patch.object(terms, "Executor", lambda client, may_write: self.hands):
+        with patch.object(terms, "Executor", lambda client, may_write: self.executor):
             self.controller: Controller = finish(self._begin())
 
     async def _begin(self) -> Controller:
@@ -133,16 +133,16 @@ class Play:
         leads: Any = SimpleNamespace(sure_for=lambda: inf, lease=SimpleNamespace(fence=1))
         client, before = cast(KubeClient, None), await store.system()
         candidate = terms._Candidate(client, store, self.options, "", terms._nothing, before)
-        office, stored = terms._Office(candidate, leads, leads), await store.load()
-        reader = PodReader(self.following.world, self.following.storage)
-        return await terms._begin(office, self.following, reader, stored, before)
+        queue_host, stored = terms._Office(candidate, leads, leads), await store.load()
+        reader = PodReader(self.watchers.model, self.watchers.storage)
+        return await terms._begin(queue_host, self.watchers, reader, stored, before)
 
     def restart(self, *, empty: bool = False) -> None:
         """The controller is killed, and another one starts; perhaps the database is gone, too.
 
         What its hands had begun may still be done.
         """
-        flights = self.hands
+        flights = self.executor
         if empty:
             self.store = Memory()
         self.start()
@@ -161,8 +161,8 @@ class Play:
         self.deliver()
 
     @property
-    def desk(self) -> ControllerState:
-        return self.controller.desk
+    def shared(self) -> ControllerState:
+        return self.controller.shared
 
     # -- what tests do and ask -----------------------------------------------------------------
 
@@ -200,7 +200,7 @@ class Play:
 
     def states(self) -> list[str]:
         """Of all jobs that the queue had, in order."""
-        jobs = sorted(self.desk.scheduler.jobs.values(), key=lambda job: job.id)
+        jobs = sorted(self.shared.scheduler.jobs.values(), key=lambda job: job.id)
         return [job.state.value for job in jobs]
 
     # -- time ----------------------------------------------------------------------------------
@@ -216,17 +216,17 @@ class Play:
         for _ in range(MOST_STEPS):
             if self.step():
                 continue
-            if self.desk.noted is not None:  # a moment, of which our seconds have many
-                self.desk.noted -= 1
+            if self.shared.noted is not None:  # a moment, of which our seconds have many
+                self.shared.noted -= 1
                 continue
             self._validate()
             return
-        raise AssertionError(f"it goes in a circle: {self.hands.asked}")
+        raise AssertionError(f"it goes in a circle: {self.executor.asked}")
 
     def _validate(self) -> None:
         """From now on. The rules of jobs whose objects are gone are known to nobody after a
         restart, and what they hold is not where they may be, until they are told to go."""
-        scheduler = self.desk.scheduler
+        scheduler = self.shared.scheduler
         if scheduler._validator is None:
             scheduler._validator = Validator(scheduler._core)
             scheduler._validator.tolerate()
@@ -234,15 +234,15 @@ class Play:
     def step(self) -> bool:
         """News, a round, a step of the hands and of the controllers; False: nothing happened."""
         happened = self.look()
-        busy = self.hands.work()
+        busy = self.executor.work()
         self.cluster.control()
-        waits = self.following.wake.is_set() or self.hands.expects
+        waits = self.watchers.wake.is_set() or self.executor.expects
         return happened or busy or waits or bool(self._fresh())
 
     def look(self) -> bool:
         """News and a round; False: there were none."""
         heard = self.deliver()
-        wake = self.following.wake
+        wake = self.watchers.wake
         awake = wake.is_set()
         wake.clear()
         finish(self.controller._round())

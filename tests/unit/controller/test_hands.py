@@ -34,10 +34,10 @@ class SlowHands(Executor):
         self.done.append(action.node)
 
 
-def play(script: Coroutine[Any, Any, None], hands: SlowHands) -> None:
+def play(script: Coroutine[Any, Any, None], executor: SlowHands) -> None:
     async def run() -> None:
         async with asyncio.timeout(10):
-            working = asyncio.create_task(hands.run())
+            working = asyncio.create_task(executor.run())
             await script
             working.cancel()
 
@@ -53,144 +53,144 @@ async def a_moment() -> None:
         await asyncio.sleep(0)
 
 
-async def until_idle(hands: SlowHands) -> None:
-    while hands.asked or hands._working:
+async def until_idle(executor: SlowHands) -> None:
+    while executor.asked or executor._working:
         await asyncio.sleep(0.001)
 
 
 def test_what_is_asked_for_again_while_it_is_under_way_is_done_once() -> None:
-    hands = slow_hands()
+    executor = slow_hands()
 
     async def script() -> None:
-        hands.ask(BIND)
+        executor.ask(BIND)
         await a_moment()
-        hands.ask(replace(BIND))
-        hands.may_finish.set()
-        await until_idle(hands)
-        hands.ask(BIND)
+        executor.ask(replace(BIND))
+        executor.may_finish.set()
+        await until_idle(executor)
+        executor.ask(BIND)
         await a_moment()
 
-    play(script(), hands)
-    assert hands.done == ["n1"]
+    play(script(), executor)
+    assert executor.done == ["n1"]
 
 
 def test_what_else_is_asked_for_meanwhile_is_done_after_it_by_the_same_worker() -> None:
-    hands = slow_hands()
+    executor = slow_hands()
 
     async def script() -> None:
-        hands.ask(BIND)
+        executor.ask(BIND)
         await a_moment()
-        hands.revoke(BIND.uid)
-        hands.ask(ELSEWHERE)
+        executor.revoke(BIND.uid)
+        executor.ask(ELSEWHERE)
         await a_moment()
-        assert hands.at_work == ["n1"], "two at work on one pod"
-        hands.may_finish.set()
-        await until_idle(hands)
+        assert executor.at_work == ["n1"], "two at work on one pod"
+        executor.may_finish.set()
+        await until_idle(executor)
 
-    play(script(), hands)
-    assert hands.done == ["n1", "n2"]
+    play(script(), executor)
+    assert executor.done == ["n1", "n2"]
 
 
 def test_what_is_revoked_and_asked_for_again_before_anybody_began_is_done_once() -> None:
-    hands = slow_hands()
+    executor = slow_hands()
 
     async def script() -> None:
-        hands.ask(BIND)
-        hands.revoke(BIND.uid)
-        hands.ask(ELSEWHERE)
-        hands.may_finish.set()
-        await until_idle(hands)
+        executor.ask(BIND)
+        executor.revoke(BIND.uid)
+        executor.ask(ELSEWHERE)
+        executor.may_finish.set()
+        await until_idle(executor)
 
-    play(script(), hands)
-    assert hands.done == ["n2"]
+    play(script(), executor)
+    assert executor.done == ["n2"]
 
 
 def test_what_fails_for_good_does_not_swallow_what_was_asked_for_meanwhile() -> None:
-    hands = slow_hands()
-    hands.errors = [Conflict("it is bound already")]
+    executor = slow_hands()
+    executor.errors = [Conflict("it is bound already")]
 
     async def script() -> None:
-        hands.ask(BIND)
+        executor.ask(BIND)
         await a_moment()
-        hands.ask(ELSEWHERE)
-        hands.may_finish.set()
-        await until_idle(hands)
+        executor.ask(ELSEWHERE)
+        executor.may_finish.set()
+        await until_idle(executor)
 
-    play(script(), hands)
-    assert hands.done == ["n2"]
+    play(script(), executor)
+    assert executor.done == ["n2"]
 
 
 def test_what_fails_for_the_moment_is_tried_again_unless_it_is_revoked() -> None:
-    hands = slow_hands()
-    hands.errors = [TemporaryError("busy"), TemporaryError("busy")]
-    hands.may_finish.set()
+    executor = slow_hands()
+    executor.errors = [TemporaryError("busy"), TemporaryError("busy")]
+    executor.may_finish.set()
 
     async def script() -> None:
-        hands.ask(BIND)
-        await until_idle(hands)
-        assert hands.done == ["n1"]
-        hands.errors = [TemporaryError("busy")]
-        hands.ask(ELSEWHERE)
+        executor.ask(BIND)
+        await until_idle(executor)
+        assert executor.done == ["n1"]
+        executor.errors = [TemporaryError("busy")]
+        executor.ask(ELSEWHERE)
         await a_moment()
-        hands.revoke(BIND.uid)
-        await until_idle(hands)
+        executor.revoke(BIND.uid)
+        await until_idle(executor)
 
-    play(script(), hands)
-    assert hands.done == ["n1"]
+    play(script(), executor)
+    assert executor.done == ["n1"]
 
 
 def test_nothing_is_done_by_who_is_not_sure_to_lead() -> None:
-    hands = slow_hands()
+    executor = slow_hands()
     leads = False
-    hands.may_write = lambda: leads
-    hands.may_finish.set()
+    executor.may_write = lambda: leads
+    executor.may_finish.set()
 
     async def script() -> None:
         nonlocal leads
-        hands.ask(BIND)
+        executor.ask(BIND)
         await asyncio.sleep(0.02)
-        assert not hands.at_work
+        assert not executor.at_work
         leads = True
-        await until_idle(hands)
+        await until_idle(executor)
 
-    play(script(), hands)
-    assert hands.done == ["n1"]
+    play(script(), executor)
+    assert executor.done == ["n1"]
 
 
 def test_every_bind_that_was_done_is_told() -> None:
-    hands = slow_hands()
+    executor = slow_hands()
     told: list[Action] = []
-    hands.bound = told.append
-    hands.may_finish.set()
+    executor.bound = told.append
+    executor.may_finish.set()
 
     async def script() -> None:
-        hands.ask(BIND)
-        await until_idle(hands)
+        executor.ask(BIND)
+        await until_idle(executor)
 
-    play(script(), hands)
+    play(script(), executor)
     assert told == [BIND]
 
 
 def test_hands_are_full_while_there_is_enough_to_do_for_a_while() -> None:
-    hands = slow_hands()
+    executor = slow_hands()
 
     async def script() -> None:
         for number in range(ENOUGH + BIND_WORKERS):
-            hands.ask(replace(BIND, uid=f"uid-{number}", name=f"pod-{number}"))
-        assert hands.are_full()
-        while len(hands.at_work) < BIND_WORKERS:  # everybody takes one
+            executor.ask(replace(BIND, uid=f"uid-{number}", name=f"pod-{number}"))
+        assert executor.are_full()
+        while len(executor.at_work) < BIND_WORKERS:  # everybody takes one
             await asyncio.sleep(0)
-        assert hands.are_full()
-        hands.may_finish.set()
-        while hands.asked:
+        assert executor.are_full()
+        executor.may_finish.set()
+        while executor.asked:
             await asyncio.sleep(0)
-        assert not hands.are_full()
+        assert not executor.are_full()
 
-    play(script(), hands)
+    play(script(), executor)
 
 
 def test_hands_are_not_idle_while_more_is_expected() -> None:
-    hands = slow_hands()
-    assert hands.is_idle()
-    hands.expects = True
-    assert not hands.is_idle()
+    executor = slow_hands()
+    assert executor.is_idle()
+    executor.expects = True
+    assert not executor.is_idle()

@@ -31,10 +31,10 @@ def test_the_first_are_bound_before_all_are_queued() -> None:
             play.cluster.put(one_pod(f"p{number}"))
         play.step()
         assert bound(play) == ["p0", "p1"]
-        assert len(play.desk.scheduler.jobs) < 2 * SIZE
+        assert len(play.shared.scheduler.jobs) < 2 * SIZE
         play.settle()
         assert bound(play) == ["p0", "p1", "p2", "p3"]
-        assert len(play.desk.scheduler.jobs) == 2 * SIZE
+        assert len(play.shared.scheduler.jobs) == 2 * SIZE
 
 
 def test_once_somebody_waits_all_are_looked_at() -> None:
@@ -43,7 +43,7 @@ def test_once_somebody_waits_all_are_looked_at() -> None:
         for number in range(2 * SIZE):
             play.cluster.put(one_pod(f"p{number}"))
         play.step()
-        assert len(play.desk.scheduler.jobs) == 2 + 2 * SIZE
+        assert len(play.shared.scheduler.jobs) == 2 + 2 * SIZE
 
 
 def test_all_are_looked_at_where_more_than_arrival_counts() -> None:
@@ -52,7 +52,7 @@ def test_all_are_looked_at_where_more_than_arrival_counts() -> None:
         for number in range(2 * SIZE):
             play.cluster.put(one_pod(f"p{number}"))
         play.step()
-        assert len(play.desk.scheduler.jobs) == 2 * SIZE
+        assert len(play.shared.scheduler.jobs) == 2 * SIZE
 
 
 @pytest.mark.parametrize("look_at", [3, 1000])

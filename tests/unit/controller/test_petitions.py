@@ -36,50 +36,50 @@ class Term:
     """Petitions that are open, to a real queue; and what happened, in order."""
 
     def __init__(self) -> None:
-        self.petitions = Mailbox()
-        self.office: QueueHost = a_counter().queue
+        self.mailbox = Mailbox()
+        self.queue_host: QueueHost = a_counter().queue
         self.story: list[str] = []
         self.wakes = 0
         self.open()
 
     def open(self) -> None:
-        self.petitions.open(self.office, self._wake)
+        self.mailbox.open(self.queue_host, self._wake)
 
     def _wake(self) -> None:
         self.wakes += 1
 
-    def petition(self, name: str, undo: bool = False) -> QueueRequest[str]:
-        def answer(office: QueueHost) -> str:
-            assert office is self.office
+    def request(self, name: str, undo: bool = False) -> QueueRequest[str]:
+        def answer(queue_host: QueueHost) -> str:
+            assert queue_host is self.queue_host
             self.story.append(f"{name} answered")
             return name
 
-        def undone(office: QueueHost, result: str) -> None:
+        def undone(queue_host: QueueHost, result: str) -> None:
             self.story.append(f"{result} undone")
 
         return QueueRequest(
-            lambda office: self.story.append(f"{name} heard"),
+            lambda queue_host: self.story.append(f"{name} heard"),
             answer,
-            lambda office: self.story.append(f"{name} settled"),
+            lambda queue_host: self.story.append(f"{name} settled"),
             undone if undo else None,
         )
 
-    async def ask(self, petition: QueueRequest[str]) -> asyncio.Task[str]:
-        asked = asyncio.create_task(self.petitions.ask(petition))
+    async def ask(self, request: QueueRequest[str]) -> asyncio.Task[str]:
+        asked = asyncio.create_task(self.mailbox.ask(request))
         await asyncio.sleep(0)
         return asked
 
     def round(self) -> None:
-        self.petitions.hear()
-        self.petitions.settle()
+        self.mailbox.hear()
+        self.mailbox.settle()
         self.story.append("written")
-        self.petitions.reply()
+        self.mailbox.reply()
 
 
 @awaited
 async def test_all_are_heard_in_order_then_settled_then_written_then_answered() -> None:
     term = Term()
-    asked = [await term.ask(term.petition(name)) for name in ("a", "b")]
+    asked = [await term.ask(term.request(name)) for name in ("a", "b")]
     term.round()
     assert [await each for each in asked] == ["a", "b"]
     assert term.story == [
@@ -93,18 +93,18 @@ async def test_all_are_heard_in_order_then_settled_then_written_then_answered() 
 @awaited
 async def test_asking_wakes_whoever_runs_the_queue() -> None:
     term = Term()
-    await term.ask(term.petition("a"))
+    await term.ask(term.request("a"))
     assert term.wakes == 1
 
 
 @awaited
 async def test_what_comes_during_a_round_is_heard_in_the_next() -> None:
     term = Term()
-    first = await term.ask(term.petition("a"))
-    term.petitions.hear()
-    second = await term.ask(term.petition("b"))
-    term.petitions.settle()
-    term.petitions.reply()
+    first = await term.ask(term.request("a"))
+    term.mailbox.hear()
+    second = await term.ask(term.request("b"))
+    term.mailbox.settle()
+    term.mailbox.reply()
     await first
     assert "b heard" not in term.story and not second.done()
     term.round()
@@ -115,12 +115,12 @@ async def test_what_comes_during_a_round_is_heard_in_the_next() -> None:
 async def test_what_is_refused_when_it_is_handed_in_is_not_settled_nor_answered() -> None:
     term = Term()
 
-    def refuse(office: QueueHost) -> None:
+    def refuse(queue_host: QueueHost) -> None:
         raise ValueError("no")
 
-    refused = term.petition("a")
+    refused = term.request("a")
     refused.hand_in = refuse
-    asked, other = await term.ask(refused), await term.ask(term.petition("b"))
+    asked, other = await term.ask(refused), await term.ask(term.request("b"))
     term.round()
     with pytest.raises(ValueError, match="no"):
         await asked
@@ -134,12 +134,12 @@ def test_what_fails_later_fails_for_whoever_asked_and_for_nobody_else(where: str
     async def play() -> None:
         term = Term()
 
-        def fail(office: QueueHost) -> str:
+        def fail(queue_host: QueueHost) -> str:
             raise ValueError("no")
 
-        broken = term.petition("a")
+        broken = term.request("a")
         setattr(broken, where, fail)
-        asked, other = await term.ask(broken), await term.ask(term.petition("b"))
+        asked, other = await term.ask(broken), await term.ask(term.request("b"))
         term.round()
         with pytest.raises(ValueError, match="no"):
             await asked
@@ -154,12 +154,12 @@ async def test_an_answer_that_must_wait_comes_in_a_later_round() -> None:
     term = Term()
     rounds = iter([False, False, True])
 
-    def answer(office: QueueHost) -> str:
+    def answer(queue_host: QueueHost) -> str:
         if not next(rounds):
             raise Deferred
         return "at last"
 
-    asked, other = await term.ask(looking(answer)), await term.ask(term.petition("b"))
+    asked, other = await term.ask(looking(answer)), await term.ask(term.request("b"))
     term.round()
     assert await other == "b"
     term.round()
@@ -176,30 +176,30 @@ async def test_an_answer_that_must_wait_comes_in_a_later_round() -> None:
 @awaited
 async def test_nobody_is_asked_where_nobody_leads() -> None:
     with pytest.raises(MailboxClosed):
-        await Mailbox().ask(looking(lambda office: 1))
+        await Mailbox().ask(looking(lambda queue_host: 1))
 
 
 @awaited
 async def test_when_a_term_ends_all_who_wait_are_told() -> None:
     term = Term()
-    heard = await term.ask(term.petition("a"))
-    term.petitions.hear()
-    unheard = await term.ask(term.petition("b"))
-    term.petitions.close()
+    heard = await term.ask(term.request("a"))
+    term.mailbox.hear()
+    unheard = await term.ask(term.request("b"))
+    term.mailbox.close()
     for each in (heard, unheard):
         with pytest.raises(MailboxClosed):
             await each
     with pytest.raises(MailboxClosed):
-        await term.petitions.ask(term.petition("c"))
+        await term.mailbox.ask(term.request("c"))
     assert term.story == ["a heard"]
 
 
 @awaited
 async def test_the_next_term_does_not_answer_what_the_one_before_was_asked() -> None:
     term = Term()
-    asked = await term.ask(term.petition("a"))
-    term.petitions.hear()
-    term.petitions.close()
+    asked = await term.ask(term.request("a"))
+    term.mailbox.hear()
+    term.mailbox.close()
     term.open()
     term.round()
     assert term.story == ["a heard", "written"]
@@ -210,17 +210,17 @@ async def test_the_next_term_does_not_answer_what_the_one_before_was_asked() -> 
 @awaited
 async def test_whoever_cares_hears_when_terms_begin_and_end_and_of_every_round() -> None:
     said: list[str] = []
-    petitions = Mailbox(
-        tend=lambda office: said.append("tended"),
-        opened=lambda office: said.append("opened"),
+    mailbox = Mailbox(
+        tend=lambda queue_host: said.append("tended"),
+        opened=lambda queue_host: said.append("opened"),
         closed=lambda: said.append("closed"),
     )
-    office: QueueHost = a_counter().queue
-    petitions.hear()
-    petitions.open(office, lambda: None)
-    petitions.hear()
-    petitions.close()
-    petitions.hear()
+    queue_host: QueueHost = a_counter().queue
+    mailbox.hear()
+    mailbox.open(queue_host, lambda: None)
+    mailbox.hear()
+    mailbox.close()
+    mailbox.hear()
     assert said == ["opened", "tended", "closed"]
 
 
@@ -230,7 +230,7 @@ async def test_whoever_cares_hears_when_terms_begin_and_end_and_of_every_round()
 @awaited
 async def test_what_is_given_up_before_it_is_heard_is_not_heard() -> None:
     term = Term()
-    asked = await term.ask(term.petition("a", undo=True))
+    asked = await term.ask(term.request("a", undo=True))
     asked.cancel()
     await asyncio.sleep(0)
     term.round()
@@ -240,9 +240,9 @@ async def test_what_is_given_up_before_it_is_heard_is_not_heard() -> None:
 @awaited
 async def test_what_is_given_up_from_another_thread_is_not_heard_either() -> None:
     term = Term()
-    petition = term.petition("a", undo=True)
-    asked = await term.ask(petition)
-    petition.given_up = True
+    request = term.request("a", undo=True)
+    asked = await term.ask(request)
+    request.given_up = True
     term.round()
     assert term.story == ["written"]
     with pytest.raises(asyncio.CancelledError):
@@ -252,19 +252,19 @@ async def test_what_is_given_up_from_another_thread_is_not_heard_either() -> Non
 @awaited
 async def test_what_is_given_up_when_it_was_heard_is_undone() -> None:
     term = Term()
-    asked = await term.ask(term.petition("a", undo=True))
-    term.petitions.hear()
+    asked = await term.ask(term.request("a", undo=True))
+    term.mailbox.hear()
     asked.cancel()
     await asyncio.sleep(0)
-    term.petitions.settle()
-    term.petitions.reply()
+    term.mailbox.settle()
+    term.mailbox.reply()
     assert term.story[-2:] == ["a answered", "a undone"]
 
 
 @awaited
 async def test_what_is_given_up_in_the_moment_of_its_answer_is_undone() -> None:
     term = Term()
-    asked = await term.ask(term.petition("a", undo=True))
+    asked = await term.ask(term.request("a", undo=True))
     term.round()
     asked.cancel()  # it has its answer, but has not looked yet
     wakes = term.wakes
@@ -277,11 +277,11 @@ async def test_what_is_given_up_in_the_moment_of_its_answer_is_undone() -> None:
 @awaited
 async def test_what_cannot_be_undone_stays() -> None:
     term = Term()
-    asked = await term.ask(term.petition("a"))
-    term.petitions.hear()
+    asked = await term.ask(term.request("a"))
+    term.mailbox.hear()
     asked.cancel()
     await asyncio.sleep(0)
-    term.petitions.reply()
+    term.mailbox.reply()
     assert term.story == ["a heard", "a answered"]
 
 
@@ -289,14 +289,14 @@ async def test_what_cannot_be_undone_stays() -> None:
 async def test_an_error_that_nobody_waits_for_is_nobodys() -> None:
     term = Term()
 
-    def fail(office: QueueHost) -> str:
+    def fail(queue_host: QueueHost) -> str:
         raise ValueError("no")
 
-    asked, other = await term.ask(looking(fail)), await term.ask(term.petition("b"))
-    term.petitions.hear()
+    asked, other = await term.ask(looking(fail)), await term.ask(term.request("b"))
+    term.mailbox.hear()
     asked.cancel()
     await asyncio.sleep(0)
-    term.petitions.reply()
+    term.mailbox.reply()
     assert await other == "b"
 
 
@@ -304,7 +304,7 @@ async def test_an_error_that_nobody_waits_for_is_nobodys() -> None:
 async def test_after_the_term_nothing_is_undone_any_more() -> None:
     """The next one finds it, and that nobody wants it."""
     term = Term()
-    petition = term.petition("a", undo=True)
-    term.petitions.close()
-    term.petitions.undo(petition, "a")
+    request = term.request("a", undo=True)
+    term.mailbox.close()
+    term.mailbox.undo(request, "a")
     assert term.story == []

@@ -158,21 +158,21 @@ def test_pods_of_a_job_that_is_made_larger_are_queued_as_a_part_of_their_own(pla
 
 
 def test_a_bind_of_which_nobody_hears_is_seen_by_the_watch(play: Play) -> None:
-    play.hands.luck.extend([Luck.MUTE])
+    play.executor.luck.extend([Luck.MUTE])
     play.put(one_pod("a"))
     assert play.where("a") == ["n1"]
     assert play.states() == ["running"]
 
 
 def test_a_bind_that_fails_is_tried_until_it_works(play: Play) -> None:
-    play.hands.luck.extend([Luck.BAD, Luck.BAD, Luck.BAD])
+    play.executor.luck.extend([Luck.BAD, Luck.BAD, Luck.BAD])
     play.put(one_pod("a"))
     assert play.where("a") == ["n1"]
 
 
 def test_a_pod_that_somebody_else_binds_counts_where_it_is(play: Play) -> None:
     pod = one_pod("a", cpu="4")
-    play.hands.luck.extend([Luck.SLOW])
+    play.executor.luck.extend([Luck.SLOW])
     play.cluster.put(pod)
     play.step()
     play.cluster.bind(pod.metadata.uid, "n2", 0, 0)
@@ -237,7 +237,7 @@ def test_the_pause_of_one_who_stalls_grows_and_has_an_end(play: Play) -> None:
     play.put(a_job("stuck"))
     started: list[int] = []
     for _ in range(300):
-        job = play.desk.scheduler.jobs[1]
+        job = play.shared.scheduler.jobs[1]
         if job.start is not None and job.start not in started:
             started.append(job.start)
         play.wait()

@@ -24,24 +24,24 @@ def claims() -> dict[Key, Claim]:
 
 @pytest.fixture
 def ahead(claims: dict[Key, Claim]) -> PodReadAhead:
-    world = ClusterModel(NodeGraph())
-    world.machines.put([machine("n1")])
+    model = ClusterModel(NodeGraph())
+    model.node_graph.put([machine("n1")])
     volumes = {("", "v"): PersistentVolume(Metadata("v"))}
-    return PodReadAhead(PodReader(world, StorageObjects(claims, volumes, {})))
+    return PodReadAhead(PodReader(model, StorageObjects(claims, volumes, {})))
 
 
 def read(ahead: PodReadAhead) -> dict[str, Footprint | None]:
-    groups = ahead.reader.world.groups.values()
+    groups = ahead.reader.model.groups.values()
     return {group.key.name: m.footprint for group in groups for m in group.pods.values()}
 
 
 def test_each_is_read_once(ahead: PodReadAhead) -> None:
-    world = ahead.reader.world
-    world.put_pod(one_pod("a", cpu="2"))
+    model = ahead.reader.model
+    model.put_pod(one_pod("a", cpu="2"))
     ahead.read_more()
     first = read(ahead)["a"]
     assert first is not None and dict(first.amounts)["cpu"] == 2000
-    world.put_pod(one_pod("b"))
+    model.put_pod(one_pod("b"))
     assert read(ahead) == {"a": first, "b": None}
     ahead.read_more()
     assert read(ahead)["a"] is first
@@ -51,27 +51,27 @@ def test_each_is_read_once(ahead: PodReadAhead) -> None:
 def test_what_cannot_be_read_yet_is_left_for_later(
     ahead: PodReadAhead, claims: dict[Key, Claim]
 ) -> None:
-    world = ahead.reader.world
+    model = ahead.reader.model
     volume = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
-    world.put_pod(one_pod("a", volumes=[volume]))
-    world.put_pod(one_pod("b", cpu="many"))
+    model.put_pod(one_pod("a", volumes=[volume]))
+    model.put_pod(one_pod("b", cpu="many"))
     ahead.read_more()
     assert read(ahead) == {"a": None, "b": None}
     claims[HERE, "data"] = BOUND
-    world.put_pod(one_pod("c"))
+    model.put_pod(one_pod("c"))
     ahead.read_more()
     assert read(ahead)["a"] is None, "who starts the term reads all that was not read"
 
 
 def test_pods_that_went_meanwhile_do_no_harm(ahead: PodReadAhead) -> None:
-    world, gone = ahead.reader.world, one_pod("gone")
-    world.put_pod(gone)
-    world.put_pod(one_pod("a"))
+    model, gone = ahead.reader.model, one_pod("gone")
+    model.put_pod(gone)
+    model.put_pod(one_pod("a"))
     ahead.read_more()
-    world.drop_pod(gone)
-    for group in world.take_dirty():
+    model.drop_pod(gone)
+    for group in model.take_dirty():
         if group.is_gone:
-            world.forget(group)
-    world.put_pod(one_pod("b"))
+            model.forget(group)
+    model.put_pod(one_pod("b"))
     ahead.read_more()
     assert set(read(ahead)) == {"a", "b"}

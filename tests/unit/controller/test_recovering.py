@@ -47,19 +47,19 @@ def test_a_decision_is_made_again_or_carried_out(
 
 
 def test_half_of_a_gang_that_was_bound_is_filled_up(play: Play) -> None:
-    play.hands.luck.extend([Luck.GOOD, Luck.GOOD, Luck.STUCK])
+    play.executor.luck.extend([Luck.GOOD, Luck.GOOD, Luck.STUCK])
     play.cluster.put(a_job("train", pods=2, cpu="4"))
     for _ in range(6):
         play.step()
     assert play.where("train") == ["", "n1"]
-    play.hands._flights.clear()
+    play.executor._flights.clear()
     play.restart()
     play.settle()
     assert play.where("train") == ["n1", "n2"]
 
 
 def test_a_bind_that_is_done_after_the_controller_is_gone_counts(play: Play) -> None:
-    play.hands.luck.extend([Luck.SLOW])
+    play.executor.luck.extend([Luck.SLOW])
     play.cluster.put(one_pod("a", cpu="4"))
     play.step()
     play.restart()
@@ -90,14 +90,14 @@ def test_what_ended_is_not_started_again(play: Play, empty: bool) -> None:
     play.restart(empty=empty)
     play.wait(2)
     assert play.pods("train") == []
-    assert not play.desk.parts
+    assert not play.shared.parts
 
 
 def test_what_was_rejected_stays_so(play: Play) -> None:
     play.put(a_job("train", cpu="64"))
     play.restart()
     play.wait(2)
-    assert not play.desk.parts
+    assert not play.shared.parts
     assert play.pods("train") == []
 
 
@@ -118,8 +118,8 @@ def test_what_was_deleted_meanwhile_is_over(play: Play) -> None:
         play.cluster.delete_job(job)
     play.restart()
     play.wait(3)
-    assert not play.desk.parts
-    assert not play.desk.matcher.jobs
+    assert not play.shared.parts
+    assert not play.shared.matcher.jobs
 
 
 def test_no_number_is_given_twice(play: Play) -> None:
@@ -127,4 +127,4 @@ def test_no_number_is_given_twice(play: Play) -> None:
     play.restart(empty=True)
     play.put(one_pod("b"))
     assert len(play.states()) == 2
-    assert play.desk.tell(Started(1)) and play.desk.tell(Started(2))
+    assert play.shared.tell(Started(1)) and play.shared.tell(Started(2))

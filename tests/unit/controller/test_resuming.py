@@ -25,10 +25,10 @@ def play() -> Iterator[Play]:
         yield play
 
 
-def gang(play: Play, size: int = 2, marks: dict[str, str] | None = None) -> None:
+def gang(play: Play, size: int = 2, options: dict[str, str] | None = None) -> None:
     """A group of pods comes."""
     for number in range(size):
-        play.cluster.put(one_pod(f"g{number}", group="g", size=size, annotations=marks))
+        play.cluster.put(one_pod(f"g{number}", group="g", size=size, annotations=options))
 
 
 def jobs(play: Play) -> list[QueueJob]:
@@ -124,26 +124,28 @@ def test_pods_of_a_job_that_was_deleted_while_nobody_looked_do_not_start(play: P
 
 def test_what_is_half_done_is_finished_and_not_given_up(play: Play) -> None:
     gang(play)
-    play.hands.luck.extend([Luck.GOOD, Luck.STUCK])
+    play.executor.luck.extend([Luck.GOOD, Luck.STUCK])
     for _ in range(4):
         play.step()
     assert len(bound(play)) == 1
     play.cluster.now += 100
     play.restart()
-    play.hands.luck.append(Luck.SLOW)
+    play.executor.luck.append(Luck.SLOW)
     play.wait()
     assert len(bound(play)) == 2
     assert states(play) == [JobState.RUNNING]
 
 
 def test_a_job_whose_time_went_by_before_it_could_start_waits_for_it_again(play: Play) -> None:
-    gang(play, marks={WALLTIME: "10"})
-    play.hands.luck.extend([Luck.STUCK, Luck.STUCK])
+    gang(play, options={WALLTIME: "10"})
+    play.executor.luck.extend([Luck.STUCK, Luck.STUCK])
     for _ in range(3):
         play.step()
     assert states(play) == [JobState.ALLOCATED]
     play.cluster.now += 20
-    play.hands = type(play.hands)(play.cluster, play.clock.monotonic)  # what was asked is lost
+    play.executor = type(play.executor)(
+        play.cluster, play.clock.monotonic
+    )  # what was asked is lost
     play.restart()
     play.wait()
     assert states(play) == [JobState.RUNNING]

@@ -35,7 +35,7 @@ from tests.unit.queue.world import World
 S = JobState
 
 
-def life(world: World, job: int) -> list[JobState]:
+def transitions(world: World, job: int) -> list[JobState]:
     """Every state that a job was in, in order."""
     events = [event for event in world.story(job) if event.kind == "transition"]
     assert [e.before for e in events] == [None, *(e.after for e in events[:-1])]
@@ -56,14 +56,14 @@ def test_a_job_is_allocated_then_runs_then_completes() -> None:
     job = world.submit(a_job(nodes=2))
     world.tell(Started(job))
     world.end(job)
-    assert life(world, job) == [S.PENDING, S.ALLOCATED, S.RUNNING, S.COMPLETED]
+    assert transitions(world, job) == [S.PENDING, S.ALLOCATED, S.RUNNING, S.COMPLETED]
 
 
 def test_a_job_that_ends_badly_has_failed() -> None:
     world = World(machine(2))
     job = world.submit(a_job())
     world.end(job, ok=False)
-    assert life(world, job) == [S.PENDING, S.ALLOCATED, S.RUNNING, S.FAILED]
+    assert transitions(world, job) == [S.PENDING, S.ALLOCATED, S.RUNNING, S.FAILED]
 
 
 @pytest.mark.parametrize(("ok", "outcome"), [(True, S.COMPLETED), (False, S.FAILED)])
@@ -71,14 +71,14 @@ def test_a_job_may_be_over_before_anybody_saw_it_run(ok: bool, outcome: JobState
     world = world_in_which_nothing_runs_by_itself()
     job = world.submit(a_job())
     world.end(job, ok=ok)
-    assert life(world, job) == [S.PENDING, S.ALLOCATED, outcome]
+    assert transitions(world, job) == [S.PENDING, S.ALLOCATED, outcome]
 
 
 def test_what_could_not_be_carried_out_goes_back_to_the_queue() -> None:
     world = world_in_which_nothing_runs_by_itself()
     job = world.submit(a_job())
     world.tell(Returned(job, "the node refused its pod"))
-    assert life(world, job) == [S.PENDING, S.ALLOCATED, S.PENDING, S.ALLOCATED]
+    assert transitions(world, job) == [S.PENDING, S.ALLOCATED, S.PENDING, S.ALLOCATED]
     assert "the node refused its pod" in [event.reason for event in world.story(job)]
 
 
@@ -104,7 +104,7 @@ def test_a_job_whose_time_went_by_before_it_ran_can_go_back_to_the_queue() -> No
     world.go_to(10)
     assert world.state(job) is S.ENDING
     world.tell(Returned(job, "nobody was there to start it"))
-    assert life(world, job)[-2:] == [S.PENDING, S.ALLOCATED]
+    assert transitions(world, job)[-2:] == [S.PENDING, S.ALLOCATED]
 
 
 @pytest.mark.parametrize("runs", [False, True])
@@ -127,7 +127,7 @@ def test_a_job_whose_walltime_is_over_is_ending_then_timed_out() -> None:
     world.go_to(10)
     assert world.state(job) is S.ENDING
     world.end(job)
-    assert life(world, job)[-2:] == [S.ENDING, S.TIMED_OUT]
+    assert transitions(world, job)[-2:] == [S.ENDING, S.TIMED_OUT]
 
 
 def test_a_job_that_lost_its_nodes_is_ending_then_failed() -> None:
@@ -135,7 +135,7 @@ def test_a_job_that_lost_its_nodes_is_ending_then_failed() -> None:
     job = world.submit(a_job(nodes=2))
     world.tell(NodesLost(("node0",)))
     world.end(job)
-    assert life(world, job)[-2:] == [S.ENDING, S.FAILED]
+    assert transitions(world, job)[-2:] == [S.ENDING, S.FAILED]
 
 
 def test_a_job_that_goes_back_to_the_queue_comes_from_ending() -> None:
@@ -143,7 +143,7 @@ def test_a_job_that_goes_back_to_the_queue_comes_from_ending() -> None:
     job = world.submit(a_job(nodes=2).requeued_on_loss())
     world.tell(NodesLost(("node0",)))
     world.end(job)
-    assert life(world, job)[-2:] == [S.ENDING, S.PENDING]
+    assert transitions(world, job)[-2:] == [S.ENDING, S.PENDING]
     assert world.job(job).restarts == 1
 
 
@@ -152,7 +152,7 @@ def test_a_group_gathers_then_waits_then_starts() -> None:
     job = world.submit(a_job().gathering())
     assert world.state(job) is S.GATHERING
     world.tell(Gathered(job))
-    assert life(world, job) == [S.GATHERING, S.PENDING, S.ALLOCATED, S.RUNNING]
+    assert transitions(world, job) == [S.GATHERING, S.PENDING, S.ALLOCATED, S.RUNNING]
 
 
 def test_a_complete_group_may_ask_for_something_else_than_was_thought() -> None:
@@ -166,7 +166,7 @@ def test_a_group_that_turns_out_impossible_is_rejected() -> None:
     world = World(machine(2))
     job = world.submit(a_job().gathering())
     world.tell(Gathered(job, jobspec(slot(3, node(1)))))
-    assert life(world, job) == [S.GATHERING, S.REJECTED]
+    assert transitions(world, job) == [S.GATHERING, S.REJECTED]
     assert world.job(job).reason
 
 
@@ -175,7 +175,7 @@ def test_a_gathering_group_can_be_held_and_is_held_when_it_is_complete() -> None
     job = world.submit(a_job().gathering())
     world.tell(Hold(job))
     world.tell(Gathered(job))
-    assert life(world, job) == [S.GATHERING, S.HELD]
+    assert transitions(world, job) == [S.GATHERING, S.HELD]
 
 
 def test_a_hold_on_a_gathering_group_can_be_taken_back() -> None:
@@ -193,7 +193,7 @@ def test_a_held_job_waits_until_it_is_released() -> None:
     world.go_to(100)
     assert world.state(job) is S.HELD
     world.tell(Release(job))
-    assert life(world, job) == [S.HELD, S.PENDING, S.ALLOCATED, S.RUNNING]
+    assert transitions(world, job) == [S.HELD, S.PENDING, S.ALLOCATED, S.RUNNING]
 
 
 def test_a_pending_job_can_be_held() -> None:
@@ -202,7 +202,7 @@ def test_a_pending_job_can_be_held() -> None:
     job = world.submit(a_job())
     world.tell(Hold(job))
     world.go_to(50)
-    assert life(world, job) == [S.PENDING, S.HELD]
+    assert transitions(world, job) == [S.PENDING, S.HELD]
 
 
 @pytest.mark.parametrize("job", [a_job().gathering(), a_job().held(), a_job(nodes=2)])
@@ -218,7 +218,7 @@ def test_a_job_that_waits_is_cancelled_at_once(job: JobToBe) -> None:
 def test_a_job_that_can_never_run_is_rejected_with_the_reason() -> None:
     world = World(machine(2))
     job = world.submit(a_job(nodes=3))
-    assert life(world, job) == [S.REJECTED]
+    assert transitions(world, job) == [S.REJECTED]
     assert "needs 3 slot" in world.job(job).reason
 
 
@@ -237,8 +237,8 @@ def test_an_array_completes_or_fails_without_ever_holding_anything_itself() -> N
     good, bad = world.submit_together(a_job().times(1), a_job().times(1))
     world.end(good + 1)
     world.end(bad + 1, ok=False)
-    assert life(world, good) == [S.PENDING, S.COMPLETED]
-    assert life(world, bad) == [S.PENDING, S.FAILED]
+    assert transitions(world, good) == [S.PENDING, S.COMPLETED]
+    assert transitions(world, bad) == [S.PENDING, S.FAILED]
 
 
 def test_a_job_whose_dependency_fails_is_rejected_while_it_waits() -> None:
@@ -246,7 +246,7 @@ def test_a_job_whose_dependency_fails_is_rejected_while_it_waits() -> None:
     first = world.submit(a_job())
     job = world.submit(a_job().afterok(first))
     world.end(first, ok=False)
-    assert life(world, job) == [S.PENDING, S.REJECTED]
+    assert transitions(world, job) == [S.PENDING, S.REJECTED]
 
 
 @pytest.mark.parametrize("job", [a_job(), a_job().held(), a_job().gathering()])
@@ -344,7 +344,7 @@ def test_telling_a_second_time_that_a_job_runs_changes_nothing() -> None:
     world = World(machine(2))
     job = world.submit(a_job())
     world.tell(Started(job))
-    assert life(world, job) == [S.PENDING, S.ALLOCATED, S.RUNNING]
+    assert transitions(world, job) == [S.PENDING, S.ALLOCATED, S.RUNNING]
 
 
 def test_nobody_knows_a_job_that_nobody_submitted() -> None:

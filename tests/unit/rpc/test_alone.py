@@ -27,21 +27,21 @@ def a_wish(cores: int = 1, **more: object) -> MatchCall:
 
 @asynccontextmanager
 async def a_host(graph: str = GRAPH) -> AsyncIterator[MatcherBackend]:
-    host = MatcherBackend(MatcherOperations())
+    backend = MatcherBackend(MatcherOperations())
     try:
         if graph:
-            await host.load(graph, "jgf", "")
-        yield host
+            await backend.load(graph, "jgf", "")
+        yield backend
     finally:
-        await host.close()
+        await backend.close()
 
 
-async def held(host: MatcherBackend) -> set[int]:
-    return {view.id for view in await host.job_views(None)}
+async def held(backend: MatcherBackend) -> set[int]:
+    return {view.id for view in await backend.job_views(None)}
 
 
-async def free(host: MatcherBackend) -> int:
-    return sum(pool.free for view in await host.node_views(None) for pool in view.pools)
+async def free(backend: MatcherBackend) -> int:
+    return sum(pool.free for view in await backend.node_views(None) for pool in view.pools)
 
 
 class Slow:
@@ -71,214 +71,214 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Slow:
     return slow
 
 
-async def settled(host: MatcherBackend) -> None:
+async def settled(backend: MatcherBackend) -> None:
     """Until what was undone is undone: it comes in line when the loop has heard of it."""
-    await host.status()
-    await host.status()
+    await backend.status()
+    await backend.status()
 
 
 # -- callers that leave ----------------------------------------------------------------------------
 
 
 async def test_whoever_leaves_while_it_is_matched_has_nothing(slow: Slow) -> None:
-    async with a_host() as host:
-        calling = asyncio.create_task(host.match(a_wish()))
+    async with a_host() as backend:
+        calling = asyncio.create_task(backend.match(a_wish()))
         await slow.has_begun()
         calling.cancel()
         slow.let.set()
         await asyncio.gather(calling, return_exceptions=True)
-        await settled(host)
-        assert await held(host) == set()
-        assert await free(host) == 8
+        await settled(backend)
+        assert await held(backend) == set()
+        assert await free(backend) == 8
 
 
 async def test_what_is_withdrawn_is_free_and_watchers_hear_of_it() -> None:
-    async with a_host() as host:
-        grant = await host.match(a_wish())
-        before = host.nodes.revision
-        await host.withdraw(grant)
-        assert await free(host) == 8
-        assert host.nodes.since(before) == ["node0"]
-        assert host.jobs.since(before) == ["1"]
+    async with a_host() as backend:
+        grant = await backend.match(a_wish())
+        before = backend.nodes.revision
+        await backend.withdraw(grant)
+        assert await free(backend) == 8
+        assert backend.nodes.since(before) == ["node0"]
+        assert backend.jobs.since(before) == ["1"]
 
 
 async def test_what_is_withdrawn_twice_or_after_a_cancel_is_of_no_account() -> None:
-    async with a_host() as host:
-        grant = await host.match(a_wish())
-        await host.cancel(grant.job)
-        await host.withdraw(grant)
-        await host.withdraw(grant)
-        assert await free(host) == 8
+    async with a_host() as backend:
+        grant = await backend.match(a_wish())
+        await backend.cancel(grant.job)
+        await backend.withdraw(grant)
+        await backend.withdraw(grant)
+        assert await free(backend) == 8
 
 
 async def test_what_was_granted_on_another_graph_is_not_taken_from_this_one() -> None:
     """Numbers begin anew with a graph, so that another has the same one now."""
-    async with a_host() as host:
-        old = await host.match(a_wish())
-        await host.load(GRAPH, "jgf", "")
-        new = await host.match(a_wish())
+    async with a_host() as backend:
+        old = await backend.match(a_wish())
+        await backend.load(GRAPH, "jgf", "")
+        new = await backend.match(a_wish())
         assert (old.job, new.job) == (1, 1)
-        await host.withdraw(old)
-        assert await held(host) == {1}
+        await backend.withdraw(old)
+        assert await held(backend) == {1}
 
 
 async def test_no_is_nothing_that_could_be_withdrawn() -> None:
-    async with a_host() as host:
-        await host.match(a_wish(8))
-        no = await host.match(a_wish(8))
+    async with a_host() as backend:
+        await backend.match(a_wish(8))
+        no = await backend.match(a_wish(8))
         assert no.outcome is Outcome.UNSATISFIABLE
-        await host.withdraw(no)
+        await backend.withdraw(no)
 
 
 # -- callers that come again -----------------------------------------------------------------------
 
 
 async def test_a_wish_that_comes_again_under_its_key_is_granted_once() -> None:
-    async with a_host() as host:
-        first = await host.match(a_wish(key="a", format="jgf"))
-        again = await host.match(a_wish(key="a", format="jgf"))
-        other = await host.match(a_wish(key="b", format="jgf"))
+    async with a_host() as backend:
+        first = await backend.match(a_wish(key="a", format="jgf"))
+        again = await backend.match(a_wish(key="a", format="jgf"))
+        other = await backend.match(a_wish(key="b", format="jgf"))
         assert (again.job, again.text, again.shares) == (first.job, first.text, first.shares)
         assert other.job != first.job
-        assert await free(host) == 6
+        assert await free(backend) == 6
 
 
 async def test_a_key_can_be_used_again_when_its_job_is_over() -> None:
-    async with a_host() as host:
-        first = await host.match(a_wish(key="a"))
-        await host.cancel(first.job)
-        again = await host.match(a_wish(key="a"))
+    async with a_host() as backend:
+        first = await backend.match(a_wish(key="a"))
+        await backend.cancel(first.job)
+        again = await backend.match(a_wish(key="a"))
         assert again.job != first.job
-        assert await held(host) == {again.job}
+        assert await held(backend) == {again.job}
 
 
 async def test_who_leaves_and_comes_again_under_a_key_keeps_what_it_hears_of(slow: Slow) -> None:
     """The second call is in line already when the first, which is being done, is given up."""
-    async with a_host() as host:
-        first = asyncio.create_task(host.match(a_wish(key="a")))
+    async with a_host() as backend:
+        first = asyncio.create_task(backend.match(a_wish(key="a")))
         await slow.has_begun()
-        second = asyncio.create_task(host.match(a_wish(key="a")))
+        second = asyncio.create_task(backend.match(a_wish(key="a")))
         await asyncio.sleep(0)
         first.cancel()
         slow.let.set()
         await asyncio.gather(first, return_exceptions=True)
         heard = await second
-        await settled(host)
-        assert await held(host) == {heard.job}
+        await settled(backend)
+        assert await held(backend) == {heard.job}
 
 
 async def test_a_no_is_not_remembered_under_a_key() -> None:
-    async with a_host() as host:
-        job = (await host.match(a_wish(4))).job
-        await host.match(a_wish(4))
-        assert not await host.match(a_wish(4, key="a"))
-        await host.cancel(job)
-        assert await host.match(a_wish(4, key="a"))
+    async with a_host() as backend:
+        job = (await backend.match(a_wish(4))).job
+        await backend.match(a_wish(4))
+        assert not await backend.match(a_wish(4, key="a"))
+        await backend.cancel(job)
+        assert await backend.match(a_wish(4, key="a"))
 
 
 # -- allocations made elsewhere --------------------------------------------------------------------
 
 
 async def test_numbers_that_callers_chose_are_not_given_again() -> None:
-    async with a_host() as host:
-        text = (await host.match(a_wish(format="jgf"))).text
-        await host.match(a_wish())
-        await host.cancel(1)
-        assert await host.update(AllocationUpdate(1, text, "jgf", 0, 60))
-        assert (await host.match(a_wish())).job == 3
-        await host.cancel(1)
-        assert await host.update(AllocationUpdate(40, text, "jgf", 0, 60))
-        assert (await host.match(a_wish())).job == 41
-        for job in await held(host):
-            await host.cancel(job)
-        assert await free(host) == 8
+    async with a_host() as backend:
+        text = (await backend.match(a_wish(format="jgf"))).text
+        await backend.match(a_wish())
+        await backend.cancel(1)
+        assert await backend.update(AllocationUpdate(1, text, "jgf", 0, 60))
+        assert (await backend.match(a_wish())).job == 3
+        await backend.cancel(1)
+        assert await backend.update(AllocationUpdate(40, text, "jgf", 0, 60))
+        assert (await backend.match(a_wish())).job == 41
+        for job in await held(backend):
+            await backend.cancel(job)
+        assert await free(backend) == 8
 
 
 @pytest.mark.parametrize("number", [0, -1, LARGEST_JOB + 1, 2**63 - 1])
 async def test_numbers_that_leave_no_room_for_ours_are_refused(number: int) -> None:
-    async with a_host() as host:
-        text = (await host.match(a_wish(format="jgf"))).text
+    async with a_host() as backend:
+        text = (await backend.match(a_wish(format="jgf"))).text
         with pytest.raises(Invalid) as refused:
-            await host.update(AllocationUpdate(number, text, "jgf", 0, 60))
+            await backend.update(AllocationUpdate(number, text, "jgf", 0, 60))
         assert refused.value.field == "job"
 
 
 async def test_what_another_has_cannot_be_adopted() -> None:
-    async with a_host() as host:
-        text = (await host.match(a_wish(format="jgf"))).text
-        busy = await host.update(AllocationUpdate(7, text, "jgf", 0, 60))
+    async with a_host() as backend:
+        text = (await backend.match(a_wish(format="jgf"))).text
+        busy = await backend.update(AllocationUpdate(7, text, "jgf", 0, 60))
         assert (busy.outcome, bool(busy)) == (Outcome.BUSY, False)
         with pytest.raises(Invalid, match="holds resources already"):
-            await host.update(AllocationUpdate(1, text, "jgf", 0, 60))
+            await backend.update(AllocationUpdate(1, text, "jgf", 0, 60))
 
 
 # -- the graph -------------------------------------------------------------------------------------
 
 
 async def test_without_a_graph_there_is_nothing_but_the_word_that_there_is_none() -> None:
-    async with a_host("") as host:
-        assert (await host.status()).source == "none"
-        assert await host.job_views(None) == []
+    async with a_host("") as backend:
+        assert (await backend.status()).source == "none"
+        assert await backend.job_views(None) == []
         for call in (
-            host.match(a_wish()),
-            host.cancel(1),
-            host.grow(another_node(0, 1)),
-            host.shrink(["/cluster0"]),
-            host.text(),
-            host.node_views(None),
+            backend.match(a_wish()),
+            backend.cancel(1),
+            backend.grow(another_node(0, 1)),
+            backend.shrink(["/cluster0"]),
+            backend.text(),
+            backend.node_views(None),
         ):
             with pytest.raises(NoGraph):
                 await call
 
 
 async def test_a_graph_that_cannot_be_read_changes_nothing() -> None:
-    async with a_host() as host:
-        await host.match(a_wish())
+    async with a_host() as backend:
+        await backend.match(a_wish())
         for graph, policy in (("{}", ""), (GRAPH, "best")):
             with pytest.raises(Invalid):
-                await host.load(graph, "jgf", policy)
-        assert await held(host) == {1}
-        assert (await host.status()).policy == "lonode"
+                await backend.load(graph, "jgf", policy)
+        assert await held(backend) == {1}
+        assert (await backend.status()).policy == "lonode"
 
 
 async def test_only_what_is_held_can_be_renewed() -> None:
-    async with a_host() as host:
-        await host.match(a_wish())
-        assert await host.renew(1) is None
-        await host.cancel(1)
+    async with a_host() as backend:
+        await backend.match(a_wish())
+        assert await backend.renew(1) is None
+        await backend.cancel(1)
         for job in (1, 2):
             with pytest.raises(UnknownJob):
-                await host.renew(job)
+                await backend.renew(job)
 
 
 async def test_a_job_that_lost_all_it_had_is_over() -> None:
-    async with a_host() as host:
-        await host.match(a_wish(4))
-        await host.match(a_wish(4))
-        await host.shrink(["/cluster0/node0"])
-        assert await held(host) == {2}
+    async with a_host() as backend:
+        await backend.match(a_wish(4))
+        await backend.match(a_wish(4))
+        await backend.shrink(["/cluster0/node0"])
+        assert await held(backend) == {2}
         with pytest.raises(UnknownJob):
-            await host.cancel(1)
+            await backend.cancel(1)
 
 
 async def test_watchers_begin_anew_when_the_graph_changes() -> None:
-    async with a_host() as host:
+    async with a_host() as backend:
         for change in (
-            host.load(GRAPH, "jgf", ""),
-            host.grow(another_node(2, 1)),
-            host.shrink(["/cluster0/node2"]),
+            backend.load(GRAPH, "jgf", ""),
+            backend.grow(another_node(2, 1)),
+            backend.shrink(["/cluster0/node2"]),
         ):
-            before = host.nodes.revision, host.jobs.revision
+            before = backend.nodes.revision, backend.jobs.revision
             await change
-            assert host.nodes.since(before[0]) is None
-            assert host.jobs.since(before[1]) is None
+            assert backend.nodes.since(before[0]) is None
+            assert backend.jobs.since(before[1]) is None
 
 
 async def test_the_policy_of_one_graph_is_not_that_of_the_next() -> None:
-    async with a_host() as host:
+    async with a_host() as backend:
         for policy, used in (("hinode", "hinode"), ("", "lonode"), ("first", "first")):
-            await host.load(GRAPH, "jgf", policy)
-            assert (await host.status()).policy == used
+            await backend.load(GRAPH, "jgf", policy)
+            assert (await backend.status()).policy == used
 
 
 def test_a_policy_that_makes_no_sense_is_found_out_at_once() -> None:

@@ -24,19 +24,19 @@ def test_a_watcher_hears_of_all_that_changed_since_or_that_it_is_too_long_ago(
     steps: list[list[str] | str],
 ) -> None:
     """Against a list of all that ever happened."""
-    journal = ChangeLog(KEPT)
+    changelog = ChangeLog(KEPT)
     history: list[set[str] | None] = [None]  # by revision; None: everything is another
     for step in steps:
         if isinstance(step, str):
-            journal.reset()
+            changelog.reset()
             history.append(None)
         else:
-            journal.note(step)
+            changelog.note(step)
             history.append(set(step))
-    assert journal.revision == len(history) - 1
+    assert changelog.revision == len(history) - 1
     last_reset = max(n for n, what in enumerate(history) if what is None)
     for revision in range(-1, len(history) + 2):
-        told = journal.since(revision)
+        told = changelog.since(revision)
         after = history[revision + 1 :] if revision >= 0 else history
         known = revision >= last_reset and revision < len(history)
         changed = set().union(*(what for what in after if what)) if known else set()
@@ -51,26 +51,26 @@ def test_a_watcher_hears_of_all_that_changed_since_or_that_it_is_too_long_ago(
 @given(_steps)
 @examples(100)
 def test_those_that_changed_last_are_told_last(steps: list[list[str] | str]) -> None:
-    journal = ChangeLog()
+    changelog = ChangeLog()
     when: dict[str, int] = {}
     for number, step in enumerate(steps):
         if not isinstance(step, str):
-            journal.note(step)
+            changelog.note(step)
             when |= dict.fromkeys(step, number)
-    told = journal.since(0)
+    told = changelog.since(0)
     assert told is not None
     assert [when[key] for key in told] == sorted(when.values())
 
 
 async def test_whoever_waits_wakes_up_when_something_changes() -> None:
-    journal = ChangeLog()
+    changelog = ChangeLog()
     changes: list[Callable[[], None]] = [
-        lambda: journal.note(["a"]),
-        journal.reset,
-        lambda: journal.note([]),
+        lambda: changelog.note(["a"]),
+        changelog.reset,
+        lambda: changelog.note([]),
     ]
     for change in changes:
-        waiting = asyncio.create_task(journal.beyond(journal.revision, 10))
+        waiting = asyncio.create_task(changelog.beyond(changelog.revision, 10))
         await asyncio.sleep(0)
         assert not waiting.done()
         change()
@@ -78,39 +78,39 @@ async def test_whoever_waits_wakes_up_when_something_changes() -> None:
 
 
 async def test_whoever_is_behind_does_not_wait() -> None:
-    journal = ChangeLog()
-    journal.note(["a"])
-    assert await journal.beyond(0, 10)
+    changelog = ChangeLog()
+    changelog.note(["a"])
+    assert await changelog.beyond(0, 10)
 
 
 async def test_whoever_waits_in_vain_is_told_so() -> None:
-    journal = ChangeLog()
-    assert not await journal.beyond(0, 0.01)
+    changelog = ChangeLog()
+    assert not await changelog.beyond(0, 0.01)
 
 
 async def test_many_may_wait() -> None:
-    journal = ChangeLog()
-    waiting = [asyncio.create_task(journal.beyond(0, 10)) for _ in range(100)]
+    changelog = ChangeLog()
+    waiting = [asyncio.create_task(changelog.beyond(0, 10)) for _ in range(100)]
     await asyncio.sleep(0)
-    journal.note(["a"])
+    changelog.note(["a"])
     assert all(await asyncio.gather(*waiting))
 
 
 @given(st.integers(0, 10**15))
 @examples(50)
 def test_a_place_can_be_kept_and_read_again(revision: int) -> None:
-    journal = ChangeLog()
-    assert journal.read(journal.place(revision)) == revision
+    changelog = ChangeLog()
+    assert changelog.read(changelog.place(revision)) == revision
 
 
 @pytest.mark.parametrize(
     "place", ["", "-", "1", "x-1", "{name}", "{name}-", "{name}--1", "{name}-1x", "{name}-²"]
 )
 def test_what_is_no_place_of_ours_is_too_long_ago(place: str) -> None:
-    journal = ChangeLog()
-    name = journal.place(0).rpartition("-")[0]
-    assert journal.read(place.format(name=name)) == -1
-    assert journal.since(-1) is None
+    changelog = ChangeLog()
+    name = changelog.place(0).rpartition("-")[0]
+    assert changelog.read(place.format(name=name)) == -1
+    assert changelog.since(-1) is None
 
 
 def test_a_place_of_another_life_is_none_of_this_one() -> None:

@@ -56,16 +56,16 @@ class Counter:
     clerk: QueueOperations
     clock: Clock
 
-    async def ask(self, petition: QueueRequest[T]) -> T:
+    async def ask(self, request: QueueRequest[T]) -> T:
         """The answer, after a round."""
-        asked = asyncio.create_task(self.queue.petitions.ask(petition))
+        asked = asyncio.create_task(self.queue.mailbox.ask(request))
         await asyncio.sleep(0)
         await self.queue.round()
         return await asked
 
-    async def queued(self, *petitions: QueueRequest[Any]) -> list[asyncio.Task[Any]]:
+    async def queued(self, *mailbox: QueueRequest[Any]) -> list[asyncio.Task[Any]]:
         """Asked, all at once, of a queue that has not heard of it yet."""
-        asked = [asyncio.create_task(self.queue.petitions.ask(each)) for each in petitions]
+        asked = [asyncio.create_task(self.queue.mailbox.ask(each)) for each in mailbox]
         await asyncio.sleep(0)
         return asked
 
@@ -107,10 +107,10 @@ class Counter:
     def restarted(self) -> Counter:
         """Another life, on all that was written down."""
         snapshot, graph = self.queue.scheduler.snapshot(), self.queue.matcher.graph.copy()
-        self.queue.petitions.close()
-        custody = self.clerk.custody
+        self.queue.mailbox.close()
+        leases = self.clerk.leases
         return open_counter(
-            graph, self.queue.scheduler.config, custody.patience, self.clock, snapshot
+            graph, self.queue.scheduler.config, leases.patience, self.clock, snapshot
         )
 
 
@@ -144,10 +144,10 @@ def open_counter(
     matcher = Matcher(graph, policy=config.match_policy)
     scheduler = Scheduler.resume(matcher, config, snapshot, now=now, validate=True)
     clerk = QueueOperations(CallerLeases(patience, clock))
-    petitions = Mailbox(tend=clerk.custody.tend, changed=clerk.take, opened=clerk.begin)
+    mailbox = Mailbox(tend=clerk.leases.tend, changed=clerk.take, opened=clerk.begin)
     next_id = 1 + max((job.id for job in snapshot.jobs), default=0)
-    queue = QueueRunner(matcher, scheduler, petitions, now=now, next_id=next_id, clock=clock)
-    petitions.open(queue, lambda: None)
+    queue = QueueRunner(matcher, scheduler, mailbox, now=now, next_id=next_id, clock=clock)
+    mailbox.open(queue, lambda: None)
     return Counter(queue, clerk, clock)
 
 

@@ -21,8 +21,8 @@ from tests.integration.rpc.graphs import a_cluster
 class Hosted:
     """A host, and the queue that it asks. Several terms may follow one another."""
 
-    host: QueueBackend
-    petitions: Mailbox
+    backend: QueueBackend
+    mailbox: Mailbox
     side: LoopThread
     queue: QueueRunner | None = None
     _running: asyncio.Task[None] | None = None
@@ -53,20 +53,20 @@ class Hosted:
         await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(end(), self.side.loop))
 
 
-async def a_queue(petitions: Mailbox, nodes: int = 2, cores: int = 4) -> QueueRunner:
+async def a_queue(mailbox: Mailbox, nodes: int = 2, cores: int = 4) -> QueueRunner:
     matcher = Matcher(read_graph(a_cluster(nodes, cores), "jgf"), policy="lonode")
-    return await lone_queue(matcher, SchedulerConfig(), petitions, None, 0)
+    return await lone_queue(matcher, SchedulerConfig(), mailbox, None, 0)
 
 
 @asynccontextmanager
 async def hosted(nodes: int = 2, cores: int = 4, *, closed: bool = False) -> AsyncIterator[Hosted]:
     """A host whose queue runs, unless it is to be closed at first."""
-    petitions, side = Mailbox(), LoopThread("queue")
-    host = QueueBackend(petitions, side.loop, source="file", durable=False)
-    found = Hosted(host, petitions, side)
+    mailbox, side = Mailbox(), LoopThread("queue")
+    backend = QueueBackend(mailbox, side.loop, source="file", durable=False)
+    found = Hosted(backend, mailbox, side)
     try:
         if not closed:
-            await found.open(await a_queue(petitions, nodes, cores))
+            await found.open(await a_queue(mailbox, nodes, cores))
         yield found
     finally:
         await found.close()

@@ -33,15 +33,15 @@ def tokens(tmp_path: Path) -> Path:
 
 
 @asynccontextmanager
-async def served(host: Backend, tokens: Path | None) -> AsyncIterator[str]:
+async def served(backend: Backend, tokens: Path | None) -> AsyncIterator[str]:
     guard = None if tokens is None else TokenGuard(tokens)
     settings = ServerSettings("127.0.0.1:0", guard=guard)
-    async with serving(services(host, ["jobspec", "fluxcli"]), settings) as server:
+    async with serving(services(backend, ["jobspec", "fluxcli"]), settings) as server:
         yield f"127.0.0.1:{server.port}"
 
 
 async def test_a_job_is_that_of_whoever_submitted_it(tokens: Path) -> None:
-    async with hosted() as up, served(up.host, tokens) as where:
+    async with hosted() as up, served(up.backend, tokens) as where:
         for token, name in ((ADA, "ada"), (BOB, "bob")):
             async with AsyncClient(where, token=token) as client:
                 assert (await client.submit(ONE)).user == name
@@ -56,7 +56,7 @@ async def test_whoever_asks_in_the_name_of_another_is_denied_and_nothing_is_done
 ) -> None:
     async with (
         hosted() as up,
-        served(up.host, tokens) as where,
+        served(up.backend, tokens) as where,
         AsyncClient(where, token=ADA) as ada,
     ):
         with pytest.raises(Denied, match="ada calls, and asks in the name of bob"):
@@ -67,7 +67,7 @@ async def test_whoever_asks_in_the_name_of_another_is_denied_and_nothing_is_done
 
 
 async def test_without_tokens_a_job_is_that_of_whoever_is_named() -> None:
-    async with hosted() as up, served(up.host, None) as where, AsyncClient(where) as client:
+    async with hosted() as up, served(up.backend, None) as where, AsyncClient(where) as client:
         assert (await client.submit(ONE, user="bob")).user == "bob"
         assert (await client.submit(ONE)).user == "nobody"
 
@@ -75,7 +75,7 @@ async def test_without_tokens_a_job_is_that_of_whoever_is_named() -> None:
 async def test_callers_at_one_time_are_not_taken_for_each_other(tokens: Path) -> None:
     async with (
         hosted(nodes=4, cores=16) as up,
-        served(up.host, tokens) as where,
+        served(up.backend, tokens) as where,
         AsyncClient(where, token=ADA) as ada,
         AsyncClient(where, token=BOB) as bob,
     ):
@@ -85,11 +85,11 @@ async def test_callers_at_one_time_are_not_taken_for_each_other(tokens: Path) ->
 
 
 async def test_a_matcher_alone_knows_whose_job_it_is_too(tokens: Path) -> None:
-    host = MatcherBackend(MatcherOperations())
+    backend = MatcherBackend(MatcherOperations())
     try:
-        await host.load(a_cluster(2, 4), "jgf", "")
-        async with served(host, tokens) as where, AsyncClient(where, token=ADA) as ada:
+        await backend.load(a_cluster(2, 4), "jgf", "")
+        async with served(backend, tokens) as where, AsyncClient(where, token=ADA) as ada:
             job = await ada.match(ONE)
             assert (job.user, (await ada.job(job.id)).user) == ("ada", "ada")
     finally:
-        await host.close()
+        await backend.close()

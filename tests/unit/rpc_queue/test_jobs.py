@@ -140,24 +140,24 @@ def every_way(counter: Counter, id: int) -> list[QueueRequest[Any]]:
     ]
 
 
-async def refused(counter: Counter, petition: QueueRequest[Any]) -> ServiceError:
+async def refused(counter: Counter, request: QueueRequest[Any]) -> ServiceError:
     with pytest.raises(ServiceError) as found:
-        await counter.ask(petition)
+        await counter.ask(request)
     return found.value
 
 
 async def test_nothing_can_be_told_of_a_job_that_nobody_knows() -> None:
     counter = a_counter()
-    for petition in [*every_way(counter, 7), counter.clerk.explain(7)]:
-        assert isinstance(await refused(counter, petition), UnknownJob)
+    for request in [*every_way(counter, 7), counter.clerk.explain(7)]:
+        assert isinstance(await refused(counter, request), UnknownJob)
 
 
 async def test_nothing_can_be_told_of_a_job_that_is_over() -> None:
     counter = a_counter()
     job = (await submit(counter, 1)).id
     await counter.ask(counter.clerk.finish(job, ok=True, reason=""))
-    for petition in every_way(counter, job):
-        refusal = await refused(counter, petition)
+    for request in every_way(counter, job):
+        refusal = await refused(counter, request)
         assert isinstance(refusal, UnknownJob) and "completed" in str(refusal)
 
 
@@ -166,8 +166,8 @@ async def test_callers_cannot_change_what_is_not_theirs() -> None:
     job = counter.put_other(cores(1))
     await counter.later()
     before = counter.state(job)
-    for petition in every_way(counter, job):
-        refusal = await refused(counter, petition)
+    for request in every_way(counter, job):
+        refusal = await refused(counter, request)
         assert isinstance(refusal, WrongState) and "Job/default/train" in str(refusal)
     assert counter.state(job) is before is JobState.ALLOCATED
 
@@ -178,11 +178,11 @@ async def test_what_cannot_be_said_of_a_job_where_it_is_is_refused_and_says_wher
     waits = (await submit(counter, 1)).id
     clerk = counter.clerk
     wrong: list[QueueRequest[Any]] = [clerk.start(waits), clerk.finish(waits, ok=True, reason="")]
-    for petition in [*wrong, clerk.renew(waits)]:
-        refusal = await refused(counter, petition)
+    for request in [*wrong, clerk.renew(waits)]:
+        refusal = await refused(counter, request)
         assert isinstance(refusal, WrongState) and "pending" in str(refusal)
-    for petition in (clerk.hold(1), clerk.release(1)):
-        refusal = await refused(counter, petition)
+    for request in (clerk.hold(1), clerk.release(1)):
+        refusal = await refused(counter, request)
         assert isinstance(refusal, WrongState) and "allocated" in str(refusal)
 
 
@@ -195,11 +195,11 @@ async def test_a_queue_that_is_not_there_is_refused_by_name() -> None:
 async def test_a_gang_on_a_graph_without_pools_is_refused_and_told_what_to_ask_with() -> None:
     counter = a_counter()
     gang = Gang((Shape.of(1, {"cpu": 1000}),))
-    for petition in (
+    for request in (
         counter.clerk.match(MatchCall(gang)),
         counter.clerk.submit(Submission(0, gang, walltime=1), ""),
     ):
-        refusal = await refused(counter, petition)
+        refusal = await refused(counter, request)
         assert isinstance(refusal, Invalid) and "jobspec" in str(refusal)
 
 

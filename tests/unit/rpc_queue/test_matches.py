@@ -154,8 +154,8 @@ async def test_a_wish_that_comes_twice_under_one_key_is_granted_once() -> None:
 
 async def test_also_if_both_come_in_one_moment() -> None:
     counter = a_counter()
-    petition = counter.clerk.match
-    asked = await counter.queued(*(petition(MatchCall(cores(3), key="a")) for _ in range(3)))
+    request = counter.clerk.match
+    asked = await counter.queued(*(request(MatchCall(cores(3), key="a")) for _ in range(3)))
     await counter.queue.round()
     assert {(await each).job for each in asked} == {1}
 
@@ -215,7 +215,7 @@ async def test_a_match_that_is_given_up_before_its_turn_is_not_made() -> None:
 async def test_a_match_that_is_given_up_when_it_was_heard_is_taken_back() -> None:
     counter = a_counter()
     [asked] = await counter.queued(counter.clerk.match(MatchCall(cores(1))))
-    counter.queue.petitions.hear()
+    counter.queue.mailbox.hear()
     asked.cancel()
     await asyncio.sleep(0)
     await counter.later()
@@ -225,7 +225,7 @@ async def test_a_match_that_is_given_up_when_it_was_heard_is_taken_back() -> Non
 async def test_one_with_a_key_stays_for_whoever_asks_again() -> None:
     counter = a_counter()
     [asked] = await counter.queued(counter.clerk.match(MatchCall(cores(1), key="a")))
-    counter.queue.petitions.hear()
+    counter.queue.mailbox.hear()
     asked.cancel()
     await asyncio.sleep(0)
     await counter.later()
@@ -237,7 +237,7 @@ async def test_a_match_that_nobody_was_told_of_before_a_crash_is_called_off_afte
     """It was written down as one who waits; nobody would ever know of it."""
     counter = a_counter()
     [asked] = await counter.queued(counter.clerk.match(MatchCall(cores(1))))
-    counter.queue.petitions.hear()
+    counter.queue.mailbox.hear()
     counter = counter.restarted()
     await counter.later()
     assert counter.state(1) is JobState.CANCELLED and counter.free() == 8

@@ -13,11 +13,11 @@ from fluxnetes.webhook.cert_store import FolderCertStore, StoredContents
 
 def test_what_was_written_is_read_and_for_its_owner_alone(tmp_path: Path) -> None:
     async def check() -> None:
-        keeper = FolderCertStore(tmp_path / "new")
-        nothing = await keeper.read()
+        store = FolderCertStore(tmp_path / "new")
+        nothing = await store.read()
         assert nothing == StoredContents({})
-        assert await keeper.write({"a": b"b"}, nothing)
-        assert (await keeper.read()).contents == {"a": b"b"}
+        assert await store.write({"a": b"b"}, nothing)
+        assert (await store.read()).contents == {"a": b"b"}
 
     asyncio.run(check())
     file = tmp_path / "new" / "webhook.json"
@@ -29,11 +29,11 @@ def test_of_many_who_write_at_once_one_wins(tmp_path: Path) -> None:
     async def check() -> None:
         keepers = [FolderCertStore(tmp_path) for _ in range(20)]
         for _ in range(3):
-            read = await asyncio.gather(*(keeper.read() for keeper in keepers))
+            read = await asyncio.gather(*(store.read() for store in keepers))
             won = await asyncio.gather(
                 *(
-                    keeper.write({"who": str(number).encode(), "over": kept.version.encode()}, kept)
-                    for number, (keeper, kept) in enumerate(zip(keepers, read, strict=True))
+                    store.write({"who": str(number).encode(), "over": kept.version.encode()}, kept)
+                    for number, (store, kept) in enumerate(zip(keepers, read, strict=True))
                 )
             )
             assert won.count(True) == 1
@@ -48,10 +48,10 @@ def test_a_file_that_is_not_ours_is_replaced(tmp_path: Path, content: bytes) -> 
     (tmp_path / "webhook.json").write_bytes(content)
 
     async def check() -> None:
-        keeper = FolderCertStore(tmp_path)
-        found = await keeper.read()
+        store = FolderCertStore(tmp_path)
+        found = await store.read()
         assert not found.contents
-        assert await keeper.write({"a": b"b"}, found)
-        assert (await keeper.read()).contents == {"a": b"b"}
+        assert await store.write({"a": b"b"}, found)
+        assert (await store.read()).contents == {"a": b"b"}
 
     asyncio.run(check())

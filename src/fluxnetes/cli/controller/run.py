@@ -105,7 +105,7 @@ def _term(options: ControllerOptions) -> CandidateOptions:
         control_plane=options.control_plane,
         settings=read_patience(options.patience),
         lease=options.lease,
-        petitions=None if options.door is None else Mailbox(),
+        mailbox=None if options.door is None else Mailbox(),
     )
 
 
@@ -141,13 +141,13 @@ async def _run(options: ControllerOptions, term: CandidateOptions) -> None:
 @asynccontextmanager
 async def _answering(options: ControllerOptions, term: CandidateOptions) -> AsyncIterator[None]:
     """Callers are answered in a thread beside, for as long as the block lasts."""
-    if options.door is None or term.petitions is None:
+    if options.door is None or term.mailbox is None:
         yield
         return
     from fluxnetes.rpc.embedded import answering
 
     async with AsyncExitStack() as stack:
-        beside = answering(options.door, term.petitions, options.renew_within)
+        beside = answering(options.door, term.mailbox, options.renew_within)
         try:
             await stack.enter_async_context(beside)
         except ValueError as error:

@@ -33,10 +33,10 @@ async def run_queue(options: ServeOptions, stop: asyncio.Event, up: Callable[[],
     config = read_config(options.config)
     if options.policy is not None:
         config = replace(config, match_policy=options.policy)
-    petitions, side = Mailbox(), LoopThread("queue")
+    mailbox, side = Mailbox(), LoopThread("queue")
     durable = bool(options.store or options.dsn)
     host = QueueBackend(
-        petitions,
+        mailbox,
         side.loop,
         source="file" if options.graph is not None else "store",
         durable=durable,
@@ -44,7 +44,7 @@ async def run_queue(options: ServeOptions, stop: asyncio.Event, up: Callable[[],
     )
     ready = asyncio.Event()
     here = asyncio.get_running_loop()
-    work = _Work(options, config, petitions, lambda: here.call_soon_threadsafe(ready.set))
+    work = _Work(options, config, mailbox, lambda: here.call_soon_threadsafe(ready.set))
     ended = side.start(work.run)
     try:
         waiting = asyncio.create_task(ready.wait())
@@ -65,12 +65,12 @@ class _Work:
         self,
         options: ServeOptions,
         config: SchedulerConfig,
-        petitions: Mailbox,
+        mailbox: Mailbox,
         ready: Callable[[], object],
     ) -> None:
         self._options = options
         self._config = config
-        self._petitions = petitions
+        self._petitions = mailbox
         self._ready = ready
 
     async def run(self) -> None:

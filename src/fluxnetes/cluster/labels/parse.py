@@ -84,15 +84,15 @@ class WorkloadLabels:
     """Keys that begin like ours."""
 
 
-NO_MARKS = WorkloadLabels()
+NO_OPTIONS = WorkloadLabels()
 
 
-def read_marks(metadata: Metadata) -> WorkloadLabels:
+def read_options(metadata: Metadata) -> WorkloadLabels:
     """The marks of an object. Raises `InvalidLabel`."""
     # Most objects have no marks, and pods come by the ten thousand. Those of a gang are alike.
     keys = "\n".join((*metadata.labels, *metadata.annotations))
     if "flu" not in keys and "pod-group" not in keys and names.JOBSPEC not in keys:
-        return NO_MARKS
+        return NO_OPTIONS
     merged = {**metadata.labels, **metadata.annotations}
     return _read(tuple(item for item in merged.items() if _counts(item[0])))
 
@@ -113,7 +113,7 @@ def _read(items: tuple[tuple[str, str], ...]) -> WorkloadLabels:
         (names.MIN_SIZE, least), (sized.size if sized else "", size), (names.MAX_SIZE, most)
     )
     chosen = dialect or sized
-    marks = WorkloadLabels(
+    options = WorkloadLabels(
         group=group,
         dialect=chosen.name if chosen else "",
         size=size,
@@ -130,7 +130,7 @@ def _read(items: tuple[tuple[str, str], ...]) -> WorkloadLabels:
         zone_together=any(names.JOBSPEC in key and value == "zone" for key, value in items),
         unknown=tuple(sorted(key for key, _ in items if _is_unknown(key))),
     )
-    return NO_MARKS if marks == NO_MARKS else marks
+    return NO_OPTIONS if options == NO_OPTIONS else options
 
 
 def _is_unknown(key: str) -> bool:

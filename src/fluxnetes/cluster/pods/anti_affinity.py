@@ -28,7 +28,7 @@ from fluxnetes.cluster.pods.selectors import (
 from fluxnetes.kube.objects.affinity import LabelSelector, PodTerm
 from fluxnetes.kube.objects.pods import PodSpec
 
-APART = 1_000_000
+POOL_SIZE = 1_000_000
 """What a node has of the pool of an `AntiAffinityTerm`: more than it ever has pods."""
 
 
@@ -54,16 +54,16 @@ class AntiAffinityTerm:
         return all_hold(self.requirements, labels)
 
 
-def aparts(spec: PodSpec, namespace: str) -> tuple[AntiAffinityTerm, ...]:
+def anti_affinity_terms(spec: PodSpec, namespace: str) -> tuple[AntiAffinityTerm, ...]:
     """The terms about host names that a pod of this namespace carries, each once."""
     if spec.affinity is None or spec.affinity.pod_anti_affinity is None:
         return ()
     terms = spec.affinity.pod_anti_affinity.required
-    found = (_apart(term, namespace) for term in terms if term.topology_key == HOSTNAME)
+    found = (_term(term, namespace) for term in terms if term.topology_key == HOSTNAME)
     return tuple(dict.fromkeys(apart for apart in found if apart is not None))
 
 
-def _apart(term: PodTerm, namespace: str) -> AntiAffinityTerm | None:
+def _term(term: PodTerm, namespace: str) -> AntiAffinityTerm | None:
     if term.label_selector is None:
         return None  # it selects no pod
     namespaces: tuple[str, ...] | None = tuple(sorted(set(term.namespaces))) or (namespace,)
@@ -87,6 +87,6 @@ def why_not_honoured(term: PodTerm) -> str:
     return ""
 
 
-def apart_amount(carries: bool, matches: bool) -> int:
+def pool_share(carries: bool, matches: bool) -> int:
     """What a pod takes of an `AntiAffinityTerm`'s pool."""
-    return APART if carries else 1 if matches else 0
+    return POOL_SIZE if carries else 1 if matches else 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fluxnetes.cluster.pods.anti_affinity import AntiAffinityTerm, apart_amount, aparts
+from fluxnetes.cluster.pods.anti_affinity import AntiAffinityTerm, anti_affinity_terms, pool_share
 from fluxnetes.cluster.usage.foreign import Amounts
 from fluxnetes.kube.objects.base import Labels
 from fluxnetes.kube.objects.pods import Pod, PodSpec
@@ -27,7 +27,7 @@ class AntiAffinityIndex:
     def see(self, pod: Pod) -> tuple[AntiAffinityTerm, ...]:
         """A pod is there; returns the terms that nobody carried so far."""
         new = []
-        for term in aparts(pod.spec, pod.metadata.namespace):
+        for term in anti_affinity_terms(pod.spec, pod.metadata.namespace):
             if term not in self.carried:
                 self.carried[term] = set()
                 new.append(term)
@@ -35,7 +35,7 @@ class AntiAffinityIndex:
         return tuple(new)
 
     def lose(self, pod: Pod) -> None:
-        for term in aparts(pod.spec, pod.metadata.namespace):
+        for term in anti_affinity_terms(pod.spec, pod.metadata.namespace):
             uids = self.carried.get(term, set())
             uids.discard(pod.metadata.uid)
             if not uids:
@@ -45,7 +45,7 @@ class AntiAffinityIndex:
         self, spec: PodSpec, namespace: str, labels: Labels
     ) -> tuple[AntiAffinityTerm, ...]:
         """The terms that a pod of ours carries or that others carry against it."""
-        mine = aparts(spec, namespace)
+        mine = anti_affinity_terms(spec, namespace)
         against = (term for term in self.carried if term.matches(namespace, labels))
         return tuple(dict.fromkeys((*mine, *against)))
 
@@ -55,8 +55,8 @@ class AntiAffinityIndex:
         """What a pod holds of the pools of some terms."""
         if not terms:
             return ()
-        mine = set(aparts(spec, namespace))
-        held = ((t.name, apart_amount(t in mine, t.matches(namespace, labels))) for t in terms)
+        mine = set(anti_affinity_terms(spec, namespace))
+        held = ((t.name, pool_share(t in mine, t.matches(namespace, labels))) for t in terms)
         return tuple(sorted((name, amount) for name, amount in held if amount))
 
     def held_by(self, pod: Pod) -> Amounts:

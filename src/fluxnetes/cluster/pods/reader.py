@@ -12,7 +12,7 @@ from fluxnetes.cluster.demand import Prerequisite, UnsupportedPod
 from fluxnetes.cluster.labels.parse import WorkloadLabels
 from fluxnetes.cluster.model import ClusterModel
 from fluxnetes.cluster.node_graph import NodeChanges
-from fluxnetes.cluster.pods.anti_affinity import APART
+from fluxnetes.cluster.pods.anti_affinity import POOL_SIZE
 from fluxnetes.cluster.pods.footprint import Footprint
 from fluxnetes.cluster.pods.node_rules import read_rule
 from fluxnetes.cluster.pods.requests import pod_amounts
@@ -30,12 +30,12 @@ PORT = "port:"
 class PodReader:
     """Reads footprints for one world."""
 
-    world: ClusterModel
+    model: ClusterModel
     storage: StorageObjects
     _turn: NodeChanges = field(default_factory=NodeChanges)
 
     def __call__(
-        self, spec: PodSpec, metadata: Metadata, marks: WorkloadLabels, namespace: str
+        self, spec: PodSpec, metadata: Metadata, options: WorkloadLabels, namespace: str
     ) -> Footprint:
         """A pod's footprint. Raises `UnsupportedPod` or `Prerequisite`."""
         refusals = check(spec).refusals
@@ -45,27 +45,27 @@ class PodReader:
         if volumes.waits:
             raise Prerequisite("; ".join(volumes.waits))
         rule = read_rule(spec, volumes.selectors)
-        self._turn.add(self.world.machines.know(rule))
+        self._turn.add(self.model.node_graph.know(rule))
         try:
-            amounts = pod_amounts(spec, exclusive=marks.exclusive)
+            amounts = pod_amounts(spec, exclusive=options.exclusive)
         except InvalidQuantity as bad:
             raise UnsupportedPod(str(bad)) from None
         ports = {type: 1 for type, _ in amounts if type.startswith(PORT)}
         if ports:
-            self._turn.add(self.world.need(ports))
-        return Footprint(amounts + self._apart(spec, metadata, namespace), rule.name)
+            self._turn.add(self.model.need(ports))
+        return Footprint(amounts + self._term(spec, metadata, namespace), rule.name)
 
-    def _apart(
+    def _term(
         self, spec: PodSpec, metadata: Metadata, namespace: str
     ) -> tuple[tuple[str, int], ...]:
-        separations = self.world.separations
-        terms = separations.concerning(spec, namespace, metadata.labels)
-        new = [term for term in terms if term.name not in separations.pooled]
+        anti_affinity = self.model.anti_affinity
+        terms = anti_affinity.concerning(spec, namespace, metadata.labels)
+        new = [term for term in terms if term.name not in anti_affinity.pooled]
         if new:
-            separations.pooled.update({term.name: term for term in new})
-            self._turn.add(self.world.need({term.name: APART for term in new}))
-            self.world.account_everybody()
-        return separations.amounts(terms, spec, namespace, metadata.labels)
+            anti_affinity.pooled.update({term.name: term for term in new})
+            self._turn.add(self.model.need({term.name: POOL_SIZE for term in new}))
+            self.model.account_everybody()
+        return anti_affinity.amounts(terms, spec, namespace, metadata.labels)
 
     def take_turn(self) -> NodeChanges:
         """What changed about the graph since the last time."""
@@ -73,11 +73,11 @@ class PodReader:
         return turn
 
 
-def notes(spec: PodSpec, marks: WorkloadLabels) -> tuple[str, ...]:
+def notes(spec: PodSpec, options: WorkloadLabels) -> tuple[str, ...]:
     """What of a pod is left out without harm, in words for its user."""
     found = list(check(spec).notes)
-    if marks.unknown:
-        found.append(f"unknown keys: {', '.join(marks.unknown)}; see the reference of labels")
-    if marks.zone_together:
+    if options.unknown:
+        found.append(f"unknown keys: {', '.join(options.unknown)}; see the reference of labels")
+    if options.zone_together:
         found.append("one zone for all pods (a jobspec label) is not honoured; use a nodeSelector")
     return tuple(found)

@@ -130,8 +130,8 @@ class BorrowedUsage:
 
     def using(self, job: int) -> int:
         """How many pods use what a job has."""
-        guests = (self._guests[uid] for uid in self._naming.get(job, ()))
-        return sum(bool(guest.covered) for guest in guests)
+        borrowed = (self._guests[uid] for uid in self._naming.get(job, ()))
+        return sum(bool(guest.covered) for guest in borrowed)
 
 
 def named_by(pod: Pod) -> int | None:

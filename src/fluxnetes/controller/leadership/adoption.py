@@ -36,20 +36,20 @@ from fluxnetes.queue.jobs import OnLoss, Submission
 class PodAdoption:
     """Makes jobs of pods that we bound and the store knows nothing of."""
 
-    desk: ControllerState
+    shared: ControllerState
     reader: PodReader
 
     def run(self) -> int:
         count = 0
-        for group in list(self.desk.world.groups.values()):
+        for group in list(self.shared.model.groups.values()):
             by_job: dict[int, list[tuple[int, str]]] = {}
             for uid, member in group.pods.items():
                 job, task = written_number(member.pod, JOB), written_number(member.pod, TASK)
-                bound = member.pod.spec.node_name in self.desk.world.machines.machines
+                bound = member.pod.spec.node_name in self.shared.model.node_graph.node_graph
                 if job and bound and not member.pod.is_over and uid not in group.seats:
                     by_job.setdefault(job, []).append((task or 0, uid))
             for job, sitting in by_job.items():
-                if job not in self.desk.parts:
+                if job not in self.shared.parts:
                     count += self._adopt(group, job, [uid for _, uid in sorted(sitting)])
         return count
 
@@ -77,17 +77,17 @@ class PodAdoption:
             on_loss=OnLoss.REQUEUE if demand.requeue else OnLoss.FAIL,
             workload=group.reference,
         )
-        start = min(_starts(group, job), default=self.desk.now)
-        if not self.desk.tell(Adopt(submission, start, nodes)):
+        start = min(_starts(group, job), default=self.shared.now)
+        if not self.shared.tell(Adopt(submission, start, nodes)):
             return False
         part = GroupPart(job, demand.footprints)
-        self.desk.add(group, part)
-        self.desk.place(part, list(nodes), frozenset())
+        self.shared.add(group, part)
+        self.shared.place(part, list(nodes), frozenset())
         for task, uid in enumerate(uids):
             group.sit(uid, part, task)
             part.bound.add(task)
             part.to_bind.discard(task)
-            self.desk.world.account(group.pods[uid].pod)
+            self.shared.model.account(group.pods[uid].pod)
         return True
 
 
@@ -102,11 +102,11 @@ def _starts(group: WorkloadGroup, job: int) -> Iterator[int]:
 # --- what has ended ----------------------------------------------------------------------------
 
 
-def ended_before(desk: ControllerState) -> dict[tuple[str, str, str], bool]:
+def ended_before(shared: ControllerState) -> dict[tuple[str, str, str], bool]:
     """Groups that have ended and that the store knows nothing of, and whether they ended well."""
     found = {}
-    for key, group in desk.world.groups.items():
-        if key[:3] not in desk.last_job:
+    for key, group in shared.model.groups.items():
+        if key[:3] not in shared.last_job:
             ok = _outcome(group)
             if ok is not None:
                 found[key[:3]] = ok
@@ -128,15 +128,15 @@ def _outcome(group: WorkloadGroup) -> bool | None:
 # --- who came first ----------------------------------------------------------------------------
 
 
-def line_up(world: ClusterModel, config: SchedulerConfig) -> None:
+def line_up(model: ClusterModel, config: SchedulerConfig) -> None:
     """Have those looked at first who go first; they get in line in this order."""
     queues = {queue.name: queue.priority for queue in config.queues}
 
     def rank(key: GroupKey) -> tuple[int, int, float]:
-        group = world.groups[key]
+        group = model.groups[key]
         return -queues.get(queue_of(group), 0), -pod_priority(group), _came(group)
 
-    world.dirty = dict.fromkeys(sorted(filter(world.groups.__contains__, world.dirty), key=rank))
+    model.dirty = dict.fromkeys(sorted(filter(model.groups.__contains__, model.dirty), key=rank))
 
 
 def _came(group: WorkloadGroup) -> float:

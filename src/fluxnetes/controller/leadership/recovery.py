@@ -52,7 +52,7 @@ _log = logging.getLogger("fluxnetes.controller")
 class RecoveredTerm:
     """What a term begins with."""
 
-    desk: ControllerState
+    shared: ControllerState
     resumed: int
     """Jobs that the store knew."""
     adopted: int
@@ -67,7 +67,7 @@ async def recover(
     before: StoredSystem | None,
     fence: int,
     config: SchedulerConfig,
-    world: ClusterModel,
+    model: ClusterModel,
     reader: PodReader,
     *,
     now: int,
@@ -79,28 +79,28 @@ async def recover(
     `stored` is the queue as the store has it, and `before` the system that it belongs to.
     """
     _read_everything(reader)
-    _mark_ground(world)
-    graph = world.machines.graph
+    _mark_ground(model)
+    graph = model.node_graph.graph
     snapshot, lost = _on_our_graph(stored, before, graph)
     await store.keep_system(graph, config, fence, snapshot.allocations, before)
     matcher = Matcher(graph, policy=config.match_policy)
     scheduler = Scheduler.resume(matcher, config, snapshot, now=now)
-    desk = ControllerState(world, matcher, scheduler, settings, now=now, clock=clock)
+    shared = ControllerState(model, matcher, scheduler, settings, now=now, clock=clock)
     if lost:
-        desk.tell(PartsLost(lost))
-    _Resumption(desk, snapshot).run()
-    ended = await _close_ended(store, desk)
-    desk.next_id = _next_id(snapshot, world)
-    adopted = PodAdoption(desk, reader).run()
-    desk.ended_before = ended_before(desk)
-    line_up(world, config)
+        shared.tell(PartsLost(lost))
+    _Resumption(shared, snapshot).run()
+    ended = await _close_ended(store, shared)
+    shared.next_id = _next_id(snapshot, model)
+    adopted = PodAdoption(shared, reader).run()
+    shared.ended_before = ended_before(shared)
+    line_up(model, config)
     if adopted and not snapshot.jobs:
         _log.warning(
             "the store knew nothing of %d jobs that run here; they were taken over from the "
             "cluster, and their history and usage are lost",
             adopted,
         )
-    return RecoveredTerm(desk, len(snapshot.jobs), adopted, ended)
+    return RecoveredTerm(shared, len(snapshot.jobs), adopted, ended)
 
 
 # --- the ground --------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ class PodReadAhead:
 
     def read_more(self) -> None:
         """Those of groups that are new; what comes or changes later is read in the end."""
-        groups = list(self.reader.world.groups.values())
+        groups = list(self.reader.model.groups.values())
         for group in groups[self._read :]:
             _read_pods(group, self.reader)
         self._read = len(groups)
@@ -123,7 +123,7 @@ class PodReadAhead:
 
 def _read_everything(reader: PodReader) -> None:
     """Have all rules and pools on the graph before the queue looks at it."""
-    for group in list(reader.world.groups.values()):
+    for group in list(reader.model.groups.values()):
         _read_pods(group, reader)
         for uid in group.workloads:
             template = group.template(uid)
@@ -140,10 +140,10 @@ def _read_pods(group: WorkloadGroup, reader: PodReader) -> None:
                 footprint_of(group, member, reader)
 
 
-def _mark_ground(world: ClusterModel) -> None:
+def _mark_ground(model: ClusterModel) -> None:
     """What is closed and what others hold, before anybody plans."""
-    graph = world.machines.graph
-    for machine in world.machines.machines.values():
+    graph = model.node_graph.graph
+    for machine in model.node_graph.node_graph.values():
         graph.set_closed(machine.vertex, machine.closed)
 
 
@@ -185,9 +185,9 @@ def check_cluster(stored: StoredSystem | None, ours: str) -> None:
     )
 
 
-def _next_id(snapshot: Snapshot, world: ClusterModel) -> int:
+def _next_id(snapshot: Snapshot, model: ClusterModel) -> int:
     known = [job.id for job in snapshot.jobs] + [id for id, _ in snapshot.outcomes]
-    bound = [written_number(m.pod, JOB) for g in world.groups.values() for m in g.pods.values()]
+    bound = [written_number(m.pod, JOB) for g in model.groups.values() for m in g.pods.values()]
     return 1 + max([0, snapshot.arrivals, *known, *(n for n in bound if n is not None)])
 
 
@@ -198,12 +198,12 @@ def _next_id(snapshot: Snapshot, world: ClusterModel) -> int:
 class _Resumption:
     """Brings jobs of the queue and groups of the cluster together again."""
 
-    desk: ControllerState
+    shared: ControllerState
     snapshot: Snapshot
     _groups: dict[str, WorkloadGroup] = field(default_factory=dict)
 
     def run(self) -> None:
-        self._groups = {group.reference: group for group in self.desk.world.groups.values()}
+        self._groups = {group.reference: group for group in self.shared.model.groups.values()}
         held = {each.job: each for each in self.snapshot.allocations}
         for job in self.snapshot.jobs:
             workload = job.submission.workload
@@ -215,18 +215,18 @@ class _Resumption:
         if group is None:
             group = self._gone(job.submission.workload)
         part = GroupPart(job.id, _footprints(job))
-        self.desk.add(group, part)
+        self.shared.add(group, part)
         if allocation is not None and job.state in HOLDING:
-            nodes = self.desk.nodes_of(allocation)
-            self.desk.doubtful.update(nodes)
-            self.desk.place(part, nodes, allocation.ended_tasks)
-            _sit_down(self.desk, group, part, was_full=job.state is JobState.RUNNING)
-            self.desk.carry(group)
-        self.desk.world.dirty[group.key] = None
+            nodes = self.shared.nodes_of(allocation)
+            self.shared.doubtful.update(nodes)
+            self.shared.place(part, nodes, allocation.ended_tasks)
+            _sit_down(self.shared, group, part, was_full=job.state is JobState.RUNNING)
+            self.shared.carry(group)
+        self.shared.model.dirty[group.key] = None
 
     def _gone(self, reference: str) -> WorkloadGroup:
         """A group of which nothing is left; the first round will see that."""
-        return self.desk.world.empty_group(GroupKey.of(reference))
+        return self.shared.model.empty_group(GroupKey.of(reference))
 
 
 def _footprints(job: QueueJob) -> tuple[Footprint, ...]:
@@ -236,7 +236,7 @@ def _footprints(job: QueueJob) -> tuple[Footprint, ...]:
 
 
 def _sit_down(
-    desk: ControllerState, group: WorkloadGroup, part: GroupPart, *, was_full: bool
+    shared: ControllerState, group: WorkloadGroup, part: GroupPart, *, was_full: bool
 ) -> None:
     """Pods that are bound sit where the bind said.
 
@@ -245,27 +245,29 @@ def _sit_down(
     """
     for uid, member in sorted(group.pods.items(), key=lambda item: item[1].pod.is_over):
         pod = member.pod
-        task = written_seat(desk, part, pod)
+        task = written_seat(shared, part, pod)
         if task is not None and task not in part.pods:
             group.sit(uid, part, task)
             part.bound.add(task)
             part.to_bind.discard(task)
             group.changed.add(uid)
-            desk.world.account(pod)
+            shared.model.account(pod)
     if was_full:
-        until = desk.clock + desk.settings.keep_seat
+        until = shared.clock + shared.settings.keep_seat
         empty = set(range(len(part.nodes))) - part.ended - part.pods.keys()
         # How those did who sat there only their workload knows, and makes them again if need be.
         part.kept |= {task: HeldSeat(until, ok=bool(group.workloads)) for task in empty}
 
 
-async def _close_ended(store: Store, desk: ControllerState) -> list[tuple[WorkloadGroup, QueueJob]]:
+async def _close_ended(
+    store: Store, shared: ControllerState
+) -> list[tuple[WorkloadGroup, QueueJob]]:
     """What ended before is not queued again."""
     ended = []
-    groups = {group.reference: group for group in desk.world.groups.values() if not group.parts}
+    groups = {group.reference: group for group in shared.model.groups.values() if not group.parts}
     for reference, job in (await store.ended(groups)).items():
         group = groups[reference]
-        desk.last_job[group.key[:3]] = job.id
+        shared.last_job[group.key[:3]] = job.id
         if job.reason.startswith(WITHDRAWN) or job.end is None:
             continue
         closed = close(group, job)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from fluxnetes.cluster.groups import NO_MARKS
+from fluxnetes.cluster.groups import NO_OPTIONS
 from fluxnetes.cluster.labels.names import SCHEDULER_NAMES
 from fluxnetes.cluster.model import ClusterModel
 from fluxnetes.cluster.node_graph import NodeGraph
@@ -65,7 +65,7 @@ class CandidateOptions:
     scheduler_names: tuple[str, ...] = SCHEDULER_NAMES
     control_plane: bool = False
     """Whether nodes of the control plane may be used."""
-    petitions: Mailbox | None = None
+    mailbox: Mailbox | None = None
     """What callers ask; None: nobody does."""
     lease: float = SECONDS
     """How long, in seconds, others wait for a sign of life before one of them leads."""
@@ -184,99 +184,99 @@ class _Office:
         return min(self.leader.sure_for(), self.holding.sure_for())
 
 
-async def _govern(office: _Office, tasks: asyncio.TaskGroup) -> None:
+async def _govern(queue_host: _Office, tasks: asyncio.TaskGroup) -> None:
     """Follow the cluster, recover, and run until the term ends."""
-    candidate, options = office.candidate, office.candidate.options
-    machines = NodeGraph(control_plane=options.control_plane, uid=candidate.uid)
-    world = ClusterModel(machines, options.scheduler_names)
-    following = Watchers(candidate.client, world, asyncio.Event())
-    tasks.create_task(following.run())
+    candidate, options = queue_host.candidate, queue_host.candidate.options
+    node_graph = NodeGraph(control_plane=options.control_plane, uid=candidate.uid)
+    model = ClusterModel(node_graph, options.scheduler_names)
+    watchers = Watchers(candidate.client, model, asyncio.Event())
+    tasks.create_task(watchers.run())
     before = await candidate.store.system(candidate.ahead)
     check_cluster(before, candidate.uid)
     stored = await candidate.store.load()
-    machines.zones = zones_of(before)
+    node_graph.zones = zones_of(before)
     tasks.create_task(candidate.client.prepare_binds())
-    await following.complete(NODES)
-    machines.put(following.take_nodes()[0])  # while the pods are on their way
-    reader = PodReader(world, following.storage)
-    await following.complete(meanwhile=PodReadAhead(reader).read_more)
-    controller = await _begin(office, following, reader, stored, before)
-    controller.hands.sure_for = office.sure_for
-    tasks.create_task(controller.hands.run())
-    tasks.create_task(controller.telling.reports.run())
+    await watchers.complete(NODES)
+    node_graph.put(watchers.take_nodes()[0])  # while the pods are on their way
+    reader = PodReader(model, watchers.storage)
+    await watchers.complete(meanwhile=PodReadAhead(reader).read_more)
+    controller = await _begin(queue_host, watchers, reader, stored, before)
+    controller.executor.sure_for = queue_host.sure_for
+    tasks.create_task(controller.executor.run())
+    tasks.create_task(controller.reporter.reports.run())
     candidate.leads()
-    petitions = controller.petitions
-    petitions.open(controller.desk, following.wake.set)
+    mailbox = controller.mailbox
+    mailbox.open(controller.shared, watchers.wake.set)
     try:
         await controller.run()
     finally:
-        petitions.close()
+        mailbox.close()
         with suppress(asyncio.CancelledError, Exception):
-            await asyncio.shield(controller.telling.reports.drain(_DRAIN))
+            await asyncio.shield(controller.reporter.reports.drain(_DRAIN))
 
 
 def _anywhere(reader: PodReader) -> Constraint:
     """The rule of a pod that tolerates nothing and wishes for nothing."""
-    plain = reader(PodSpec(), Metadata(), NO_MARKS, "default")
+    plain = reader(PodSpec(), Metadata(), NO_OPTIONS, "default")
     return Properties((plain.rule,))
 
 
 async def _begin(
-    office: _Office,
-    following: Watchers,
+    queue_host: _Office,
+    watchers: Watchers,
     reader: PodReader,
     stored: Snapshot,
     before: StoredSystem | None,
 ) -> Controller:
     """Recover, and put the parts together. `before` is the system as it is stored."""
-    candidate, world = office.candidate, following.world
+    candidate, model = queue_host.candidate, watchers.model
     client, store, options = candidate.client, candidate.store, candidate.options
-    config, fence = options.config, office.holding.lease.fence
+    config, fence = options.config, queue_host.holding.lease.fence
     recovered = await recover(
         store,
         stored,
         before,
         fence,
         config,
-        world,
+        model,
         reader,
         now=int(time.time()),
         clock=time.monotonic(),
         settings=options.settings,
     )
-    desk = recovered.desk
-    desk.anywhere = _anywhere(reader)
-    hands = Executor(client, office.may_write)
+    shared = recovered.shared
+    shared.anywhere = _anywhere(reader)
+    executor = Executor(client, queue_host.may_write)
     reports = report_to(
         client,
         options.identity,
-        following.pods.objects.get,
-        idle=hands.is_idle,
-        may_write=office.may_write,
+        watchers.pods.objects.get,
+        idle=executor.is_idle,
+        may_write=queue_host.may_write,
     )
-    carrying = Reconciler(desk, hands.is_binding, hands.revoke)
-    seating = SeatAssigner(desk, reader)
-    queueing = GroupSubmitter(desk, reader)
-    grounds = NodeSync(desk, carrying, hands, reader)
-    desk.before_telling = grounds.tell_of_reading
+    reconciler = Reconciler(shared, executor.is_binding, executor.revoke)
+    seats = SeatAssigner(shared, reader)
+    submitter = GroupSubmitter(shared, reader)
+    node_sync = NodeSync(shared, reconciler, executor, reader)
+    shared.before_telling = node_sync.tell_of_reading
     controller = Controller(
-        desk=desk,
-        following=following,
-        grounds=grounds,
-        seating=seating,
-        queueing=queueing,
-        carrying=carrying,
-        finishing=DecisionApplier(desk, seating, queueing),
-        hands=hands,
-        telling=Reporter(desk, reports),
+        shared=shared,
+        watchers=watchers,
+        node_sync=node_sync,
+        seats=seats,
+        submitter=submitter,
+        reconciler=reconciler,
+        decisions=DecisionApplier(shared, seats, submitter),
+        executor=executor,
+        reporter=Reporter(shared, reports),
         store=store,
         config=config,
         fence=fence,
-        wake=following.wake,
-        petitions=options.petitions or Mailbox(),
+        wake=watchers.wake,
+        mailbox=options.mailbox or Mailbox(),
     )
-    hands.hold_back = world.others.is_changed
-    hands.bound, hands.failed = controller.bound, controller.failed
-    controller.telling.recover(recovered.ended)
+    executor.hold_back = model.foreign.is_changed
+    executor.bound, executor.failed = controller.bound, controller.failed
+    controller.reporter.recover(recovered.ended)
     _log.info("leading: %d jobs resumed, %d taken over", recovered.resumed, recovered.adopted)
     return controller

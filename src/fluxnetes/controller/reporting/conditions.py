@@ -70,13 +70,13 @@ class ConditionWriter:
     def __init__(
         self,
         client: KubeClient,
-        courtesy: WriteThrottle,
+        throttle: WriteThrottle,
         find: Callable[[Key], Pod | None],
         measure: ConditionLimits | None = None,
         patience: RetryTiming | None = None,
     ) -> None:
         self._client = client
-        self._courtesy = courtesy
+        self._courtesy = throttle
         self._find = find
         self._measure = measure or ConditionLimits()
         self._patience = patience or RetryTiming()

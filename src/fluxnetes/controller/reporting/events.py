@@ -103,13 +103,13 @@ class EventRecorder:
     def __init__(
         self,
         client: KubeClient,
-        courtesy: WriteThrottle,
+        throttle: WriteThrottle,
         instance: str,
         limits: EventLimits | None = None,
         patience: RetryTiming | None = None,
     ) -> None:
         self._client = client
-        self._courtesy = courtesy
+        self._courtesy = throttle
         self._instance = instance[:128]
         self._limits = limits or EventLimits()
         self._patience = patience or RetryTiming()

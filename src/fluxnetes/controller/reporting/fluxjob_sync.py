@@ -89,7 +89,7 @@ class FluxJobSync:
     def __init__(
         self,
         client: KubeClient,
-        courtesy: WriteThrottle,
+        throttle: WriteThrottle,
         *,
         keep: float = KEEP,
         pace: FluxJobSyncTiming | None = None,
@@ -97,7 +97,7 @@ class FluxJobSync:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._client, self._filing = client, FluxJobWriter(client)
-        self._courtesy = courtesy
+        self._courtesy = throttle
         self._keep, self._clock = keep, clock
         self._pace = pace or FluxJobSyncTiming()
         self._patience = patience or RetryTiming()
@@ -177,23 +177,23 @@ class FluxJobSync:
             tasks.create_task(self._work(self._forecasts, 1 / self._pace.forecasts_a_second))
             tasks.create_task(self._sweep())
 
-    async def _work(self, agenda: DelayQueue[str], pause: float = 0.0) -> None:
+    async def _work(self, delays: DelayQueue[str], pause: float = 0.0) -> None:
         backoff = Backoff("writing FluxJobs", self._patience)
         while True:
-            key = await agenda.next()
+            key = await delays.next()
             if pause:  # there is always something newer to say, so nothing gets stale
                 await self._courtesy.turn(time.monotonic())
             try:
                 has_written = await self._level(key)
             except TemporaryError as error:
-                agenda.add(key)
+                delays.add(key)
                 await backoff.pause(str(error))
             except (Conflict, NotFound):  # not the object that we knew, or no namespace for it
                 self._there.pop(key, None)
-                agenda.add(key, self._pace.restore)
+                delays.add(key, self._pace.restore)
             except KubeError as error:
                 _log.warning("the record of %s is not written: %s", key, error)
-                agenda.add(key, self._pace.refused)
+                delays.add(key, self._pace.refused)
             else:
                 backoff.over()
                 await asyncio.sleep(pause if has_written else 0)

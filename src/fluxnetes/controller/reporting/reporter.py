@@ -54,7 +54,7 @@ _BAD_ENDS = (JobState.FAILED, JobState.TIMED_OUT, JobState.REJECTED)
 class Reporter:
     """Turns what happens into events, conditions and FluxJobs."""
 
-    desk: ControllerState
+    shared: ControllerState
     reports: Reports
     _waiting: dict[GroupKey, float] = field(default_factory=dict)
     """Groups that wait, and since when; those that were looked at last come last."""
@@ -98,12 +98,12 @@ class Reporter:
     def note(self, group: WorkloadGroup) -> None:
         """A group is queued; say what of it is left out."""
         for member in list(group.pods.values())[:1]:
-            marks = member.marks if member.marks is not None else group.marks
-            for note in notes(member.pod.spec, marks):
+            options = member.options if member.options is not None else group.options
+            for note in notes(member.pod.spec, options):
                 self.reports.events.tell(about(PODS, member.pod), "NotHonoured", note)
         for uid, workload in group.workloads.items():
             adapter = ADAPTERS[group.kinds[uid]]
-            for note in notes(group.template(uid).spec, group.marks):
+            for note in notes(group.template(uid).spec, group.options):
                 self.reports.events.tell(about(adapter.resource, workload), "NotHonoured", note)
 
     def take(self, changes: Changes) -> None:
@@ -113,18 +113,18 @@ class Reporter:
         # It may have been given other nodes in the same breath.
         back = {m.job: m.reason for m in moves if m.before in HOLDING and m.after in WAITING}
         for id, job in changes.jobs.items():
-            group = self.desk.group_of_job(job)
+            group = self.shared.group_of_job(job)
             if group is None:
                 continue
             if id in arrived:
                 self.note(group)
             if job.state in WAITING:
-                self._waiting.setdefault(group.key, self.desk.clock)
+                self._waiting.setdefault(group.key, self.shared.clock)
             else:
                 self._waiting.pop(group.key, None)
                 self._told.discard(group.key)
                 self.reports.conditions.forget(group.reference)
-            known = self.desk.parts.get(id)
+            known = self.shared.parts.get(id)
             if job.state not in WAITING or job.restarts:
                 # What waits for the first time is told of within a second, with its place and why.
                 self._record(group, job, known[1] if known is not None else None)
@@ -143,10 +143,10 @@ class Reporter:
         """
         for group, job in ended:
             self._record(group, job, None)
-        for group, part in self.desk.parts.values():
-            job = self.desk.job(part)
+        for group, part in self.shared.parts.values():
+            job = self.shared.job(part)
             if job.state in WAITING:
-                self._waiting[group.key] = self.desk.clock
+                self._waiting[group.key] = self.shared.clock
             self._record(group, job, part)
         self.reports.records.settle()
 
@@ -159,7 +159,7 @@ class Reporter:
             if time.perf_counter() - began > _LONGEST_LOOK:
                 return
             since = self._waiting.pop(key)
-            group = self.desk.world.groups.get(key)
+            group = self.shared.model.groups.get(key)
             part = group.waiting if group is not None else None
             if group is None or part is None:
                 continue
@@ -167,8 +167,8 @@ class Reporter:
             self._explain(group, part)
 
     def _explain(self, group: WorkloadGroup, part: GroupPart) -> None:
-        told = self.desk.scheduler.explain(part.job, self.desk.now)
-        job = self.desk.job(part)
+        told = self.shared.scheduler.explain(part.job, self.shared.now)
+        job = self.shared.job(part)
         place = None if told.place is None else told.place + 1
         eta = told.until if job.plan is not None else None
         reason = words = self._with_names(in_users_units(told.reason))
@@ -187,7 +187,7 @@ class Reporter:
         """Users know other jobs by what they called them."""
 
         def name(found: re.Match[str]) -> str:
-            job = self.desk.scheduler.jobs.get(int(found[1]))
+            job = self.shared.scheduler.jobs.get(int(found[1]))
             if job is None or not job.submission.workload:
                 return found[0]
             kind = job.submission.workload.partition("/")[0].lower()

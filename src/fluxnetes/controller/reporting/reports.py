@@ -35,7 +35,7 @@ class Reports:
     events: EventRecorder
     conditions: ConditionWriter
     records: FluxJobSync
-    courtesy: WriteThrottle
+    throttle: WriteThrottle
 
     async def run(self) -> None:
         """Write what is told, until cancelled."""
@@ -49,7 +49,7 @@ class Reports:
 
         Conditions are left out: whoever comes next says why pods wait.
         """
-        self.courtesy.in_haste = True
+        self.throttle.in_haste = True
         try:
             async with asyncio.timeout(seconds):
                 await self.events.drained()
@@ -75,10 +75,10 @@ def report_to(
     `find` is a pod by its key as the informer knows it, `idle` whether no binds are on their way,
     `may_write` whether we are sure to lead.
     """
-    courtesy = WriteThrottle(idle, may_write)
+    throttle = WriteThrottle(idle, may_write)
     return Reports(
-        EventRecorder(client, courtesy, instance),
-        ConditionWriter(client, courtesy, find),
-        FluxJobSync(client, courtesy, keep=keep),
-        courtesy,
+        EventRecorder(client, throttle, instance),
+        ConditionWriter(client, throttle, find),
+        FluxJobSync(client, throttle, keep=keep),
+        throttle,
     )

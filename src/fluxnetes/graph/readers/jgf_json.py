@@ -82,7 +82,7 @@ _T = TypeVar("_T", JgfNode, JgfEdge)
 
 def decode_chunks(raw: msgspec.Raw, type: type[_T]) -> Iterator[list[_T]]:
     """The nodes or the edges of a document, a few thousand at a time."""
-    what = type.__name__.lower()
+    what = "node" if type is JgfNode else "edge"
     try:
         raws = msgspec.json.decode(raw, type=list[msgspec.Raw])
     except _DECODE_ERRORS as error:

@@ -55,11 +55,11 @@ class GangMatcher:
             self._again.note(gang, seated)
         return seated
 
-    def _look(self, gang: Gang, benches: FreeTable) -> CachedPlacement | str:
-        seater = GangPlacer(self._engine.tree, benches)
-        seating = seater.seat(gang, self._rows_allowed)
+    def _look(self, gang: Gang, free_table: FreeTable) -> CachedPlacement | str:
+        placer = GangPlacer(self._engine.tree, free_table)
+        seating = placer.seat(gang, self._rows_allowed)
         if seating is None:
-            return seater.why
+            return placer.why
         held = self._engine.hold_adopted(seating.selection)
         assert held is not None  # noqa: S101 - every pod takes something
         return CachedPlacement(tuple(seating.seats), held)
@@ -68,24 +68,24 @@ class GangMatcher:
         """What nodes have free now, from the last time that somebody asked if possible."""
         ledger = self._engine.ledger
         if self._benches is not None:
-            clock, benches = self._benches
+            clock, free_table = self._benches
             changed = ledger.changed_since(clock)
-            if changed is not None and (not len(changed) or benches.follow(changed)):
-                self._benches = (ledger.clock, benches)
-                return benches
-        benches = FreeTable(self._engine.tree, self.table(), view)
-        self._benches = (ledger.clock, benches)
-        return benches
+            if changed is not None and (not len(changed) or free_table.follow(changed)):
+                self._benches = (ledger.clock, free_table)
+                return free_table
+        free_table = FreeTable(self._engine.tree, self.table(), view)
+        self._benches = (ledger.clock, free_table)
+        return free_table
 
     # -- how much ------------------------------------------------------------------------------
 
     def count(self, shape: Shape, view: LedgerView) -> int:
         """How many pods of a shape there is room for in a view."""
-        benches = FreeTable(self._engine.tree, self.table(), view)
-        usable = benches.usable
+        free_table = FreeTable(self._engine.tree, self.table(), view)
+        usable = free_table.usable
         if shape.constraint is not None:
             usable = usable & self._rows_allowed(shape.constraint)
-        return int(benches.room_for(shape)[usable].sum())
+        return int(free_table.room_for(shape)[usable].sum())
 
     def loose_pools(self, type: str) -> list[int]:
         """The sizes of the pools of a type that no node owns, of those that can be reached."""

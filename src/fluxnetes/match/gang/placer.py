@@ -40,10 +40,10 @@ class GangPlacement:
 class GangPlacer:
     """One attempt to seat a gang."""
 
-    def __init__(self, tree: Topology, benches: FreeTable) -> None:
+    def __init__(self, tree: Topology, free_table: FreeTable) -> None:
         self._tree = tree
-        self._table = benches.table
-        self._benches = benches
+        self._table = free_table.table
+        self._benches = free_table
         self._left: dict[str, Ints] = {}
         """What is left of the types of which the gang's earlier shapes took something."""
         self._positions: list[Ints] = []

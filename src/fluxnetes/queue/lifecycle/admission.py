@@ -21,10 +21,14 @@ class Admission:
     """Takes jobs in."""
 
     def __init__(
-        self, core: QueueCore, life: Transitions, gate: EligibilityGate, windows: WindowHandlers
+        self,
+        core: QueueCore,
+        transitions: Transitions,
+        gate: EligibilityGate,
+        windows: WindowHandlers,
     ) -> None:
         self._core = core
-        self._life = life
+        self._life = transitions
         self._gate = gate
         self._windows = windows
         self._judged: dict[PlanRequest, str] = {}

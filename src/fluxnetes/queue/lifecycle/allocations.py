@@ -29,7 +29,7 @@ class AllocationEdits:
         after = planning.amounts(planning.reduce(job.id, allocation.placement))
         core.records.amounts[job.id] = after
         self._account(job, before, after, now)
-        core.room.resize(job.id, self._ask_now(job, after), after)
+        core.capacity.resize(job.id, self._ask_now(job, after), after)
         note = note or f"holds {_words(after)} after {_words(before)}"
         core.records.tell(JobEvent(job.id, now, "resized", reason=note))
 
@@ -48,16 +48,16 @@ class AllocationEdits:
     def _ask_now(self, job: QueueJob, held: Mapping[str, int]) -> PlanRequest:
         """What a job is counted as now: the units it has left."""
         core = self._core
-        ask = core.room.holders[job.id].ask
+        ask = core.capacity.holders[job.id].ask
         if ask.unit is None:
             return ask
         units, exact = units_held(core, ask, held)
         if job.size:
             job.size = units
-        if not exact and not core.room.by_rows:
+        if not exact and not core.capacity.by_rows:
             # Not a whole number of equal units: whoever counts is wrong from here on.
             core.unsettled = core.unsettled or "a group shrank by a part of a unit"
-            core.room.mistaken = True
+            core.capacity.mistaken = True
         return replace(ask.sized(units), elastic=None)
 
 

@@ -23,13 +23,13 @@ class JobAlterations:
     def __init__(
         self,
         core: QueueCore,
-        life: Transitions,
+        transitions: Transitions,
         gate: EligibilityGate,
         promises: PromiseKeeper,
         admission: Admission,
     ) -> None:
         self._core = core
-        self._life = life
+        self._life = transitions
         self._gate = gate
         self._promises = promises
         self._admission = admission
@@ -147,7 +147,7 @@ class JobAlterations:
         refused = core.budgets.stops(job, amounts, more, now) if more > 0 else ""
         if refused:
             raise QueueRefused(f"job {job.id}: more time is too much for {refused}")
-        if not core.room.prolong_if_free(job.id, deadline):
+        if not core.capacity.prolong_if_free(job.id, deadline):
             raise QueueRefused(f"job {job.id}: more time would break promises made to others")
         core.commit(job, amounts, more, now)
         if job.deadline is None or deadline < job.deadline:

@@ -23,9 +23,9 @@ from fluxnetes.queue.plan.requests import PlanRequest
 class ElasticGrowth:
     """Lets groups grow."""
 
-    def __init__(self, core: QueueCore, holdings: AllocationEdits) -> None:
+    def __init__(self, core: QueueCore, allocation_edits: AllocationEdits) -> None:
         self._core = core
-        self._holdings = holdings
+        self._holdings = allocation_edits
 
     def grow(self, job: QueueJob, now: int) -> int:
         """Add as many units as there is room for; returns how many."""
@@ -39,8 +39,8 @@ class ElasticGrowth:
         if most < 1 or left < 1:
             return 0
         more = _units_alone(ask, replace(ask.elastic, min=1, max=most))
-        added = core.room.largest_now(more, left, self._allowed(job, more, most, left, now))
-        found = core.room.find_now(more.sized(added), left) if added else None
+        added = core.capacity.largest_now(more, left, self._allowed(job, more, most, left, now))
+        found = core.capacity.find_now(more.sized(added), left) if added else None
         if found is None:
             return 0
         self._add(job, held + added, found, now)

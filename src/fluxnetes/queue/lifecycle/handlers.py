@@ -59,23 +59,23 @@ class EventHandlers:
     def __init__(
         self,
         core: QueueCore,
-        life: Transitions,
+        transitions: Transitions,
         gate: EligibilityGate,
         promises: PromiseKeeper,
         windows: WindowHandlers,
     ) -> None:
         self._core = core
-        self._life = life
+        self._life = transitions
         self.gate = gate
         self._promises = promises
         self._windows = windows
-        holdings = AllocationEdits(core)
-        self._elastic = ElasticGrowth(core, holdings)
-        self._tasks = TaskHandlers(core, holdings)
-        self._reseating = TaskReseating(core, self._tasks, holdings)
-        self.admission = Admission(core, life, gate, windows)
-        alterations = JobAlterations(core, life, gate, promises, self.admission)
-        nodes = NodeHandlers(core, life, self.admission, self._tasks)
+        allocation_edits = AllocationEdits(core)
+        self._elastic = ElasticGrowth(core, allocation_edits)
+        self._tasks = TaskHandlers(core, allocation_edits)
+        self._reseating = TaskReseating(core, self._tasks, allocation_edits)
+        self.admission = Admission(core, transitions, gate, windows)
+        alterations = JobAlterations(core, transitions, gate, promises, self.admission)
+        nodes = NodeHandlers(core, transitions, self.admission, self._tasks)
         self._handlers: dict[type, Callable[[Any, int], None]] = {
             Submit: lambda e, now: self.admission.submit(e.submission, now),
             Gathered: lambda e, now: self.admission.gathered(e.job, e.request, now),
@@ -248,5 +248,5 @@ class EventHandlers:
             core.freed = True
             return
         for job in list(core.lines[event.queue]):
-            if job.id in core.room.bookings:
+            if job.id in core.capacity.bookings:
                 self._promises.drop(job, now, f"queue {event.queue} is stopped")

@@ -32,10 +32,10 @@ class NodeHandlers:
     """Takes in what happens to nodes."""
 
     def __init__(
-        self, core: QueueCore, life: Transitions, admission: Admission, tasks: TaskHandlers
+        self, core: QueueCore, transitions: Transitions, admission: Admission, tasks: TaskHandlers
     ) -> None:
         self._core = core
-        self._life = life
+        self._life = transitions
         self._admission = admission
         self._tasks = tasks
         self._version = -1

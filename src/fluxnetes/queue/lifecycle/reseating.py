@@ -31,10 +31,12 @@ _NAMED = 5
 class TaskReseating:
     """Moves tasks."""
 
-    def __init__(self, core: QueueCore, tasks: TaskHandlers, holdings: AllocationEdits) -> None:
+    def __init__(
+        self, core: QueueCore, tasks: TaskHandlers, allocation_edits: AllocationEdits
+    ) -> None:
         self._core = core
         self._tasks = tasks
-        self._holdings = holdings
+        self._holdings = allocation_edits
 
     def reseat(self, job: QueueJob, tasks: Iterable[int], now: int) -> None:
         """Give tasks other places, all of them; or raise Refused, and nothing has changed."""
@@ -78,17 +80,17 @@ class TaskReseating:
     ) -> Candidate:
         """Where the tasks fit once they have left the places that they have."""
         core, ask = self._core, self._ask(before, moved)
-        holder = core.room.holders[job.id]
+        holder = core.capacity.holders[job.id]
         staying = core.planning.amounts(core.planning.reduce(job.id, left))
         counted = holder.ask.unit is not None
         less = holder.ask.sized(holder.ask.count - len(moved)) if counted else holder.ask
-        core.room.resize(job.id, less, staying)
-        found = core.room.find_now(ask, self._duration(job, now))
+        core.capacity.resize(job.id, less, staying)
+        found = core.capacity.find_now(ask, self._duration(job, now))
         if found is not None:
             return found
         reason = core.planning.why_not_now(ask.request) or "what is free is promised to others"
         core.planning.reduce(job.id, before.placement)
-        core.room.resize(job.id, holder.ask, core.records.amounts[job.id])
+        core.capacity.resize(job.id, holder.ask, core.records.amounts[job.id])
         raise QueueRefused(f"job {job.id}: there is no other place for its tasks: {reason}")
 
     def _ask(self, allocation: Allocation, moved: Sequence[int]) -> PlanRequest:

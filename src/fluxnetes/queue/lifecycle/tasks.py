@@ -29,9 +29,9 @@ Bools = NDArray[np.bool_]
 class TaskHandlers:
     """Lets tasks end, and knows what each of them has."""
 
-    def __init__(self, core: QueueCore, holdings: AllocationEdits) -> None:
+    def __init__(self, core: QueueCore, allocation_edits: AllocationEdits) -> None:
         self._core = core
-        self._holdings = holdings
+        self._holdings = allocation_edits
 
     def nodes(self, allocation: Allocation) -> tuple[int, ...]:
         """The node of each task, as a row of the graph."""

@@ -63,7 +63,7 @@ class Transitions:
         core.astray = True
         core.unsettled = core.unsettled or f"job {job.id} was found running"
         until = core.until(job, start)
-        core.room.remember(job.id, ask, until)
+        core.capacity.remember(job.id, ask, until)
         amounts = core.planning.amounts(found)
         self._give(job, ask, found, amounts, (start, until), now)
         job.eligible = job.running = start
@@ -130,7 +130,7 @@ class Transitions:
         core.lines[job.queue].discard(job.id)
         core.parked.pop(job.id, None)
         core.preempting.pop(job.id, None)
-        if core.room.unbook(job.id) is not None:
+        if core.capacity.unbook(job.id) is not None:
             core.gained = core.freed = True
         core.set_plan(job, None)
 
@@ -144,7 +144,7 @@ class Transitions:
         self._stop_waiting(job)
         until = core.until(job, now)
         amounts = core.planning.amounts(found)
-        core.room.enter(job.id, ask, until, amounts)
+        core.capacity.enter(job.id, ask, until, amounts)
         self._give(job, ask, found, amounts, (now, until), now)
         self._move(job, JobState.ALLOCATED, now, reason)
         self.settled(job, now)
@@ -209,7 +209,7 @@ class Transitions:
     def expect(self, job: QueueJob, until: int) -> None:
         """The planner counts on a job to be gone by then."""
         job.expected = until
-        self._core.room.prolong(job.id, until)
+        self._core.capacity.prolong(job.id, until)
         self._core.records.touch(job)
 
     def allocated_to_pending(self, job: QueueJob, now: int, reason: str) -> None:
@@ -247,7 +247,7 @@ class Transitions:
         """Give back all that a job holds."""
         core = self._core
         core.planning.free(job.id)
-        core.gained |= core.room.leave(job.id)
+        core.gained |= core.capacity.leave(job.id)
         core.freed = True
         amounts = core.records.amounts.pop(job.id)
         del core.records.holding[job.id]

@@ -19,13 +19,13 @@ from fluxnetes.queue.states import HOLDING, WAITING, JobState
 class EligibilityGate:
     """Parks jobs, and lets them into the line of their queue."""
 
-    def __init__(self, core: QueueCore, life: Transitions) -> None:
+    def __init__(self, core: QueueCore, transitions: Transitions) -> None:
         self._core = core
-        self._life = life
+        self._life = transitions
         self._begins: list[tuple[int, int]] = []
         """Begin times of parked jobs, as a heap."""
-        life.became_eligible = self.arrive
-        life.settled = self.settle
+        transitions.became_eligible = self.arrive
+        transitions.settled = self.settle
 
     # -- parking -------------------------------------------------------------------------------
 

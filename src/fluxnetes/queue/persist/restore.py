@@ -83,8 +83,8 @@ def _enter(
     if ask.unit is not None:
         units, exact = units_held(core, ask, amounts)
         ask = ask.sized(units)
-        core.room.mistaken |= not exact
-    core.room.remember(job.id, ask, until)
+        core.capacity.mistaken |= not exact
+    core.capacity.remember(job.id, ask, until)
     core.records.holding[job.id] = job
     core.records.amounts[job.id] = amounts
     core.allocations[job.id] = allocation
@@ -100,4 +100,4 @@ def _line_up(core: QueueCore, handlers: EventHandlers, job: QueueJob, now: int) 
         ask = core.records.asks[job.id]
         until = core.until(job, plan.start)
         # The room is laid out anew before anything else is decided, and books this in earnest.
-        core.room.bookings[job.id] = Booking(ask, plan.start, until, (), None)
+        core.capacity.bookings[job.id] = Booking(ask, plan.start, until, (), None)

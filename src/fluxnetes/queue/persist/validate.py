@@ -67,7 +67,7 @@ def _check_job(core: QueueCore, job: QueueJob) -> None:
     _need(not (in_line and id in core.parked), f"job {id} is in line and parked")
     _need(job.plan is None or in_line, f"job {id} has a plan but is not in line")
     _need((job.end is not None) == (job.state in ENDED), f"job {id}: end of a {job.state.value}")
-    booking = core.room.bookings.get(id)
+    booking = core.capacity.bookings.get(id)
     promised = booking is not None and not booking.claim
     _need(promised == (job.plan is not None), f"job {id}: plan {job.plan}, booking {booking}")
     if booking is not None and job.plan is not None:
@@ -81,7 +81,7 @@ def _check_agreement(core: QueueCore) -> None:
     holding = set(core.records.holding)
     for what, ids in (
         ("the matcher", set(core.planning.matcher.jobs)),
-        ("the room", set(core.room.holders)),
+        ("the room", set(core.capacity.holders)),
         ("the allocations", set(core.allocations)),
         ("the amounts", set(core.records.amounts)),
     ):
@@ -104,8 +104,8 @@ def _excess(core: QueueCore) -> dict[int, int]:
 
 
 def _check_room(core: QueueCore) -> None:
-    if not core.room.by_rows and not core.unsettled and not core.crowded:
-        _need(not core.room.is_overdrawn(), "more is promised than there is")
+    if not core.capacity.by_rows and not core.unsettled and not core.crowded:
+        _need(not core.capacity.is_overdrawn(), "more is promised than there is")
 
 
 def _check_limits(core: QueueCore) -> None:

@@ -50,28 +50,28 @@ class PlanBuilder:
         core = self._core
         if self._detour and self._is_countable():
             core.unsettled = core.unsettled or "units can be counted again"
-        if core.room.mistaken and not self._never_count:
+        if core.capacity.mistaken and not self._never_count:
             self._never_count = True
             core.unsettled = core.unsettled or "counting was not enough"
         reason = "; ".join(filter(None, (core.unsettled, core.crowded)))
         is_new, core.unsettled, core.crowded = bool(core.unsettled), "", ""
-        if is_new or (reason and not core.room.by_rows and not self._is_countable()):
+        if is_new or (reason and not core.capacity.by_rows and not self._is_countable()):
             self.lay(now, reason)
-        elif reason and not core.room.follow():
+        elif reason and not core.capacity.follow():
             self._promises.keep_all(now, reason)
 
     def lay(self, now: int, reason: str, *, by_rows: bool = False) -> None:
         core = self._core
         taken = self._promises.take_all()
-        old = core.room
+        old = core.capacity
         old.dissolve()
-        room = core.room = make_room(core.planning, self._columns(by_rows), now)
-        room.enter_all(
+        capacity = core.capacity = make_room(core.planning, self._columns(by_rows), now)
+        capacity.enter_all(
             (id, self._ask_of(holder), holder.until, core.records.amounts[id])
             for id, holder in old.holders.items()
         )
         for number, window in enumerate(core.windows.values()):
-            self._block(room, window, _BLOCK_KEYS - number)
+            self._block(capacity, window, _BLOCK_KEYS - number)
         self._promises.put_back(taken, now, reason)
         core.freed = core.gained = True
 
@@ -98,21 +98,21 @@ class PlanBuilder:
             return False
         if engine.ledger.tags[~engine.reachable()].any():
             return False
-        core.astray = core.astray and any(map(self._is_astray, core.room.holders))
+        core.astray = core.astray and any(map(self._is_astray, core.capacity.holders))
         return not core.astray
 
     def _is_astray(self, job: int) -> bool:
         core = self._core
-        unit = core.room.holders[job].ask.unit
+        unit = core.capacity.holders[job].ask.unit
         constraint = constraint_of(unit) if unit is not None else None
         if constraint is None:
             return False
         nodes = core.planning.nodes.of(core.allocations[job].placement)
         return not core.planning.engine.allowed(constraint)[nodes].all()
 
-    def _block(self, room: CapacityPlan, window: NodeWindow, key: int) -> None:
+    def _block(self, capacity: CapacityPlan, window: NodeWindow, key: int) -> None:
         planning = self._core.planning
         nodes = planning.nodes.named(window.nodes)
         if len(nodes):
             found = planning.nodes.whole(np.asarray(nodes))
-            room.block(WindowHold(key, window.name, window.start, window.end, found))
+            capacity.block(WindowHold(key, window.name, window.start, window.end, found))

@@ -21,9 +21,9 @@ _PRUNED = 64
 class Preemption:
     """Finds whom to send away, and sends them."""
 
-    def __init__(self, core: QueueCore, life: Transitions) -> None:
+    def __init__(self, core: QueueCore, transitions: Transitions) -> None:
         self._core = core
-        self._life = life
+        self._life = transitions
 
     def make_room(self, job: QueueJob, now: int) -> bool:
         """Send away as few and as young as needed; False: nobody, for it would not help."""
@@ -72,7 +72,7 @@ class Preemption:
     def _whom_to_send(self, job: QueueJob, candidates: list[QueueJob], now: int) -> list[QueueJob]:
         """As few as make the job start sooner than it would without."""
         core = self._core
-        kept = core.room.unbook(job.id)
+        kept = core.capacity.unbook(job.id)
         try:
             victims = self._fewest(job, candidates, now)
             if victims and self._starts_by(job, self._gone(victims, now), now):
@@ -80,12 +80,12 @@ class Preemption:
             return victims
         finally:
             if kept is not None:
-                core.room.rebook(job.id, kept)
+                core.capacity.rebook(job.id, kept)
 
     def _starts_by(self, job: QueueJob, time: int, now: int) -> bool:
         """Whether a job can start by then even if nobody is sent away."""
         core = self._core
-        spot = core.room.earliest(core.records.asks[job.id], core.duration(job), now, time + 1)
+        spot = core.capacity.earliest(core.records.asks[job.id], core.duration(job), now, time + 1)
         return spot is not None and spot.start <= time
 
     def _gone(self, victims: list[QueueJob], now: int) -> int:
@@ -115,7 +115,7 @@ class Preemption:
         core = self._core
         ask, duration = core.records.asks[job.id], core.duration(job)
         ids = [other.id for other in without]
-        return core.room.fits_without(ask, self._gone(without, now), duration, ids)
+        return core.capacity.fits_without(ask, self._gone(without, now), duration, ids)
 
     def _send_away(self, victim: QueueJob, job: QueueJob, now: int) -> None:
         reason = f"preempted by job {job.id} of a higher class"

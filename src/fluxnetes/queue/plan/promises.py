@@ -45,22 +45,22 @@ class PromiseKeeper:
     def due(self, now: int) -> list[QueueJob]:
         """The jobs whose planned start has come, the earliest first."""
         jobs = self._core.records.jobs
-        bookings = self._core.room.bookings
+        bookings = self._core.capacity.bookings
         due = [jobs[id] for id, b in bookings.items() if b.start <= now and not b.claim]
         return sorted(due, key=lambda job: (bookings[job.id].start, self._core.rank(job)))
 
     def is_due(self, now: int) -> bool:
         """Whether some planned start has come."""
-        return any(b.start <= now and not b.claim for b in self._core.room.bookings.values())
+        return any(b.start <= now and not b.claim for b in self._core.capacity.bookings.values())
 
     def next_due(self) -> int | None:
-        bookings = self._core.room.bookings.values()
+        bookings = self._core.capacity.bookings.values()
         return min((b.start for b in bookings if not b.claim), default=None)
 
     def claims(self, queue: str) -> bool:
         """Whether some job of a queue has a claim."""
-        room, jobs = self._core.room, self._core.records.jobs
-        return any(b.claim and jobs[id].queue == queue for id, b in room.bookings.items())
+        capacity, jobs = self._core.capacity, self._core.records.jobs
+        return any(b.claim and jobs[id].queue == queue for id, b in capacity.bookings.items())
 
     # -- giving --------------------------------------------------------------------------------
 
@@ -70,16 +70,16 @@ class PromiseKeeper:
         ask, duration = core.records.asks[job.id], core.duration(job)
         if (ask, duration) in self._hopeless:
             return False
-        spot = core.room.earliest(ask, duration, now)
+        spot = core.capacity.earliest(ask, duration, now)
         if spot is not None:
-            core.room.book(job.id, ask, spot, duration)
+            core.capacity.book(job.id, ask, spot, duration)
             self._last = max(self._last, core.rank(job))
             self._plan(job, PlannedStart(spot.start, core.records.step), now)
             return True
-        if ask.window is None and core.room.has_endless() and not self.claims(job.queue):
+        if ask.window is None and core.capacity.has_endless() and not self.claims(job.queue):
             self._last = max(self._last, core.rank(job))
-            return core.room.claim(job.id, ask, duration)
-        if ask.window is None and not core.room.has_endless():
+            return core.capacity.claim(job.id, ask, duration)
+        if ask.window is None and not core.capacity.has_endless():
             self._hopeless.add((ask, duration))
         return False
 
@@ -98,7 +98,7 @@ class PromiseKeeper:
     def drop(self, job: QueueJob, now: int, reason: str) -> None:
         """A job is promised nothing any more."""
         core = self._core
-        if core.room.unbook(job.id) is not None:
+        if core.capacity.unbook(job.id) is not None:
             core.gained = core.freed = True
         if job.plan is not None:
             core.set_plan(job, None)
@@ -114,9 +114,9 @@ class PromiseKeeper:
         """
         core = self._core
         rank = core.rank(job)
-        if not core.room.bookings or (rank >= self._last and not core.order.changing):
+        if not core.capacity.bookings or (rank >= self._last and not core.order.changing):
             return []
-        others = [core.records.jobs[id] for id in core.room.bookings]
+        others = [core.records.jobs[id] for id in core.capacity.bookings]
         self._last = max((r for r in map(core.rank, others) if r > rank), default=rank)
         return [(other, self._unbook(other)) for other in others if self._yields(other, job)]
 
@@ -128,7 +128,7 @@ class PromiseKeeper:
         return newly and before
 
     def _unbook(self, job: QueueJob) -> Booking:
-        booking = self._core.room.unbook(job.id)
+        booking = self._core.capacity.unbook(job.id)
         assert booking is not None  # noqa: S101 - found among the bookings
         return booking
 
@@ -138,15 +138,15 @@ class PromiseKeeper:
         # Claims come last: who has one was promised nothing.
         taken.sort(key=lambda pair: (pair[1].claim, pair[1].start, core.rank(pair[0])))
         # First those whose very places are still good: they do not get in each other's way.
-        for job, booking in [pair for pair in taken if not core.room.keep(pair[0].id, pair[1])]:
+        for job, booking in [pair for pair in taken if not core.capacity.keep(pair[0].id, pair[1])]:
             duration = core.duration(job)
             if booking.claim:
                 self.give(job, now)
                 continue
-            spot = core.room.fits_at(booking.ask, max(booking.start, now), duration)
+            spot = core.capacity.fits_at(booking.ask, max(booking.start, now), duration)
             behind = self._held_back(job) if spot is None else []
             if spot is None:
-                spot = core.room.earliest(booking.ask, duration, now)
+                spot = core.capacity.earliest(booking.ask, duration, now)
             self._settle_for(job, spot, duration, now, reason)
             self.put_back(behind, now, reason)
 
@@ -158,7 +158,7 @@ class PromiseKeeper:
         core = self._core
         if not core.preempting.get(job.id):
             return []
-        others = [core.records.jobs[id] for id in core.room.bookings]
+        others = [core.records.jobs[id] for id in core.capacity.bookings]
         return [(o, self._unbook(o)) for o in others if core.rank(o) > core.rank(job)]
 
     def _settle_for(
@@ -169,7 +169,7 @@ class PromiseKeeper:
             self.drop(job, now, reason)
             core.freed = core.gained = True
             return
-        core.room.book(job.id, core.records.asks[job.id], spot, duration)
+        core.capacity.book(job.id, core.records.asks[job.id], spot, duration)
         self._last = max(self._last, core.rank(job))
         assert job.plan is not None  # noqa: S101 - whoever had a booking that is no claim has one
         later = spot.start > job.plan.start
@@ -186,7 +186,7 @@ class PromiseKeeper:
     def take_all(self) -> list[tuple[QueueJob, Booking]]:
         """Take back all promises; they must be put back."""
         jobs = self._core.records.jobs
-        return [(jobs[id], self._unbook(jobs[id])) for id in list(self._core.room.bookings)]
+        return [(jobs[id], self._unbook(jobs[id])) for id in list(self._core.capacity.bookings)]
 
     # -- earlier -------------------------------------------------------------------------------
 
@@ -202,8 +202,8 @@ class PromiseKeeper:
         core = self._core
         stay = set() if all else self._yielding()
         core.gained |= bool(stay)
-        for _ in range(_PASSES_BY_ROWS if core.room.by_rows else _PASSES):
-            planned = [core.records.jobs[id] for id in core.room.bookings if id not in stay]
+        for _ in range(_PASSES_BY_ROWS if core.capacity.by_rows else _PASSES):
+            planned = [core.records.jobs[id] for id in core.capacity.bookings if id not in stay]
             moved = [self._move_up(job, now) for job in sorted(planned, key=core.rank)]
             if not any(moved):
                 break
@@ -211,7 +211,7 @@ class PromiseKeeper:
     def _yielding(self) -> set[int]:
         """Whose room may be taken by a job that waits without a promise."""
         core = self._core
-        planned = [core.records.jobs[id] for id in core.room.bookings]
+        planned = [core.records.jobs[id] for id in core.capacity.bookings]
         last = max(map(core.rank, planned), default=_FIRST)
         lines = [line.in_order() for line in core.lines.values()]
         ahead = [takewhile(lambda job: core.rank(job) < last, line) for line in lines]
@@ -220,26 +220,26 @@ class PromiseKeeper:
 
     def hurry(self, job: QueueJob, now: int) -> None:
         """Promise a job the earliest start there is, if it is earlier than the one it has."""
-        if job.id in self._core.room.bookings:
+        if job.id in self._core.capacity.bookings:
             self._move_up(job, now)
         else:
             self.give(job, now)
 
     def _move_up(self, job: QueueJob, now: int) -> bool:
         core = self._core
-        room = core.room
-        if not room.could_move(job.id):
+        capacity = core.capacity
+        if not capacity.could_move(job.id):
             return False
         booking = self._unbook(job)
         if booking.claim:
             self.give(job, now)
             return job.plan is not None
         duration = core.duration(job)
-        spot = room.earliest(booking.ask, duration, now, before=booking.start)
+        spot = capacity.earliest(booking.ask, duration, now, before=booking.start)
         if spot is None:
-            room.rebook(job.id, booking)
+            capacity.rebook(job.id, booking)
             return False
-        room.book(job.id, booking.ask, spot, duration)
+        capacity.book(job.id, booking.ask, spot, duration)
         assert job.plan is not None  # noqa: S101 - it has a booking that is no claim
         self._plan(job, replace(job.plan, start=spot.start), now)
         return True

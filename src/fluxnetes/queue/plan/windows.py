@@ -21,9 +21,9 @@ from fluxnetes.queue.plan.builder import PlanBuilder
 class WindowHandlers:
     """Makes and removes windows."""
 
-    def __init__(self, core: QueueCore, ground: PlanBuilder) -> None:
+    def __init__(self, core: QueueCore, plan_builder: PlanBuilder) -> None:
         self._core = core
-        self._ground = ground
+        self._ground = plan_builder
 
     def maintain(self, event: Maintain, now: int) -> None:
         self._check(event.name, event.start, event.end, now)

@@ -35,8 +35,8 @@ class JobService:
     name = "fluxnetes.v1.JobService"
     service = v1.DESCRIPTOR.services_by_name["JobService"]
 
-    def __init__(self, host: Backend) -> None:
-        self._host = host
+    def __init__(self, backend: Backend) -> None:
+        self._host = backend
 
     # -- matched -------------------------------------------------------------------------------
 

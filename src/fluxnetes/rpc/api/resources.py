@@ -27,8 +27,8 @@ class ResourceService:
     name = "fluxnetes.v1.ResourceService"
     service = v1.DESCRIPTOR.services_by_name["ResourceService"]
 
-    def __init__(self, host: Backend, dialect: str = "") -> None:
-        self._host = host
+    def __init__(self, backend: Backend, dialect: str = "") -> None:
+        self._host = backend
         self._dialect = dialect
         self._started = int(time.time())
 

@@ -35,21 +35,21 @@ Told = tuple[str, T | None, str]
 """A kind (`reset`, `changed`, `gone`, `bookmark`), what it is of, and where to resume."""
 
 
-async def watch(journal: ChangeLog, resume: str, views: Views[T]) -> AsyncIterator[Told[T]]:
+async def watch(changelog: ChangeLog, resume: str, views: Views[T]) -> AsyncIterator[Told[T]]:
     """Tell of changes, until the journal is closed."""
-    done = journal.read(resume)
-    while not journal.is_closed:
-        keys = journal.since(done)
-        now = journal.revision  # before looking: what changes meanwhile is told once more
+    done = changelog.read(resume)
+    while not changelog.is_closed:
+        keys = changelog.since(done)
+        now = changelog.revision  # before looking: what changes meanwhile is told once more
         if keys is None:
             yield "reset", None, ""
             before = ""
         else:
-            before = journal.place(done)
+            before = changelog.place(done)
         for each in await views(keys) if keys is None or keys else []:
             yield "gone" if each.gone else "changed", each.view, before
         done = now
-        yield "bookmark", None, journal.place(done)
-        while not await journal.beyond(done, SILENCE):
-            yield "bookmark", None, journal.place(done)
+        yield "bookmark", None, changelog.place(done)
+        while not await changelog.beyond(done, SILENCE):
+            yield "bookmark", None, changelog.place(done)
         await asyncio.sleep(_GATHER)

@@ -29,7 +29,7 @@ def check_dialects(chosen: Collection[str]) -> None:
         )
 
 
-def services(host: Backend, dialects: Iterable[str]) -> list[GrpcService]:
+def services(backend: Backend, dialects: Iterable[str]) -> list[GrpcService]:
     """Our own services, and the dialects that are asked for. ValueError if they cannot be."""
     chosen = list(dict.fromkeys(dialects))
     check_dialects(chosen)
@@ -40,4 +40,8 @@ def services(host: Backend, dialects: Iterable[str]) -> list[GrpcService]:
         "external": ExternalDialect,
     }
     spoken = next((name for name in chosen if name in _ONE_NAME), "")
-    return [JobService(host), ResourceService(host, spoken), *(made[n](host) for n in chosen)]
+    return [
+        JobService(backend),
+        ResourceService(backend, spoken),
+        *(made[n](backend) for n in chosen),
+    ]

@@ -18,8 +18,8 @@ class ExternalDialect:
     name = "service.ExternalPluginService"
     service = wire.DESCRIPTOR.services_by_name["ExternalPluginService"]
 
-    def __init__(self, host: Backend) -> None:
-        self._host = host
+    def __init__(self, backend: Backend) -> None:
+        self._host = backend
 
     async def get_resources(
         self, request: wire.ResourceRequest, call: GrpcCall

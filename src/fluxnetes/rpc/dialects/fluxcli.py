@@ -19,8 +19,8 @@ class FluxcliDialect:
     name = "fluxcli.FluxcliService"
     service = wire.DESCRIPTOR.services_by_name["FluxcliService"]
 
-    def __init__(self, host: Backend) -> None:
-        self._host = host
+    def __init__(self, backend: Backend) -> None:
+        self._host = backend
 
     async def match(self, request: wire.MatchRequest, call: GrpcCall) -> wire.MatchResponse:
         """Nodes for all pods. A client that is given too few would take what it gets, so it is

@@ -27,8 +27,8 @@ class JobspecDialect:
     name = "fluxion.FluxionService"
     service = wire.DESCRIPTOR.services_by_name["FluxionService"]
 
-    def __init__(self, host: Backend) -> None:
-        self._host = host
+    def __init__(self, backend: Backend) -> None:
+        self._host = backend
 
     async def init(self, request: wire.InitRequest, call: GrpcCall) -> wire.InitResponse:
         try:

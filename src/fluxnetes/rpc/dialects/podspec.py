@@ -18,8 +18,8 @@ class PodspecDialect:
     name = "fluxion.FluxionService"
     service = wire.DESCRIPTOR.services_by_name["FluxionService"]
 
-    def __init__(self, host: Backend) -> None:
-        self._host = host
+    def __init__(self, backend: Backend) -> None:
+        self._host = backend
 
     async def match(self, request: wire.MatchRequest, call: GrpcCall) -> wire.MatchResponse:
         """What is only reserved is not allocated; the old service said that it was."""

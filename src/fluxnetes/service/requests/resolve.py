@@ -20,44 +20,44 @@ from fluxnetes.service.values import EqualPods
 _USUAL = "default"
 
 
-def resolved(asked: Request | EqualPods, office: QueueHost) -> Request:
+def resolved(asked: Request | EqualPods, queue_host: QueueHost) -> Request:
     """A request in the words of the queue's graph, for nodes that callers may be given."""
-    graph = office.matcher.graph
+    graph = queue_host.matcher.graph
     with said_as_invalid():
         request = pooled(asked_of(asked, graph), graph)
-        where = office.where()
+        where = queue_host.where()
         return request if where is None else narrowed(request, where)
 
 
-def refused_now(request: Request, office: QueueHost) -> Answer | None:
+def refused_now(request: Request, queue_host: QueueHost) -> Answer | None:
     """Why a request cannot be served now, whatever the queue thinks of it; None: it can."""
-    matcher = office.matcher
+    matcher = queue_host.matcher
     with said_as_invalid():
-        answer = matcher.match(Operation.WITHOUT_ALLOCATING, request, now=office.now)
+        answer = matcher.match(Operation.WITHOUT_ALLOCATING, request, now=queue_host.now)
         if answer:
             return None
         ever = matcher.satisfiable(request) if answer.outcome is Outcome.BUSY else answer
         return answer if ever else ever
 
 
-def queue_of(request: Request, office: QueueHost) -> str:
+def queue_of(request: Request, queue_host: QueueHost) -> str:
     """The queue of a match: that of its jobspec, or the default or, if there is none, the first."""
-    names = _queues(office)
+    names = _queues(queue_host)
     if isinstance(request, Jobspec) and request.queue:
-        check_queue(request.queue, office)
+        check_queue(request.queue, queue_host)
         return request.queue
     return _USUAL if _USUAL in names else names[0]
 
 
-def check_queue(name: str, office: QueueHost) -> None:
+def check_queue(name: str, queue_host: QueueHost) -> None:
     """To the queue that would be a job to reject, and to remember; to a caller it is a mistake."""
-    names = _queues(office)
+    names = _queues(queue_host)
     if name not in names:
         raise Invalid(f"there is no queue {name}; there is {', '.join(names)}", "queue")
 
 
-def _queues(office: QueueHost) -> list[str]:
-    return [queue.name for queue in office.scheduler.config.queues]
+def _queues(queue_host: QueueHost) -> list[str]:
+    return [queue.name for queue in queue_host.scheduler.config.queues]
 
 
 @contextmanager
