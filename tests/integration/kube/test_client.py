@@ -28,7 +28,7 @@ from fluxnetes.kube.objects.pods import PODS, Pod, SchedulingGroup
 from fluxnetes.kube.objects.times import micro_time
 from fluxnetes.kube.patches import apply, edits, merge, strategic
 from fluxnetes.plane.plane import ControlPlane
-from tests.unit.kube.test_config import a_config, write
+from tests.unit.kube.auth.test_access import a_config, write
 
 ACCOUNTS = Resource("", "v1", "serviceaccounts", "ServiceAccount", Object)
 

@@ -29,9 +29,9 @@ from fluxnetes.kube.objects.jobs import JOBS
 from fluxnetes.kube.objects.pods import PODS
 from fluxnetes.kube.patches import apply, edits, merge, strategic
 from tests.integration.kube.faults import Faulty, access_to, break_off, connect, refuse, say, serve
+from tests.unit.kube.auth.test_access import a_config, a_service_account, encoded, write
 from tests.unit.kube.certificates import Authority
 from tests.unit.kube.objects import a_pod
-from tests.unit.kube.test_config import a_config, a_service_account, encoded, write
 
 A_POD = msgspec.json.encode(a_pod("a", 1))
 

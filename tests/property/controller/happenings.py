@@ -28,7 +28,7 @@ from tests.property.controller.scene import FAST, NODES, Scene, a_node
 from tests.unit.cluster.builders import OTHERS, a_job, one_pod
 from tests.unit.cluster.objects import Content, a_container
 from tests.unit.controller.cluster import is_ours
-from tests.unit.controller.palms import Luck
+from tests.unit.controller.fake_executor import Luck
 
 T = TypeVar("T")
 

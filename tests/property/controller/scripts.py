@@ -33,7 +33,7 @@ from tests.property.controller.happenings import (
     Wait,
     Where,
 )
-from tests.unit.controller.palms import Luck
+from tests.unit.controller.fake_executor import Luck
 
 _some = st.integers(0, 5)
 _cpus = st.integers(1, 4)

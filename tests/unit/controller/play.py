@@ -41,8 +41,8 @@ from fluxnetes.queue.config import QueueConfig, SchedulerConfig
 from fluxnetes.queue.persist.validate import Validator
 from fluxnetes.store.store import Store
 from tests.unit.controller.cluster import Cluster, News
+from tests.unit.controller.fake_executor import Palms
 from tests.unit.controller.memory import Memory
-from tests.unit.controller.palms import Palms
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from fluxnetes.cluster.labels.names import COMPLETION_INDEX, EXCLUSIVE, HOLD, JOB, QUEUED, TASK
 from tests.unit.cluster.builders import OTHERS, a_job, changed, machine, one_pod
-from tests.unit.controller.palms import Luck
+from tests.unit.controller.fake_executor import Luck
 from tests.unit.controller.play import PATIENCE, Play
 
 

@@ -1,1 +1,0 @@
-"""A queue over gRPC, without gRPC: what callers ask of it, and what becomes of that."""
