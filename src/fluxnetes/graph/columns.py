@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fluxnetes.common.arrays import Bools, Ints
 from fluxnetes.graph.patch import CONTAINMENT, EDGE_COLUMNS, GraphPatch, derived_name
 from fluxnetes.graph.topology import Topology, build_topology
 
@@ -37,8 +38,6 @@ BUILTIN_TYPES = (
     "ssd",
     "storage_node",
 )
-
-Ints = NDArray[np.int64]
 
 MAX_AMOUNT = 2**53
 """The largest pool: what a double can count."""
@@ -95,11 +94,11 @@ class ResourceGraph:
         self.rank: Ints = np.empty(0, np.int64)
         self.size: Ints = np.empty(0, np.int64)
         self.uniq_id: Ints = np.empty(0, np.int64)
-        self.up: NDArray[np.bool_] = np.empty(0, np.bool_)
-        self.divisible: NDArray[np.bool_] = np.empty(0, np.bool_)
+        self.up: Bools = np.empty(0, np.bool_)
+        self.divisible: Bools = np.empty(0, np.bool_)
         self.occupied: Ints = np.empty(0, np.int64)
         """How much of each pool others hold, of whom we know nothing else; see `set_occupied`."""
-        self.closed: NDArray[np.bool_] = np.empty(0, np.bool_)
+        self.closed: Bools = np.empty(0, np.bool_)
         """What takes nothing new; who is there stays."""
         self.edge_source: Ints = np.empty(0, np.int64)
         self.edge_target: Ints = np.empty(0, np.int64)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fluxnetes.common.arrays import Ints
+
 if TYPE_CHECKING:
     from fluxnetes.graph.columns import ResourceGraph
 
 CONTAINMENT = "containment"
-
-Ints = NDArray[np.int64]
 
 _COLUMNS: dict[str, Any] = {
     "type_id": np.int32,

@@ -9,10 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
-Ints = NDArray[np.int64]
+from fluxnetes.common.arrays import Bools, Ints
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -27,7 +24,7 @@ class Placement:
     """0 for the root."""
     needs: Ints
     """How much of the vertex is taken: its whole size, or a part of a divisible pool."""
-    exclusive: NDArray[np.bool_]
+    exclusive: Bools
     """Held alone; a vertex that is not is shared with other jobs."""
     start: int = 0
     end: int = 0

@@ -14,9 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from fluxnetes.common.arrays import Ints
 
 
 @dataclass(frozen=True, slots=True)

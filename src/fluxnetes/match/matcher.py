@@ -15,8 +15,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Bools, Ints
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.placement import Placement
 from fluxnetes.graph.readers.jgf import attach_jgf
@@ -39,9 +39,6 @@ from fluxnetes.match.policy import PolicyError, parse_policy
 from fluxnetes.match.requests import GangRequest, InvalidRequest, JobspecRequest, MatchRequest
 
 __all__ = ["CancelCounts", "MatchError", "Matcher", "UnknownMatchJob", "UnknownPath"]
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 HORIZON = 3_153_600_000
 """A graph lasts a hundred years unless told otherwise."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Ints
 from fluxnetes.graph.placement import Placement
 from fluxnetes.graph.pools import MAX_AMOUNT
 from fluxnetes.jobspec.constraint import Constraint
@@ -21,8 +21,6 @@ from fluxnetes.match.candidate import Candidate
 from fluxnetes.match.engine.closure import VertexSelection, hold
 from fluxnetes.match.engine.engine import MatchEngine
 from fluxnetes.match.matcher import Matcher
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

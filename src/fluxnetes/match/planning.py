@@ -16,8 +16,8 @@ from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Ints
 from fluxnetes.graph.placement import Placement
 from fluxnetes.jobspec.model import Count, Jobspec
 from fluxnetes.match.candidate import Candidate
@@ -32,8 +32,6 @@ from fluxnetes.match.ledger.views import LedgerView
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.match.nodes import NodeIndex
 from fluxnetes.match.requests import InvalidRequest
-
-Ints = NDArray[np.int64]
 
 _FEW = 16
 """So few vertices are quicker looked at one by one."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Ints
 from fluxnetes.graph.columns import GraphError, ResourceGraph
 from fluxnetes.graph.patch import GraphPatch
 from fluxnetes.graph.readers import read_graph
@@ -21,8 +21,6 @@ from fluxnetes.jobspec.build import jobspec, res, slot
 from fluxnetes.jobspec.model import Jobspec
 from fluxnetes.simulate.errors import SimulationError
 from fluxnetes.simulate.schedule import SimulatedMachine
-
-Ints = NDArray[np.int64]
 
 MOST_PROCESSORS = 10_000_000
 

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Ints
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.config import QueueConfig, SchedulerConfig
 from fluxnetes.queue.events import Ended, Started, Submit
@@ -29,7 +29,6 @@ from fluxnetes.simulate.errors import SimulationError
 from fluxnetes.simulate.schedule import Schedule
 from fluxnetes.simulate.workload import UNKNOWN, Workload
 
-Ints = NDArray[np.int64]
 Tell = Callable[[int], None]
 
 MATCH_POLICY = "lonode"

@@ -28,8 +28,8 @@ from collections.abc import Callable
 from itertools import starmap
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Floats, Ints
 from fluxnetes.simulate.workload import (
     Workload,
     WorkloadJob,
@@ -37,9 +37,6 @@ from fluxnetes.simulate.workload import (
     estimated_walltime,
     gather,
 )
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SERIAL = 0.244
 POWERS_OF_TWO = 0.576

@@ -9,11 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Floats, Ints
 from fluxnetes.simulate.schedule import Schedule
-
-Ints = NDArray[np.int64]
 
 SHORTEST_RUN = 10
 """Seconds; below it, slowdown says more about the clock than about the scheduler."""
@@ -87,7 +85,7 @@ def _utilisation(schedule: Schedule, makespan: int) -> float:
     return used / (schedule.machine.processors * makespan) if makespan else 0.0
 
 
-def bounded_slowdown(schedule: Schedule) -> NDArray[np.float64]:
+def bounded_slowdown(schedule: Schedule) -> Floats:
     """Of each job."""
     run = schedule.end - schedule.start
     slowdown = (schedule.wait + run) / np.maximum(run, SHORTEST_RUN)

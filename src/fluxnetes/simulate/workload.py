@@ -19,11 +19,9 @@ from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Ints
 from fluxnetes.simulate.errors import SimulationError
-
-Ints = NDArray[np.int64]
 
 UNKNOWN = -1
 """What a trace writes where it does not know."""

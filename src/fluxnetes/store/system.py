@@ -17,8 +17,8 @@ import json
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Ints
 from fluxnetes.graph.columns import GraphError, ResourceGraph
 from fluxnetes.graph.readers import read_graph
 from fluxnetes.graph.writers.whole import living, write_graph
@@ -39,7 +39,7 @@ class StoredSystem:
     """What a stored queue belongs to."""
 
     graph: ResourceGraph
-    rows: NDArray[np.int64]
+    rows: Ints
     """For each vertex of the graph the row that it has in the stored allocations."""
     config: SchedulerConfig
     version: str
@@ -101,7 +101,7 @@ def _encode_properties(graph: ResourceGraph) -> str:
     return to_json({name: found[name] for name in sorted(found)})
 
 
-def _properties(text: str, rows: NDArray[np.int64]) -> dict[int, dict[str, str]]:
+def _properties(text: str, rows: Ints) -> dict[int, dict[str, str]]:
     """The properties of each vertex of a graph whose vertices had these rows."""
     vertex = {row: number for number, row in enumerate(rows.tolist())}
     found: dict[int, dict[str, str]] = {}
@@ -118,7 +118,7 @@ def state_row(kept: WrittenSystem) -> Row:
     return _down(kept.graph).tolist(), encode_config(kept.config)
 
 
-def _down(graph: ResourceGraph) -> NDArray[np.int64]:
+def _down(graph: ResourceGraph) -> Ints:
     """Rows that take nothing new; whether they are down or closed matters to the queue alone."""
     return np.flatnonzero(~graph.up | graph.closed)
 

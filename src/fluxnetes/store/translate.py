@@ -15,15 +15,14 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Bools, Ints
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.placement import Placement
 from fluxnetes.match.gang.model import Seats
 from fluxnetes.queue.changes import Allocation, Snapshot
 from fluxnetes.store.system import StoredSystem
 
-Ints = NDArray[np.int64]
 T = TypeVar("T")
 
 NOWHERE = -1
@@ -132,7 +131,7 @@ class _Rows:
         return {row: value for row, value in rows.items() if row != NOWHERE}
 
 
-def _stayed(system: StoredSystem, graph: ResourceGraph) -> NDArray[np.bool_]:
+def _stayed(system: StoredSystem, graph: ResourceGraph) -> Bools:
     """Which vertices of the stored graph have their old row on the other graph, too.
 
     They do if what is there has the same name, and so has all that is above it. Vertices of one

@@ -22,7 +22,8 @@ from math import prod
 
 import numpy as np
 
-from fluxnetes.graph.columns import GraphError, Ints, ResourceGraph
+from fluxnetes.common.arrays import Ints
+from fluxnetes.graph.columns import GraphError, ResourceGraph
 from fluxnetes.graph.patch import GraphPatch
 from fluxnetes.graph.readers.grug_paths import VertexPaths
 from fluxnetes.graph.readers.grug_recipe import (

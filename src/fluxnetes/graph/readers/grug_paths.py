@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fluxnetes.graph.columns import Ints
+from fluxnetes.common.arrays import Ints
 from fluxnetes.graph.patch import GraphPatch, derived_name
 
 _NOT_HERE, _NOTHING = -2, -1

@@ -19,9 +19,9 @@ from __future__ import annotations
 from itertools import count
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fluxnetes.graph.columns import GraphError, Interner, Ints, ResourceGraph
+from fluxnetes.common.arrays import Bools, Ints
+from fluxnetes.graph.columns import GraphError, Interner, ResourceGraph
 from fluxnetes.graph.patch import GraphPatch
 from fluxnetes.graph.readers.jgf_document import JgfEdges, JgfVertices, read_document
 from fluxnetes.graph.readers.jgf_selection import JgfSelection, read_jgf_vertices, vertex_at
@@ -53,7 +53,7 @@ def attach_jgf(graph: ResourceGraph, text: bytes | str) -> Ints:
     return _apply(graph, vertices, edges, rows, new)
 
 
-def _touching(edges: JgfEdges, added: NDArray[np.bool_]) -> JgfEdges:
+def _touching(edges: JgfEdges, added: Bools) -> JgfEdges:
     """The edges from or to an added vertex."""
     return _some(edges, added[edges.source] | added[edges.target])
 
@@ -80,7 +80,7 @@ def _without_ways_back(edges: JgfEdges, vertices: JgfVertices) -> JgfEdges:
     return _some(edges, keep)
 
 
-def _some(edges: JgfEdges, keep: NDArray[np.bool_]) -> JgfEdges:
+def _some(edges: JgfEdges, keep: Bools) -> JgfEdges:
     return JgfEdges(
         edges.source[keep], edges.target[keep], edges.subsystems, edges.subsystem_id[keep]
     )
@@ -218,7 +218,7 @@ def _check_edges(
                 raise GraphError(f"JGF edge {key!r} -> {other!r}: {why}")
 
 
-def _repeats(first: Ints, second: Ints) -> NDArray[np.bool_]:
+def _repeats(first: Ints, second: Ints) -> Bools:
     """Which pairs were there before."""
     order = np.lexsort((second, first))
     same = (np.diff(first[order]) == 0) & (np.diff(second[order]) == 0)

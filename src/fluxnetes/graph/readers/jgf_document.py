@@ -19,7 +19,8 @@ import numpy as np
 from msgspec import Raw
 from numpy.typing import NDArray
 
-from fluxnetes.graph.columns import GraphError, Interner, Ints
+from fluxnetes.common.arrays import Bools, Ints
+from fluxnetes.graph.columns import GraphError, Interner
 from fluxnetes.graph.readers.jgf_json import (
     JgfEdge,
     JgfNode,
@@ -47,9 +48,9 @@ class JgfVertices:
     rank: Ints
     size: Ints
     uniq_id: Ints
-    up: NDArray[np.bool_]
-    exclusive: NDArray[np.bool_]
-    divisible: NDArray[np.bool_]
+    up: Bools
+    exclusive: Bools
+    divisible: Bools
     names: dict[int, str]
     """Names that are not basename + id."""
     properties: dict[int, dict[str, str]]

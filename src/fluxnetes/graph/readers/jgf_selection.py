@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fluxnetes.graph.columns import GraphError, Ints, ResourceGraph
+from fluxnetes.common.arrays import Bools, Ints
+from fluxnetes.graph.columns import GraphError, ResourceGraph
 from fluxnetes.graph.readers.jgf_document import JgfDocument, JgfVertices, read_document
 
 
@@ -22,7 +22,7 @@ class JgfSelection:
 
     vertex: Ints
     """Row in the graph."""
-    exclusive: NDArray[np.bool_]
+    exclusive: Bools
     amount: Ints
     """How much of each vertex: its size, or a part of a pool."""
     edges: list[tuple[int, int]]
@@ -92,14 +92,14 @@ def _check_same(graph: ResourceGraph, vertices: JgfVertices, rows: Ints) -> None
             raise _difference(graph, vertices, vertex, row)
 
 
-def _wrong_size(graph: ResourceGraph, vertices: JgfVertices, rows: Ints) -> NDArray[np.bool_]:
+def _wrong_size(graph: ResourceGraph, vertices: JgfVertices, rows: Ints) -> Bools:
     """A document names whole vertices, and any part of a pool."""
     part = graph.divisible[rows] & (vertices.size > 0) & (vertices.size <= graph.size[rows])
-    wrong: NDArray[np.bool_] = (vertices.size != graph.size[rows]) & ~part
+    wrong: Bools = (vertices.size != graph.size[rows]) & ~part
     return wrong
 
 
-def _stand_in(graph: ResourceGraph, subsystem: str) -> NDArray[np.bool_]:
+def _stand_in(graph: ResourceGraph, subsystem: str) -> Bools:
     """Which vertices of a graph have a place in a subsystem."""
     try:
         return graph.topology(subsystem).position >= 0

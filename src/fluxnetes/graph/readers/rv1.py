@@ -20,9 +20,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fluxnetes.graph.columns import GraphError, Ints, ResourceGraph
+from fluxnetes.common.arrays import Bools, Ints
+from fluxnetes.graph.columns import GraphError, ResourceGraph
 from fluxnetes.graph.patch import GraphPatch, derived_name
 from fluxnetes.graph.readers.rv1_document import RankBlock, read_resources, read_rv1_ranks
 
@@ -39,7 +39,7 @@ class Rv1Selection:
     ranks: list[int]
     vertex: Ints
     """Row in the graph."""
-    exclusive: NDArray[np.bool_]
+    exclusive: Bools
     """True for all that is listed; for a node, whether all that it holds is listed."""
 
 
@@ -143,7 +143,7 @@ def _select(
     listed: dict[int, list[Ints]],
 ) -> Rv1Selection:
     vertices: list[Ints] = []
-    exclusive: list[NDArray[np.bool_]] = []
+    exclusive: list[Bools] = []
     for rank, parts in listed.items():
         node = _find_node(graph, held[rank], rank, hosts[rank])
         rows = np.concatenate((np.array([node]), *parts))

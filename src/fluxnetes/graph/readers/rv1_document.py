@@ -9,7 +9,8 @@ from typing import Literal, TypeVar
 import msgspec
 import numpy as np
 
-from fluxnetes.graph.columns import GraphError, Ints
+from fluxnetes.common.arrays import Ints
+from fluxnetes.graph.columns import GraphError
 from fluxnetes.notation.hostlist import HostlistError, decode_hostlist
 from fluxnetes.notation.idset import IdsetError, decode_idset
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Ints
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.patch import CONTAINMENT
 
 
-def living(graph: ResourceGraph) -> NDArray[np.int64]:
+def living(graph: ResourceGraph) -> Ints:
     """The rows of the vertices that were not removed, ascending."""
     used = set(graph.edge_subsystem.tolist()) | {graph.subsystems.get(CONTAINMENT)}
     rows = [graph.topology(graph.subsystems.names[number]).vertex for number in sorted(used)]
@@ -31,7 +31,7 @@ def write_graph(graph: ResourceGraph) -> bytes:
     return msgspec.json.encode({"graph": content})
 
 
-def _nodes(graph: ResourceGraph, rows: NDArray[np.int64]) -> list[dict[str, Any]]:
+def _nodes(graph: ResourceGraph, rows: Ints) -> list[dict[str, Any]]:
     paths = {subsystem: graph.all_paths(subsystem) for subsystem in graph.subsystems.names}
     columns = {
         "type": [graph.types.names[number] for number in graph.type_id[rows].tolist()],
@@ -62,7 +62,7 @@ def _add_what_is_unusual(metadata: dict[str, Any], graph: ResourceGraph, vertex:
         metadata["properties"] = properties
 
 
-def _edges(graph: ResourceGraph, rows: NDArray[np.int64]) -> list[dict[str, Any]]:
+def _edges(graph: ResourceGraph, rows: Ints) -> list[dict[str, Any]]:
     alive = np.isin(graph.edge_source, rows) & np.isin(graph.edge_target, rows)
     columns = (graph.edge_source, graph.edge_target, graph.edge_subsystem)
     ids, names = graph.uniq_id.tolist(), graph.subsystems.names

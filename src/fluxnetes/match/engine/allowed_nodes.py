@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Bools, Ints
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.topology import Topology
 from fluxnetes.jobspec.constraint import And, Constraint, Hostlist, Not, Or, Properties
 from fluxnetes.match.engine.evaluate import CONSTRAINED_TYPES
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 def allowed_positions(graph: ResourceGraph, tree: Topology, constraint: Constraint) -> Bools:

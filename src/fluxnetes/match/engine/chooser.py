@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Bools, Ints
 from fluxnetes.jobspec.model import SLOT, Resource
 from fluxnetes.match.engine.closure import VertexSelection
 from fluxnetes.match.engine.first_fit import FirstFitWalk, VisitedMembers
@@ -33,9 +33,6 @@ from fluxnetes.match.engine.states import (
     join,
     quantity_below,
 )
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

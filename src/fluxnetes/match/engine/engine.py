@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Bools, Ints
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.placement import Placement
 from fluxnetes.jobspec.constraint import Constraint
@@ -36,9 +37,6 @@ from fluxnetes.match.ledger.ledger import JobHolding, Ledger
 from fluxnetes.match.ledger.prune_filters import parse_filters
 from fluxnetes.match.ledger.views import LedgerView, WholeGraphView
 from fluxnetes.match.policy import MatchPolicy
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 _PLANS_KEPT = 64
 

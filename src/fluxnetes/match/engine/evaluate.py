@@ -13,16 +13,13 @@ last job was large, not as the graph is. For any other window they are computed 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Bools, Ints
 from fluxnetes.jobspec.model import SLOT, Resource
 from fluxnetes.match.engine.intervals import SlotScores
 from fluxnetes.match.engine.slots import best_slots, competes, count_slots, slot_scores
 from fluxnetes.match.engine.stages import Stage, StageKind
 from fluxnetes.match.engine.states import EvaluationContext, StageState, States, fit, quantity_below
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 CONSTRAINED_TYPES = frozenset({"node", "storage_node"})
 

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Bools, Ints
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.topology import Topology, ragged
 from fluxnetes.jobspec.model import SLOT, Resource
@@ -26,9 +26,6 @@ from fluxnetes.match.engine.packing import count_shares, pack
 from fluxnetes.match.engine.stages import Stage, StageKind
 from fluxnetes.match.engine.states import QualifiedEntries, States, below_members, entries_of
 from fluxnetes.match.ledger.prune_filters import PruneFilters
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 _UNTOUCHED = 2**31 - 1
 _RANKS = 2**31

@@ -16,10 +16,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Ints
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.topology import Topology, ragged
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(slots=True, eq=False)

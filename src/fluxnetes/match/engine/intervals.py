@@ -8,9 +8,8 @@ score there is; `SlotScores` keeps them for the slots of all members of a stage 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from fluxnetes.common.arrays import Ints
 
 NONE = -(2**62)
 """Stands where a member has no further slot."""

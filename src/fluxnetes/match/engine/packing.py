@@ -10,12 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from fluxnetes.common.arrays import Ints
 
 if TYPE_CHECKING:
     from fluxnetes.match.engine.states import QualifiedEntries
-
-Ints = NDArray[np.int64]
 
 Packed = tuple[Ints, Ints, Ints]
 """For every vertex used: its row, the number of the share it goes to, the units taken from it."""

@@ -7,13 +7,11 @@ column computed once for a tree (again only when a property that matters changes
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Bools, Ints
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.topology import Topology
 from fluxnetes.match.policy import MatchPolicy
-
-Ints = NDArray[np.int64]
 
 MATCH_MET = 1
 _NODE_WEIGHT = 10_000
@@ -30,14 +28,12 @@ def score_tree(graph: ResourceGraph, tree: Topology, policy: MatchPolicy) -> Int
     return scores
 
 
-def unscorable(graph: ResourceGraph, tree: Topology, policy: MatchPolicy) -> NDArray[np.bool_]:
+def unscorable(graph: ResourceGraph, tree: Topology, policy: MatchPolicy) -> Bools:
     """Vertices that a node-centric policy cannot score: nodes with an id below -1."""
     if not policy.node_centric:
         return np.zeros(len(tree), np.bool_)
     is_node = graph.type_id[tree.vertex] == graph.types.get("node")
-    unscorable: NDArray[np.bool_] = is_node & (
-        (graph.id[tree.vertex] < -1) | (graph.uniq_id[tree.vertex] < 0)
-    )
+    unscorable: Bools = is_node & ((graph.id[tree.vertex] < -1) | (graph.uniq_id[tree.vertex] < 0))
     return unscorable
 
 

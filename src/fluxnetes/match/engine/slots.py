@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Ints
 from fluxnetes.jobspec.model import Resource
 from fluxnetes.match.engine.flexible import Mixture, TypeStock, best_mixture
 from fluxnetes.match.engine.intervals import NONE
@@ -28,9 +28,6 @@ from fluxnetes.match.engine.states import (
     quantity_below,
 )
 from fluxnetes.match.policy import MatchPolicy
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 def share_of(stage: Stage, states: States, members: Ints, part: Resource) -> Ints:

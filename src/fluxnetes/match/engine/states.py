@@ -12,17 +12,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Bools, Ints
 from fluxnetes.graph.topology import ragged
 from fluxnetes.jobspec.model import Count
 from fluxnetes.match.engine.intervals import SlotScores
 from fluxnetes.match.engine.stages import Stage
 from fluxnetes.match.ledger.views import LedgerView
 from fluxnetes.match.policy import MatchPolicy
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 @dataclass(slots=True, eq=False)

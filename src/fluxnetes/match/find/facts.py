@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Set
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Bools, Ints
 from fluxnetes.match.engine.closure import HeldVertices, handed_down
 from fluxnetes.match.engine.engine import MatchEngine
 from fluxnetes.match.jobs import MatchedJob
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 class TreeFacts:

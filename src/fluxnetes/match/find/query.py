@@ -24,13 +24,10 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Bools, Ints
 from fluxnetes.graph.topology import Topology
 from fluxnetes.notation.hostlist import decode_hostlist
-
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 
 _CHOICES = {
     "status": ("up", "down"),

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Bools
 from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.match.gang.node_table import FreeTable, NodeTable, build_table
@@ -20,8 +20,6 @@ from fluxnetes.match.ledger.views import LedgerView
 
 if TYPE_CHECKING:
     from fluxnetes.match.engine.engine import MatchEngine
-
-Bools = NDArray[np.bool_]
 
 _CONSTRAINTS_KEPT = 256
 

@@ -12,11 +12,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Ints
 from fluxnetes.jobspec.constraint import Constraint
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

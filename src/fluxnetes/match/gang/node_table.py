@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Bools, Ints
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.topology import Topology
 from fluxnetes.jobspec.constraint import Constraint
@@ -18,9 +18,6 @@ from fluxnetes.match.engine.scores import score_tree
 from fluxnetes.match.gang.model import Shape
 from fluxnetes.match.ledger.views import LedgerView
 from fluxnetes.match.policy import MatchPolicy
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 @dataclass(slots=True, eq=False)

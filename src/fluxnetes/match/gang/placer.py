@@ -11,16 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Bools, Ints
 from fluxnetes.graph.topology import Topology
 from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.match.engine.closure import VertexSelection
 from fluxnetes.match.gang.model import Gang, Seats, Shape
 from fluxnetes.match.gang.node_table import FreeTable
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 _AT_ONCE = 1024
 """So many nodes are looked at before the next ones: most often the first are enough."""

@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Ints
 from fluxnetes.jobspec.model import SLOT, Resource
-
-Ints = NDArray[np.int64]
 
 
 def add_up(

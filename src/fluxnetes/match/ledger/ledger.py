@@ -25,13 +25,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Bools, Ints
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.topology import Topology
 from fluxnetes.match.engine.closure import ancestors
 from fluxnetes.match.ledger.views import IdleView, LedgerView, WholeGraphView, WindowView
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 FOREVER = 2**62
 

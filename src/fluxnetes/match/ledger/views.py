@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Bools, Ints
+
 if TYPE_CHECKING:
     from fluxnetes.match.ledger.ledger import Ledger
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 class LedgerView:

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Bools, Ints
 from fluxnetes.graph.placement import Placement
 from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.queue.changes import Allocation
@@ -21,9 +21,6 @@ from fluxnetes.queue.core import QueueCore
 from fluxnetes.queue.errors import QueueRefused
 from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.queue.lifecycle.allocations import AllocationEdits
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 class TaskHandlers:

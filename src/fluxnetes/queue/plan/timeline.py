@@ -16,9 +16,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from fluxnetes.common.arrays import Bools, Ints
 
 Needs = Sequence[tuple[int, int]]
 """Pairs of a column and an amount."""
@@ -72,7 +71,7 @@ class CapacityTimeline:
     def earliest(self, needs: Needs, duration: int, after: int) -> int | None:
         """The first time from `after` on at which so much is free for so long; None: never."""
         first = self._stretch(after)
-        short: NDArray[np.bool_] | None = None
+        short: Bools | None = None
         for column, amount in needs:
             too_few = self._free[column, first : self._size] < amount
             short = too_few if short is None else short | too_few

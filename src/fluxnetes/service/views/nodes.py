@@ -6,15 +6,13 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fluxnetes.common.arrays import Bools
 from fluxnetes.match.engine.engine import MatchEngine
 from fluxnetes.match.jobs import MatchedJob
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.service.values import HeldShare, NodeView, Pool
 from fluxnetes.service.views.shares import NODE, amounts_by_node, node_name
-
-Bools = NDArray[np.bool_]
 
 
 def node_names(matcher: Matcher) -> list[str]:

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluxnetes.match.find.query import MAX_NESTING, PREDICATES, Bools, QueryError, parse_query
+from fluxnetes.common.arrays import Bools
+from fluxnetes.match.find.query import MAX_NESTING, PREDICATES, QueryError, parse_query
 
 
 @dataclass
