@@ -194,7 +194,7 @@ def test_a_job_waits_in_the_queue_that_it_chose(space: Space) -> None:
 
 
 @pytest.mark.parametrize(
-    ("marks", "words"),
+    ("options", "words"),
     [
         ({"fluxnetes.io/queue": "secret"}, "there is no queue secret"),
         ({"fluxnetes.io/queue": "short", "fluxnetes.io/walltime": "1h"}, "queue short allows 600"),
