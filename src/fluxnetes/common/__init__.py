@@ -1,1 +1,11 @@
-"""TODO index."""
+"""Small building blocks without knowledge of jobs, graphs or clusters; any package may use them.
+
+- `arrays`: the names of the numpy array types (the only module here that needs numpy)
+- `backoff`: retry delays for a server that does not answer, and throttled messages about it
+- `certificates`: makes certificate authorities, and the certificates that they sign
+- `file_lock`: locks on files, for processes on one machine
+
+The modules do not import each other, and nothing here imports another package of ours. Those that
+need an event loop or a library (`backoff`, `certificates`) are imported one by one, so this
+package imports none of them: the core stays free of both.
+"""

@@ -1,9 +1,9 @@
-"""Certificates: an authority, and what it signs.
+"""Makes certificate authorities, and server and client certificates signed by them.
 
-All are values in PEM; who keeps them where, and when they are made anew, is the caller's business.
-Keys are on the curve P-256: quick to make, and every client of Kubernetes knows it. An authority
-may have an RSA key instead: that takes longer to make, but what it signs is verified in a quarter
-of the time, and a Kubernetes API server verifies the certificates of its clients at every request.
+All are values in PEM; storage and rotation are the caller's responsibility. Keys are on the curve
+P-256: quick to make, and supported by every client of Kubernetes. An authority may have an RSA key
+instead: that takes longer to make, but what it signs is verified in a quarter of the time, and a
+Kubernetes API server verifies the certificates of its clients at every request.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 Key = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
 
 _RSA_BITS = 2048
+"""Length of RSA keys: the shortest that is still considered secure, because verifying is frequent."""
 CLOCKS_DIFFER_BY = timedelta(minutes=5)
-"""A certificate is valid from a little before it is made, for those whose clocks are behind."""
+"""How long before its creation a certificate is valid, so that peers with slow clocks accept it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class SignedCertificate:
 def make_authority(
     name: str, lasts: timedelta, now: datetime | None = None, *, rsa_key: bool = False
 ) -> SignedCertificate:
-    """An authority that vouches for itself."""
+    """A self-signed authority."""
     key = rsa.generate_private_key(65537, _RSA_BITS) if rsa_key else _new_key()
     subject = _name(name)
     made = (
@@ -63,9 +64,11 @@ def issue_server(
     now: datetime | None = None,
 ) -> SignedCertificate:
     """A certificate for a server that is reached at these addresses and names."""
-    known_as: list[x509.GeneralName] = [x509.DNSName(each) for each in names]
-    known_as += [x509.IPAddress(ipaddress.ip_address(each)) for each in addresses]
-    return _issue(authority, _name(name), ExtendedKeyUsageOID.SERVER_AUTH, known_as, lasts, now)
+    alternative_names: list[x509.GeneralName] = [x509.DNSName(each) for each in names]
+    alternative_names += [x509.IPAddress(ipaddress.ip_address(each)) for each in addresses]
+    return _issue(
+        authority, _name(name), ExtendedKeyUsageOID.SERVER_AUTH, alternative_names, lasts, now
+    )
 
 
 def issue_client(
@@ -75,13 +78,13 @@ def issue_client(
     lasts: timedelta,
     now: datetime | None = None,
 ) -> SignedCertificate:
-    """A certificate that says: this is `user`, of `group`."""
+    """A certificate that authenticates its holder as `user`, a member of `group`."""
     purpose = ExtendedKeyUsageOID.CLIENT_AUTH
     return _issue(authority, _name(user, group), purpose, [], lasts, now)
 
 
 def make_key_pair() -> SignedCertificate:
-    """A key without a certificate: its public half stands in for that."""
+    """A key without a certificate: `certificate` holds the public key instead."""
     key = _new_key()
     form = PublicFormat.SubjectPublicKeyInfo
     return SignedCertificate(key.public_key().public_bytes(Encoding.PEM, form), key_text(key))
@@ -97,10 +100,10 @@ def key_text(key: Key) -> bytes:
 
 
 def read_key(text: bytes) -> Key:
-    """A key of ours. Raises ValueError for anything else."""
+    """The private key in a PEM text. Raises ValueError unless it is of one of the kinds made here."""
     try:
         key = load_pem_private_key(text, password=None)
-    except TypeError as error:  # what the library says when there is a pass phrase
+    except TypeError as error:  # what the library raises when there is a pass phrase
         raise ValueError(str(error)) from None
     if not isinstance(key, Key):
         raise ValueError(f"expected an elliptic curve or RSA key, found {type(key).__name__}")
@@ -111,7 +114,7 @@ def _issue(
     authority: SignedCertificate,
     subject: x509.Name,
     purpose: x509.ObjectIdentifier,
-    known_as: list[x509.GeneralName],
+    alternative_names: list[x509.GeneralName],
     lasts: timedelta,
     now: datetime | None,
 ) -> SignedCertificate:
@@ -123,8 +126,10 @@ def _issue(
         .add_extension(_usage(signs=False), critical=True)
         .add_extension(x509.ExtendedKeyUsage([purpose]), critical=False)
     )
-    if known_as:
-        builder = builder.add_extension(x509.SubjectAlternativeName(known_as), critical=False)
+    if alternative_names:
+        builder = builder.add_extension(
+            x509.SubjectAlternativeName(alternative_names), critical=False
+        )
     made = builder.sign(signer, hashes.SHA256())
     return SignedCertificate(made.public_bytes(Encoding.PEM), key_text(key))
 
@@ -138,7 +143,7 @@ def _builder(
     now: datetime | None,
 ) -> x509.CertificateBuilder:
     begins = now or datetime.now(UTC)
-    # By these a reader tells an authority from an earlier one of the same name.
+    # With these key identifiers a verifier distinguishes authorities of the same name.
     own = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
     of_signer = x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key())
     return (

@@ -1,4 +1,4 @@
-"""Locks on files, which the kernel gives back however a process ends."""
+"""Locks on files, for processes of one machine; the kernel releases them however a process ends."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Wait until nobody else has the lock, and have it meanwhile."""
+    """Wait for the exclusive lock, and hold it inside the `with` block."""
     lock = FileLock(path)
     fcntl.flock(lock.fd, fcntl.LOCK_EX)
     try:
@@ -21,20 +21,21 @@ def locked(path: Path) -> Iterator[None]:
 
 
 class FileLock:
-    """A lock on a file, taken alone or shared. Closed, it is free again.
+    """A lock on a file, exclusive or shared; closing it releases it.
 
-    It is tied to the open file: a process that inherits `fd` has the lock too, and only when the
-    last of them is gone is it free.
+    The lock belongs to the open file: a process that inherits `fd` holds it too, and it is
+    released only when the last holder has closed the file or ended.
     """
 
     def __init__(self, path: Path) -> None:
         self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def share(self) -> None:
+        """Wait for the shared lock. Called by a holder of the exclusive lock, it downgrades it."""
         fcntl.flock(self.fd, fcntl.LOCK_SH)
 
     def try_alone(self) -> bool:
-        """Take it if nobody else has it; false: somebody has."""
+        """Take the exclusive lock without waiting; false if another process holds the lock."""
         try:
             fcntl.flock(self.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -37,7 +37,7 @@ _Take = Callable[[list[ObjectChange[Any]]], None]
 """Takes what came out of an informer in one go."""
 
 _RELAXED = RetryTiming(
-    first_pause=1.0, longest_pause=30.0, say_again=float("inf"), level=logging.DEBUG
+    initial_delay=1.0, max_delay=30.0, log_interval=float("inf"), log_level=logging.DEBUG
 )
 """A kind that is not served today may be tomorrow; there is no hurry, and nothing to complain."""
 
@@ -56,8 +56,8 @@ class Watchers:
         self._takers: list[tuple[Informer[Any], _Take]] = []
 
         def follow(resource: Resource[Any], take: _Take) -> Informer[Any]:
-            patience = _RELAXED if resource in OPTIONAL else None
-            informer = Informer(client, resource, patience=patience)
+            timing = _RELAXED if resource in OPTIONAL else None
+            informer = Informer(client, resource, timing=timing)
             self._takers.append((informer, take))
             return informer
 

@@ -1,21 +1,22 @@
-"""All objects of a kind, kept up to date for as long as anybody asks.
+"""The informer: all objects of a kind, kept up to date by list and watch.
 
             list ------------------> watch ----------+
              ^   all objects, and      |  ^          | events, bookmarks
              |   their version         |  +----------+
              |                         |
              +--- 410, or any ---------+
-             |    other refusal        | connection lost or silent, server busy, watch just over
+             |    other refusal        | connection lost or silent, server busy, watch timed out
              |                         v
              +------ refused ------- watch again, from the last version
 
-A version is a moment in the server's history. Each event and each bookmark moves ours on, so after
-a lost connection nothing is missed and nothing is listed again. When the server no longer knows our
-moment, or refuses for whatever reason, everything is listed anew and compared with what we had; the
-differences come out as ordinary changes. So a lost event costs latency, never correctness.
+A resource version is a moment in the server's history. Each event and each bookmark advances the
+informer's version, so after a lost connection no event is missed and nothing is listed again. When
+the server no longer has that version, or refuses for any other reason, everything is listed again
+and compared with the cache; the differences are reported as ordinary changes. So a lost event costs
+latency, never correctness.
 
-An informer never gives up: what it may not read today it may read tomorrow, and a kind that the
-server does not have may be installed. Until then `problem` says what is wrong.
+An informer never gives up: a missing permission may be granted later, and a kind that the server
+does not have may be installed. Until then `problem` holds the error.
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ from fluxnetes.kube.watch import watch
 
 T = TypeVar("T", bound=Object)
 
-_TOO_SHORT = 1.0
-"""A watch that lasts no longer did no good; without a pause after it we would run in a circle."""
+_MIN_WATCH_SECONDS = 1.0
+"""Seconds below which a watch without events counts as failed; a pause then prevents a busy loop."""
 
 
 class Informer(Generic[T]):
-    """Follows the objects of a scope."""
+    """Lists and watches the objects of a scope."""
 
     def __init__(
         self,
@@ -48,44 +49,44 @@ class Informer(Generic[T]):
         resource: Resource[T],
         scope: Scope = EVERYTHING,
         *,
-        patience: RetryTiming | None = None,
+        timing: RetryTiming | None = None,
     ) -> None:
         self._client = client
         self.resource = resource
         self._scope = scope
-        self._patience = patience or RetryTiming()
-        self._backoff = Backoff(f"following {resource.plural}", self._patience)
+        self._timing = timing or RetryTiming()
+        self._backoff = Backoff(f"watching {resource.plural}", self._timing)
         self._cache: ObjectCache[T] = ObjectCache()
         self._watching_since: float | None = None
-        self._had_news = False
-        """Whether the last watch brought any."""
+        self._had_events = False
+        """Whether the last watch delivered events."""
         self.objects: Mapping[Key, T] = MappingProxyType(self._cache.objects)
-        """What there is, by namespace and name."""
+        """The objects, by namespace and name."""
         self.is_complete = False
-        """Whether `objects` has been complete once; before that, what is missing means nothing."""
+        """Whether `objects` was complete once; before that, a missing object may exist."""
         self.problem: str | None = None
-        """Why we hear nothing at the moment; `objects` may be out of date then."""
+        """Why no events arrive at the moment; `objects` may then be out of date."""
 
     async def changes(self) -> AsyncGenerator[list[ObjectChange[T]], None]:
-        """Batches of changes, for ever. When a batch comes out, `objects` already shows it.
+        """Batches of changes, without end. `objects` already contains a batch when it is yielded.
 
-        The first ones, up to that with which it `is_complete`, are all there is; that one may be
+        The first batches, up to the one that sets `is_complete`, list all objects; that one may be
         empty, later ones never are.
         """
         while True:
-            at_least, why, refused = 0.0, "the server ends the watch at once", False
+            at_least, why, refused = 0.0, "the server ended the watch at once", False
             try:
                 async with aclosing(self._follow()) as batches:
                     async for batch in batches:
                         yield batch
             except KubeError as error:
-                at_least, why, refused = self._learn(error), str(error), True
-            if self._was_in_vain(refused):
+                at_least, why, refused = self._note_error(error), str(error), True
+            if self._needs_pause(refused):
                 await self._backoff.pause(why, at_least)
 
     async def _follow(self) -> AsyncGenerator[list[ObjectChange[T]], None]:
-        """List if we must, then watch until the connection ends."""
-        self._watching_since, self._had_news = None, False
+        """List if the version is unknown, then watch until the connection ends."""
+        self._watching_since, self._had_events = None, False
         if not self._cache.version:
             async with aclosing(self._list()) as batches:
                 async for changes in batches:
@@ -95,9 +96,9 @@ class Informer(Generic[T]):
                 yield changes
 
     async def _list(self) -> AsyncGenerator[list[ObjectChange[T]], None]:
-        """All there is. Of many objects the first come out while the server is busy with the rest.
+        """All objects, page by page, while the server prepares the next page.
 
-        What is gone comes out last: a list may break off, and is then begun anew.
+        Deletions are reported last: a list may fail halfway, and is then started again.
         """
         items: list[T] = []
         page: Listing[T] = Listing([], "")
@@ -118,40 +119,39 @@ class Informer(Generic[T]):
             yield changes
 
     async def _watch(self) -> AsyncGenerator[list[ObjectChange[T]], None]:
-        events = watch(
-            self._client, self.resource, self._scope, self._cache.version, self._patience
-        )
+        events = watch(self._client, self.resource, self._scope, self._cache.version, self._timing)
         async with aclosing(events) as batches:
             async for batch in batches:
-                self._heard(bool(batch))
+                self._note_batch(bool(batch))
                 changes = [change for event in batch for change in self._cache.take(event)]
                 if changes:
                     yield changes
 
-    def _heard(self, is_news: bool) -> None:
+    def _note_batch(self, has_events: bool) -> None:
         self.problem = None
         if self._watching_since is None:
             self._watching_since = time.monotonic()
-        if is_news:
-            self._had_news = True
+        if has_events:
+            self._had_events = True
             self._backoff.over()
 
-    def _learn(self, error: KubeError) -> float:
-        """Decide where to go on; the seconds that the server wants to be left alone."""
+    def _note_error(self, error: KubeError) -> float:
+        """Decide whether to list again; the seconds to wait that the server asks for."""
         self.problem = str(error)
         if not isinstance(error, (Unreachable, Overloaded)):
             self._cache.version = ""
         return error.retry_after if isinstance(error, Overloaded) else 0.0
 
-    def _was_in_vain(self, refused: bool) -> bool:
-        """Whether to pause before the next try.
+    def _needs_pause(self, refused: bool) -> bool:
+        """Whether to pause before the next attempt.
 
-        A busy server cuts watches that fall behind, in the middle of the news: then there is more.
+        A busy server ends watches that fall behind in the middle of the events; more events are
+        then waiting, and no pause is needed.
         """
         since = self._watching_since
-        if self._had_news and not refused:
+        if self._had_events and not refused:
             return False
-        if since is None or time.monotonic() - since < _TOO_SHORT:
+        if since is None or time.monotonic() - since < _MIN_WATCH_SECONDS:
             return True
         self._backoff.over()
         return False

@@ -18,11 +18,14 @@ from typing import TypeAlias, TypeVar
 import asyncpg
 from asyncpg import exceptions as pg
 
+from fluxnetes.common.backoff import Backoff, RetryMessages, RetryTiming
 from fluxnetes.store.embedded.server import EmbeddedServer
-from fluxnetes.store.embedded.waiting import Say, ServerWait
 from fluxnetes.store.errors import StoreRefused, StoreUnavailable
 
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
+
+Say: TypeAlias = Callable[[str], None]
+"""Receives a message about the connection: that it is being waited for, that it is back."""
 
 OLDEST = 14
 """The oldest major version of Postgres that will do."""
@@ -62,6 +65,12 @@ _REFUSED: dict[type[Exception], str] = {
 }
 """What no waiting will cure, and what will."""
 
+_RETRY_TIMING = RetryTiming(max_delay=5.0, jitter=0.0)
+_RETRY_MESSAGES = RetryMessages(
+    failing="waiting for {operation}: {cause}",
+    recovered="{operation} is there, after {seconds:.1f} s",
+)
+
 _log = logging.getLogger("fluxnetes.store")
 
 T = TypeVar("T")
@@ -84,7 +93,12 @@ class Database:
         self._dsn = dsn
         self._idle: list[Connection] = []
         self._turns = asyncio.Semaphore(_MOST_CONNECTIONS)
-        self._waiting = ServerWait(say)
+        self._backoff = Backoff(
+            "Postgres",
+            _RETRY_TIMING,
+            messages=_RETRY_MESSAGES,
+            report=lambda _level, text: say(text),
+        )
 
     async def open(self) -> None:
         """Wait until the server is there."""
@@ -105,9 +119,9 @@ class Database:
                     done = await self._try(work)
             except StoreUnavailable as away:
                 self._drop_idle()
-                await self._waiting.pause(str(away))
+                await self._backoff.pause(str(away))
             else:
-                self._waiting.over()
+                self._backoff.over()
                 return done
 
     async def _try(self, work: Callable[[Connection], Awaitable[T]]) -> T:

@@ -62,9 +62,9 @@ class WebhookOptions:
 class WebhookProcess:
     """Starts the webhook, and starts it again whenever it ends. Open it with `async with`."""
 
-    def __init__(self, options: WebhookOptions, patience: RetryTiming | None = None) -> None:
+    def __init__(self, options: WebhookOptions, timing: RetryTiming | None = None) -> None:
         self._options = options
-        self._backoff = Backoff("the webhook", patience or RetryTiming())
+        self._backoff = Backoff("the webhook", timing or RetryTiming())
         self._listener = listen(options.address, options.port)
         self._running: asyncio.Task[None] | None = None
         self.process: Process | None = None

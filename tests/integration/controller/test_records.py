@@ -66,9 +66,9 @@ class Desk:
 
 @asynccontextmanager
 async def at_work(access: ApiAccess, namespace: str, **options: Any) -> AsyncIterator[Desk]:
-    patience = RetryTiming(first_pause=0.02, longest_pause=0.1)
+    timing = RetryTiming(initial_delay=0.02, max_delay=0.1)
     async with CountingClient(access) as client:
-        given = {"pace": PACE, "patience": patience, **options}
+        given = {"pace": PACE, "timing": timing, **options}
         records = FluxJobSync(client, WriteThrottle(), **given)
         async with beside(records.run()):
             yield Desk(client, records, namespace)

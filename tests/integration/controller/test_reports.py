@@ -24,7 +24,7 @@ from tests.integration.controller.views import a_view
 from tests.integration.kube.conftest import Restart
 from tests.integration.kube.test_client import a_pod
 
-QUICK = RetryTiming(first_pause=0.02, longest_pause=0.1)
+QUICK = RetryTiming(initial_delay=0.02, max_delay=0.1)
 BRISK = ConditionLimits(after=0.1, again=0.5, a_second=1000.0, of_a_group=3)
 
 

@@ -24,7 +24,7 @@ from tests.unit.kube.objects import as_page
 
 Answer: TypeAlias = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
-QUICK = RetryTiming(first_pause=0.01, longest_pause=0.05, silence=10)
+QUICK = RetryTiming(initial_delay=0.01, max_delay=0.05, idle_timeout=10)
 
 
 @dataclass(frozen=True, slots=True)

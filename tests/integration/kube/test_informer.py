@@ -71,7 +71,7 @@ async def told(informer: Informer[Any]) -> AsyncIterator[Told]:
 async def test_a_pods_life_is_told(access: ApiAccess, namespace: str) -> None:
     async with KubeClient(access) as client:
         await make(client, "before", namespace)
-        informer = Informer(client, PODS, Scope(namespace), patience=QUICK)
+        informer = Informer(client, PODS, Scope(namespace), timing=QUICK)
         async with told(informer) as listener:
             await listener.wait_for("added before")
             pod = await make(client, "a", namespace)
@@ -87,7 +87,7 @@ async def test_what_happens_while_the_server_is_killed_and_started_is_told_once(
     restart: Restart, access: ApiAccess, namespace: str
 ) -> None:
     async with KubeClient(access) as client:
-        informer = Informer(client, PODS, Scope(namespace), patience=QUICK)
+        informer = Informer(client, PODS, Scope(namespace), timing=QUICK)
         async with told(informer) as listener:
             await listener.wait_until_complete()
             for round_ in range(3):
@@ -115,7 +115,7 @@ async def test_a_kind_is_followed_as_soon_as_it_is_installed(
     access: ApiAccess, namespace: str
 ) -> None:
     async with KubeClient(access) as client:
-        informer = Informer(client, POD_GROUPS, patience=QUICK)
+        informer = Informer(client, POD_GROUPS, timing=QUICK)
         async with told(informer) as listener:
             while informer.problem is None:
                 await asyncio.sleep(0.01)

@@ -61,10 +61,10 @@ def words(change: ObjectChange[Pod]) -> str:
 
 
 @asynccontextmanager
-async def following(*script: Answer, patience: RetryTiming = QUICK) -> AsyncIterator[Story]:
+async def following(*script: Answer, timing: RetryTiming = QUICK) -> AsyncIterator[Story]:
     """An informer of pods on a server with this script."""
     async with connect(*script) as (client, server):
-        story = Story(Informer(client, PODS, patience=patience), server)
+        story = Story(Informer(client, PODS, timing=timing), server)
         try:
             yield story
         finally:
@@ -193,12 +193,12 @@ async def test_a_busy_server_is_left_alone_and_resumed() -> None:
 
 
 async def test_a_watch_that_falls_silent_is_given_up_and_resumed() -> None:
-    patience = replace(QUICK, silence=0.2)
+    timing = replace(QUICK, idle_timeout=0.2)
     async with following(
         listed(version=3),
         tell(as_line("ADDED", a_pod("a", 4)), then="hang"),
         tell(as_line("ADDED", a_pod("b", 5)), then="hang"),
-        patience=patience,
+        timing=timing,
     ) as story:
         await story.batch()
         assert [await story.change(), await story.change()] == ["added a 4", "added b 5"]
@@ -268,7 +268,7 @@ async def test_an_object_that_cannot_be_read_hides_no_other() -> None:
     page = as_page(group("good", 2, 1), group("bad", "two", 2), version=3)
     lines = as_line("MODIFIED", group("good", "x", 4)) + as_line("MODIFIED", group("bad", 2, 5))
     async with connect(say(page), tell(lines)) as (client, _):
-        informer = Informer(client, POD_GROUPS, patience=QUICK)
+        informer = Informer(client, POD_GROUPS, timing=QUICK)
         async with aclosing(informer.changes()) as batches, asyncio.timeout(10):
             told = [[(c.kind.value, c.object.metadata.name) for c in await anext(batches)]]
             told += [[(c.kind.value, c.object.metadata.name) for c in await anext(batches)]]

@@ -30,14 +30,14 @@ async def fail(backoff: Backoff, times: int, at_least: float = 0.0) -> None:
 def test_pauses_double_up_to_the_longest_and_no_two_clients_come_together(
     pauses: list[float],
 ) -> None:
-    asyncio.run(fail(Backoff("x", RetryTiming(first_pause=1, longest_pause=8)), 6))
+    asyncio.run(fail(Backoff("x", RetryTiming(initial_delay=1, max_delay=8)), 6))
     for pause, longest in zip(pauses, [1, 2, 4, 8, 8, 8], strict=True):
         assert longest / 2 <= pause <= longest
     assert pauses[3] != pauses[4] != pauses[5]
 
 
 def test_after_success_pauses_are_short_again(pauses: list[float]) -> None:
-    backoff = Backoff("x", RetryTiming(first_pause=1, longest_pause=8))
+    backoff = Backoff("x", RetryTiming(initial_delay=1, max_delay=8))
     asyncio.run(fail(backoff, 5))
     backoff.over()
     asyncio.run(fail(backoff, 1))
@@ -45,7 +45,7 @@ def test_after_success_pauses_are_short_again(pauses: list[float]) -> None:
 
 
 def test_a_server_that_names_a_time_gets_it(pauses: list[float]) -> None:
-    asyncio.run(fail(Backoff("x", RetryTiming(first_pause=1)), 1, at_least=30))
+    asyncio.run(fail(Backoff("x", RetryTiming(initial_delay=1)), 1, at_least=30))
     assert pauses == [30]
 
 

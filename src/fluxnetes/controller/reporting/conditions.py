@@ -73,13 +73,13 @@ class ConditionWriter:
         throttle: WriteThrottle,
         find: Callable[[Key], Pod | None],
         measure: ConditionLimits | None = None,
-        patience: RetryTiming | None = None,
+        timing: RetryTiming | None = None,
     ) -> None:
         self._client = client
         self._courtesy = throttle
         self._find = find
         self._measure = measure or ConditionLimits()
-        self._patience = patience or RetryTiming()
+        self._timing = timing or RetryTiming()
         self._wanted: dict[str, _Wanted] = {}
         self._agenda: DelayQueue[str] = DelayQueue()
         self.writes = 0
@@ -103,7 +103,7 @@ class ConditionWriter:
 
     async def run(self) -> None:
         """Say it, until cancelled."""
-        backoff = Backoff("writing conditions of pods", self._patience)
+        backoff = Backoff("writing conditions of pods", self._timing)
         while True:
             group = await self._agenda.next()
             try:

@@ -106,13 +106,13 @@ class EventRecorder:
         throttle: WriteThrottle,
         instance: str,
         limits: EventLimits | None = None,
-        patience: RetryTiming | None = None,
+        timing: RetryTiming | None = None,
     ) -> None:
         self._client = client
         self._courtesy = throttle
         self._instance = instance[:128]
         self._limits = limits or EventLimits()
-        self._patience = patience or RetryTiming()
+        self._timing = timing or RetryTiming()
         self._line: asyncio.Queue[_Told] = asyncio.Queue(self._limits.in_line)
         kept = self._limits
         self._folding = EventDedup(kept.same_again, kept.different, kept.in_line)
@@ -158,7 +158,7 @@ class EventRecorder:
         await self._line.join()
 
     async def _work(self) -> None:
-        backoff = Backoff("sending events", self._patience)
+        backoff = Backoff("sending events", self._timing)
         while True:
             told = await self._line.get()
             try:

@@ -93,14 +93,14 @@ class FluxJobSync:
         *,
         keep: float = KEEP,
         pace: FluxJobSyncTiming | None = None,
-        patience: RetryTiming | None = None,
+        timing: RetryTiming | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._client, self._filing = client, FluxJobWriter(client)
         self._courtesy = throttle
         self._keep, self._clock = keep, clock
         self._pace = pace or FluxJobSyncTiming()
-        self._patience = patience or RetryTiming()
+        self._timing = timing or RetryTiming()
         self._wanted: dict[str, _Wanted] = {}
         self._there: dict[str, FluxJob] = {}
         self._changes: DelayQueue[str] = DelayQueue()
@@ -178,7 +178,7 @@ class FluxJobSync:
             tasks.create_task(self._sweep())
 
     async def _work(self, delays: DelayQueue[str], pause: float = 0.0) -> None:
-        backoff = Backoff("writing FluxJobs", self._patience)
+        backoff = Backoff("writing FluxJobs", self._timing)
         while True:
             key = await delays.next()
             if pause:  # there is always something newer to say, so nothing gets stale
@@ -244,9 +244,7 @@ class FluxJobSync:
 
     async def _follow(self) -> None:
         ours = Scope(labels=f"{MANAGED_BY}={US}")
-        async for batch in Informer(
-            self._client, FLUX_JOBS, ours, patience=self._patience
-        ).changes():
+        async for batch in Informer(self._client, FLUX_JOBS, ours, timing=self._timing).changes():
             for change in batch:
                 self._see(change)
             self._is_listed.set()
