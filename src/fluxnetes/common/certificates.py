@@ -27,7 +27,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 Key = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
 
 _RSA_BITS = 2048
-"""Length of RSA keys: the shortest that is still considered secure, because verifying is frequent."""
+"""Length of RSA keys: the shortest in common use, because longer ones take longer to verify."""
 CLOCKS_DIFFER_BY = timedelta(minutes=5)
 """How long before its creation a certificate is valid, so that peers with slow clocks accept it."""
 
@@ -100,7 +100,10 @@ def key_text(key: Key) -> bytes:
 
 
 def read_key(text: bytes) -> Key:
-    """The private key in a PEM text. Raises ValueError unless it is of one of the kinds made here."""
+    """The private key, elliptic curve or RSA, in a PEM text without a pass phrase.
+
+    Raises ValueError for anything else.
+    """
     try:
         key = load_pem_private_key(text, password=None)
     except TypeError as error:  # what the library raises when there is a pass phrase

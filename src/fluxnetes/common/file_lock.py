@@ -31,7 +31,7 @@ class FileLock:
         self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def share(self) -> None:
-        """Wait for the shared lock. Called by a holder of the exclusive lock, it downgrades it."""
+        """Wait for the shared lock; an exclusive one that is held becomes shared."""
         fcntl.flock(self.fd, fcntl.LOCK_SH)
 
     def try_alone(self) -> bool:
