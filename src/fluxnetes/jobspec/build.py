@@ -38,6 +38,11 @@ memory = partial(res, "memory")
 slot = partial(res, SLOT, label="default")
 xor_slot = partial(res, XOR_SLOT, label="default")
 
+for _builder in (cluster, rack, node, socket, core, gpu, memory):
+    _builder.__doc__ = f"A request for `count` of type {_builder.args[0]}, each with its children."
+slot.__doc__ = "A request for `count` slots: bundles of resources that a task runs in."
+xor_slot.__doc__ = "A request for `count` slots, unless a sibling of this type is placed instead."
+
 
 def jobspec(
     *resources: Resource,

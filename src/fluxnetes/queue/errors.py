@@ -16,12 +16,12 @@ class QueueError(ValueError):
 
 
 class UnknownQueueJob(QueueError):  # noqa: N818 - reads better where it is raised and caught
-    pass
+    """The job was never submitted, or its record has expired."""
 
 
 class UnknownQueue(QueueError):  # noqa: N818 - likewise
-    pass
+    """No queue has this name."""
 
 
 class QueueRefused(QueueError):  # noqa: N818 - likewise
-    pass
+    """The event makes sense, but not in the present state of the job or queue."""

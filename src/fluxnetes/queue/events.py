@@ -26,16 +26,22 @@ class Gathered:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
+    """A waiting job is held: it does not start until it is released."""
+
     job: int
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
+    """A held job may start again."""
+
     job: int
 
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
+    """A job is cancelled: at once while it waits, else when it has left its nodes."""
+
     job: int
     reason: str = "cancelled by its user"
 

@@ -31,6 +31,8 @@ class DependencyKind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
+    """What must have become of another job before this one may start."""
+
     kind: DependencyKind
     job: int
 
