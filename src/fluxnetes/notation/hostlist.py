@@ -1,9 +1,9 @@
-"""Hostlists (RFC 29): many host names in one text, `node[0-3,7],login,rack[1-2]-node[01-16]`.
+"""Decodes and encodes hostlists (RFC 29): `node[0-3,7],login,rack[1-2]-node[01-16]`.
 
-A bracket stands for every number in it, and keeps the zeros in front of them; a name with several
-brackets stands for every combination, the last bracket turning fastest. Order and repetition mean
-something here, so nothing is sorted: a list that is decoded and encoded again names the same hosts
-in the same order.
+A bracket expands to each of its numbers, with their leading zeros; a name with several brackets
+expands to every combination, the last bracket varying fastest. Order and repetition are
+significant, so nothing is sorted: a list that is decoded and encoded again names the same hosts in
+the same order.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from math import prod
 from typing import NamedTuple
 
 MAX_HOSTS = 2**22
-"""The most names that one text may stand for."""
+"""Maximum number of names in one hostlist: a short text can expand to more than memory holds."""
 
 _PIECE = re.compile(r"\[([^\[\]]*)\]|([^\[\]]+)")
 _RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?\Z")
@@ -56,7 +56,7 @@ def _words(text: str) -> list[str]:
 
 
 def _choices(word: str, text: str) -> list[list[str]]:
-    """What may stand at each place of a name: one text, or every number of a bracket."""
+    """The alternatives for each part of a name: one literal text, or every number of a bracket."""
     found: list[list[str]] = []
     for bracket, literal in _PIECE.findall(word):
         found.append([literal] if literal else _decode_bracket(bracket, text))
@@ -70,7 +70,7 @@ def _decode_bracket(bracket: str, text: str) -> list[str]:
 
 
 def _decode_range(part: str, text: str) -> tuple[int, range]:
-    """The width to which zeros fill the numbers of a range, and the numbers."""
+    """The width to which the numbers of a range are padded with zeros, and the numbers."""
     found = _RANGE.match(part)
     if found is None:
         raise HostlistError(
@@ -136,18 +136,18 @@ def _split(host: str) -> _Run:
 
 
 def _runs(hosts: Sequence[_Run]) -> list[_Run]:
-    """Join neighbours that count on: same prefix, next number, same filling with zeros."""
+    """Join consecutive hosts: same prefix, next number, same padding with zeros."""
     runs: list[_Run] = []
     for host in hosts:
         last = runs[-1] if runs else None
-        if last is not None and _counts_on(last, host):
+        if last is not None and _continues(last, host):
             runs[-1] = last._replace(numbers=range(last.numbers.start, host.numbers.stop))
         else:
             runs.append(host)
     return runs
 
 
-def _counts_on(run: _Run, host: _Run) -> bool:
+def _continues(run: _Run, host: _Run) -> bool:
     if not (run.numbered and host.numbered) or run.prefix != host.prefix:
         return False
     number = host.numbers.start

@@ -1,7 +1,7 @@
-"""Idsets (RFC 22): a set of non-negative integers written as ranges, `0-3,7` or `[0-3,7]`.
+"""Decodes and encodes idsets (RFC 22): sets of non-negative integers, `0-3,7` or `[0-3,7]`.
 
 Flux writes ranks and core numbers this way. The empty text is the empty set. A short text can name
-more numbers than a machine can hold, so what may come out of one text is limited.
+more numbers than memory holds, so the size of a decoded set is limited.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterable, Iterator
 
 MAX_IDS = 2**24
-"""The most numbers that one text may stand for."""
+"""Maximum number of ids in one idset, each range counted in full."""
 MAX_ID = 2**32 - 1
+"""Largest id: ranks are 32-bit unsigned integers in Flux."""
 
 _RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?\Z")
 
