@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.graph.readers.jgf_selection import read_jgf_vertices
 from fluxnetes.graph.readers.rv1 import read_rv1_vertices
 from fluxnetes.graph.topology import ragged
@@ -44,8 +45,10 @@ def _expand(engine: MatchEngine, named: VertexSelection) -> VertexSelection:
     )
 
 
-def find_conflict(engine: MatchEngine, adopted: VertexSelection, start: int, end: int) -> str:
-    """Why an allocation cannot be adopted: what of it somebody else holds; empty if nothing."""
+def find_conflict(
+    engine: MatchEngine, adopted: VertexSelection, start: int, end: int
+) -> Reason | None:
+    """Why an allocation cannot be adopted: what of it somebody else holds; None if nothing."""
     view = engine.ledger.later(start, end)
     depth = engine.tree.depth[adopted.position]
     for level in np.unique(depth).tolist():
@@ -56,5 +59,5 @@ def find_conflict(engine: MatchEngine, adopted: VertexSelection, start: int, end
         taken = view.free(position, level) < needs
         if taken.any():
             vertex = int(engine.tree.vertex[position[taken][0]])
-            return f"{engine.graph.path(vertex)} is held by another job then"
-    return ""
+            return Reason.of(Message.HELD_THEN, path=str(engine.graph.path(vertex)))
+    return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from fluxnetes.common.reasons import Reason
 from fluxnetes.graph.placement import Placement
 from fluxnetes.match.gang.model import Seats
 
@@ -48,8 +49,8 @@ class Answer:
     at: int = 0
     """When the job may start."""
     placement: Placement | None = None
-    reason: str = ""
-    """Why not; empty when it is a yes."""
+    reason: Reason | None = None
+    """Why not; None when it is a yes."""
     seats: tuple[Seats, ...] = ()
     """For a gang: where the pods of each of its shapes go."""
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from fluxnetes.common.reasons import Amount, Message, Reason, ReasonCode
 from fluxnetes.match.answers import Answer, Operation, Outcome
 from fluxnetes.match.engine.closure import NOTHING, HeldVertices
 from fluxnetes.match.engine.engine import MatchEngine, NothingHeld
@@ -41,15 +42,15 @@ class Attempt:
         self._horizon = horizon
         self._duration = math.ceil(request.duration) or horizon
         self._needs = request.needs()
-        self._busy = ""
-        self._why = ""
+        self._busy: Reason | None = None
+        self._why: Reason | None = None
 
     def run(self, operation: Operation) -> Answer:
         """Carry out one operation."""
         try:
             return self._run(operation)
         except NothingHeld:
-            self._why = "nothing in the request is exclusive, so the job would hold nothing"
+            self._why = Reason.of(Message.NOTHING_EXCLUSIVE)
             return self._no(Outcome.INVALID)
 
     def _run(self, operation: Operation) -> Answer:
@@ -83,12 +84,14 @@ class Attempt:
         wanted = self._needs.get("node", 0)
         up = self._engine.nodes_up()
         if wanted > up:
-            self._why = f"needs {wanted} node; {up} of {self._engine.node_count} are up"
+            needs = Amount(wanted, "node")
+            self._why = Reason.of(Message.NODES_UP, needs=needs, up=up, all=self._engine.node_count)
             return True
         down_too = operation is Operation.ALLOCATE_WITH_SATISFIABILITY
         allowed = self._request.nodes_allowed(status=not down_too)
         if allowed is not None and wanted > allowed:
-            self._why = f"needs {wanted} node that its constraint allows; there are {allowed}"
+            needs = Amount(wanted, "node")
+            self._why = Reason.of(Message.NODES_ALLOWED, needs=needs, allowed=allowed)
             return True
         return False
 
@@ -115,8 +118,10 @@ class Attempt:
 
     def _yes(self, operation: Operation, held: HeldVertices, at: int) -> Answer:
         if at >= self._horizon:
-            in_the_way = f"{self._busy}; what is in the way has no end"
-            self._why = in_the_way if self._busy else f"the graph ends at {self._horizon}"
+            if self._busy is not None:
+                self._why = Reason.of(Message.ENDLESS_AHEAD, reason=self._busy)
+            else:
+                self._why = Reason.of(Message.GRAPH_ENDS, horizon=self._horizon)
             return self._no(Outcome.BUSY)
         end = min(at + self._duration, self._horizon)
         self.held = held
@@ -128,4 +133,16 @@ class Attempt:
         return Answer(outcome, self._jobid, at, placement, seats=self._request.seats)
 
     def _no(self, outcome: Outcome) -> Answer:
-        return Answer(outcome, self._jobid, reason=self._why)
+        return Answer(outcome, self._jobid, reason=_coded(self._why, outcome))
+
+
+_CODES = {
+    Outcome.BUSY: ReasonCode.RESOURCES,
+    Outcome.UNSATISFIABLE: ReasonCode.UNSATISFIABLE,
+    Outcome.INVALID: ReasonCode.INVALID,
+}
+
+
+def _coded(reason: Reason | None, outcome: Outcome) -> Reason | None:
+    """The same finding is busy now and unsatisfiable ever; the outcome decides the code."""
+    return None if reason is None else reason.coded(_CODES[outcome])

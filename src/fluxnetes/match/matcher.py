@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fluxnetes.common.arrays import Bools, Ints
+from fluxnetes.common.reasons import Reason, ReasonCode
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.placement import Placement
 from fluxnetes.graph.readers.jgf import attach_jgf
@@ -127,7 +128,11 @@ class Matcher:
         try:
             request = self.request(asked)
         except InvalidRequest as error:
-            return Answer(Outcome.INVALID, self.next_jobid, reason=str(error))
+            return Answer(
+                Outcome.INVALID,
+                self.next_jobid,
+                reason=Reason.from_text(str(error), ReasonCode.INVALID),
+            )
         attempt = Attempt(self.engine, request, self.next_jobid, now, self.horizon)
         answer = attempt.run(operation)
         if operation in RECORDED:
@@ -214,7 +219,10 @@ class Matcher:
             return Answer(Outcome.BUSY, jobid, reason=conflict)
         held = engine.hold_adopted(adopted)
         if held is None:
-            return Answer(Outcome.INVALID, jobid, reason="the allocation holds nothing exclusively")
+            reason = Reason.from_text(
+                "the allocation holds nothing exclusively", ReasonCode.INVALID
+            )
+            return Answer(Outcome.INVALID, jobid, reason=reason)
         placement = engine.placement(held, at, at + duration, None)
         later = at > now
         engine.enter(jobid, held, at, at + duration, reserved=later, adopted=True)

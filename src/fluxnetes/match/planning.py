@@ -18,6 +18,7 @@ from functools import lru_cache
 import numpy as np
 
 from fluxnetes.common.arrays import Ints
+from fluxnetes.common.reasons import Message, Reason, ReasonCode
 from fluxnetes.graph.placement import Placement
 from fluxnetes.jobspec.model import Count, Jobspec
 from fluxnetes.match.candidate import Candidate
@@ -53,8 +54,8 @@ class Planning:
 
     # -- questions -----------------------------------------------------------------------------
 
-    def judge(self, asked: Jobspec | Gang) -> str:
-        """Why a request can never be served by this graph; empty if it can."""
+    def judge(self, asked: Jobspec | Gang) -> Reason | None:
+        """Why a request can never be served by this graph; None if it can."""
         answer = self.matcher.satisfiable(asked)
         if not answer:
             return answer.reason
@@ -63,8 +64,8 @@ class Planning:
         except NothingHeld:
             found = None
         if found is None:
-            return "nothing in the request is exclusive, so the job would hold nothing"
-        return ""
+            return Reason.of(Message.NOTHING_EXCLUSIVE)
+        return None
 
     def find_now(self, asked: Jobspec | Gang, now: int, until: int) -> Candidate | None:
         """Where it fits from now on, bookings honoured."""
@@ -82,10 +83,10 @@ class Planning:
         """Where it fits if all were up and idle."""
         return self._find(asked, self.engine.ledger.everything())
 
-    def found_at(self, asked: Jobspec | Gang, nodes: Sequence[str]) -> Candidate | str:
+    def found_at(self, asked: Jobspec | Gang, nodes: Sequence[str]) -> Candidate | Reason:
         """A gang on nodes that are given, pod by pod; or why that cannot be."""
         if not isinstance(asked, Gang):
-            return "only gangs say what they take of which node"
+            return Reason.of(Message.GANGS_ONLY)
         return gang_at(self.engine, self.nodes, asked.tidied(), nodes)
 
     def is_free(self, found: Candidate, now: int, start: int, until: int) -> bool:
@@ -107,14 +108,14 @@ class Planning:
                 return False
         return True
 
-    def why_not_now(self, asked: Jobspec | Gang) -> str:
-        """Why it does not fit at this moment; empty if it does."""
+    def why_not_now(self, asked: Jobspec | Gang) -> Reason | None:
+        """Why it does not fit at this moment; None if it does."""
         try:
             request = self.matcher.request(asked)
         except InvalidRequest as invalid:  # the nodes that it was for are gone, with what they had
-            return str(invalid)
+            return Reason.from_text(str(invalid), ReasonCode.INVALID)
         if request.select(self.engine.ledger.now()) is not None:
-            return ""
+            return None
         return request.why(ever=False)
 
     def capacity(self, one: Jobspec | Gang) -> int:

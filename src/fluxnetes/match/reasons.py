@@ -1,6 +1,6 @@
-"""Why a request does not fit, in words.
+"""Why a request does not fit, as a `Reason`.
 
-The words come from the states of the traversal that failed: the deepest requirement that no
+The reason comes from the states of the traversal that failed: the deepest requirement that no
 vertex meets is the one worth telling, as in "needs 4 gpu on one node; the largest node has 2".
 """
 
@@ -10,52 +10,58 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fluxnetes.common.reasons import Amount, Message, Reason
 from fluxnetes.jobspec.model import SLOT, Resource
 from fluxnetes.match.engine.stages import Stage, StageKind
 from fluxnetes.match.engine.states import States, quantity_below
 
 
 @dataclass(frozen=True, slots=True)
-class AvailabilityWords:
-    """How to say what there is: ever, or free at some time."""
+class AvailabilityMessages:
+    """What is said of what there is: ever, or free at some time."""
 
-    most: str
-    all: str
+    none: Message
+    few: Message
+    on_one: Message
+    slots_on_one: Message
 
 
-NOW = AvailabilityWords(
-    "the most that one {holder} has free now is {best}", "{have} can be had now"
+NOW = AvailabilityMessages(
+    Message.NONE_FREE, Message.FEW_FREE, Message.MOST_FREE_ON_ONE, Message.SLOTS_FREE_ON_ONE
 )
-EVER = AvailabilityWords("the largest {holder} has {best}", "{have} in this graph could serve")
+EVER = AvailabilityMessages(
+    Message.NONE_EXISTS, Message.FEW_EXIST, Message.LARGEST_HAS, Message.SLOTS_OF_LARGEST
+)
 
 
 def explain(
-    stage: Stage | None, resources: tuple[Resource, ...], states: States, words: AvailabilityWords
-) -> str:
+    stage: Stage | None,
+    resources: tuple[Resource, ...],
+    states: States,
+    messages: AvailabilityMessages,
+) -> Reason:
     """The reason why a request found nothing in the states of a traversal."""
     if stage is None:
         return _shapeless(resources)
     for wanted in resources:
         serving = list(_serving(stage, wanted.type))
         if not serving:
-            return (
-                f"needs {_amount(wanted)}, which nothing in this graph can hold as it is asked for"
-            )
+            return Reason.of(Message.CANNOT_HOLD, needs=_amount(wanted))
         have = sum(_total(s, states, wanted.type) for s in serving)
         if wanted.count.fit(have) == 0:
-            return _why_few(serving, states, wanted, have, words)
-    return "what could serve is out of reach: something above it is down or held"
+            return _why_few(serving, states, wanted, have, messages)
+    return Reason.of(Message.OUT_OF_REACH)
 
 
-def _shapeless(resources: tuple[Resource, ...]) -> str:
+def _shapeless(resources: tuple[Resource, ...]) -> Reason:
     types = [r.type for r in resources]
     twice = sorted({t for t in types if types.count(t) > 1})
     if twice:
-        return f"two requests side by side ask for {twice[0]}; only one of them can"
+        return Reason.of(Message.SIDE_BY_SIDE, type=twice[0])
     for resource in resources:
         if len({c.type for c in resource.children}) < len(resource.children):
             return _shapeless(resource.children)
-    return f"nothing in this graph is built like {_shape(resources)}"
+    return Reason.of(Message.NO_SUCH_SHAPE, shape=_shape(resources))
 
 
 def _shape(resources: tuple[Resource, ...]) -> str:
@@ -64,9 +70,8 @@ def _shape(resources: tuple[Resource, ...]) -> str:
     )
 
 
-def _amount(wanted: Resource) -> str:
-    at_least = "" if wanted.count.min == wanted.count.max else "at least "
-    return f"{at_least}{wanted.count.min} {wanted.type}"
+def _amount(wanted: Resource) -> Amount:
+    return Amount(wanted.count.min, wanted.type, at_least=wanted.count.min != wanted.count.max)
 
 
 def _serving(stage: Stage, type: str) -> list[Stage]:
@@ -85,42 +90,53 @@ def _total(stage: Stage, states: States, type: str) -> int:
 
 
 def _why_few(
-    serving: list[Stage], states: States, wanted: Resource, have: int, words: AvailabilityWords
-) -> str:
-    deeper = [reason for s in serving if (reason := _unmet_below(s, states, words))]
+    serving: list[Stage],
+    states: States,
+    wanted: Resource,
+    have: int,
+    messages: AvailabilityMessages,
+) -> Reason:
+    deeper = [reason for s in serving if (reason := _unmet_below(s, states, messages))]
     if have == 0 and deeper:
         return deeper[0]
-    how_many = words.all.format(have=f"only {have}" if have else "none")
-    reason = f"needs {_amount(wanted)}; {how_many}"
-    return f"{reason} ({deeper[0]})" if deeper else reason
+    if have:
+        reason = Reason.of(messages.few, needs=_amount(wanted), have=have)
+    else:
+        reason = Reason.of(messages.none, needs=_amount(wanted))
+    if not deeper:
+        return reason
+    return Reason.of(Message.BECAUSE, reason=reason, because=deeper[0]).coded(reason.code)
 
 
-def _unmet_below(stage: Stage, states: States, words: AvailabilityWords) -> str:
+def _unmet_below(stage: Stage, states: States, messages: AvailabilityMessages) -> Reason | None:
     """The deepest requirement that no vertex of a stage meets."""
     slots = [c for slot in stage.slots for c in slot.children]
     asked = slots or list(stage.request.children if stage.request is not None else ())
-    everybody = np.arange(len(stage.group))
+    members = np.arange(len(stage.group))
+    holder = stage.group.type
     for wanted in asked:
         if wanted.type == SLOT:
-            holder, parts = stage.group.type, _shape(wanted.children)
-            return f"a slot of {parts} cannot be filled directly below one {holder}"
+            return Reason.of(Message.SLOT_NOT_BELOW, shape=_shape(wanted.children), holder=holder)
         for below in stage.serving(wanted.type):
-            reason = _unmet_below(below, states, words)
-            if reason:
+            reason = _unmet_below(below, states, messages)
+            if reason is not None:
                 return reason
-        have = quantity_below(stage, states, everybody, wanted.type)
-        best = int(have.max()) if len(have) else 0
-        if wanted.count.fit(best) == 0:
-            most = words.most.format(holder=stage.group.type, best=best)
-            return f"needs {_amount(wanted)} on one {stage.group.type}; {most}"
-    return _unmet_slots(stage, states, words)
+        have = quantity_below(stage, states, members, wanted.type)
+        best = Amount(int(have.max()) if len(have) else 0, wanted.type)
+        if wanted.count.fit(best.value) == 0:
+            return Reason.of(messages.on_one, needs=_amount(wanted), holder=holder, best=best)
+    return _unmet_slots(stage, states, messages)
 
 
-def _unmet_slots(stage: Stage, states: States, words: AvailabilityWords) -> str:
+def _unmet_slots(stage: Stage, states: States, messages: AvailabilityMessages) -> Reason | None:
     made = states[id(stage)].slots
     for wanted in stage.request.children if stage.request is not None else ():
         if wanted.type == SLOT and made is not None and wanted.count.fit(int(made.max())) == 0:
-            holder = stage.group.type
-            most = words.most.format(holder=holder, best=int(made.max()))
-            return f"needs {_amount(wanted)} of {_shape(wanted.children)} on one {holder}; {most}"
-    return ""
+            return Reason.of(
+                messages.slots_on_one,
+                needs=_amount(wanted),
+                shape=_shape(wanted.children),
+                holder=stage.group.type,
+                best=Amount(int(made.max()), wanted.type),
+            )
+    return None

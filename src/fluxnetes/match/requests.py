@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from fluxnetes.common.reasons import Reason
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.jobspec.model import SLOT, XOR_SLOT, Jobspec, Resource
 from fluxnetes.match.engine.closure import HeldVertices
@@ -37,7 +38,7 @@ class MatchRequest(Protocol):
     def nodes_allowed(self, *, status: bool) -> int | None:
         """How many nodes its constraint allows; None if it has none."""
 
-    def why(self, *, ever: bool) -> str:
+    def why(self, *, ever: bool) -> Reason | None:
         """Why the last try failed: now, or (`ever`) on the empty graph."""
 
 
@@ -73,7 +74,7 @@ class JobspecRequest:
             return None
         return self._engine.nodes_allowed(self._plans[0], status=status)
 
-    def why(self, *, ever: bool) -> str:
+    def why(self, *, ever: bool) -> Reason | None:
         plan = self._plans[0]
         return explain(plan.stage, plan.resources, plan.tried, EVER if ever else NOW)
 
@@ -95,14 +96,14 @@ class GangRequest:
         self.seats: tuple[Seats, ...] = ()
         self._engine = engine
         self._gang = gang
-        self._why = ""
+        self._why: Reason | None = None
 
     def select(self, view: LedgerView) -> HeldVertices | None:
         seated = self._engine.gangs.seat(self._gang, view)
-        if isinstance(seated, str):
+        if isinstance(seated, Reason):
             self._why = seated
             return None
-        self.seats, self._why = seated.seats, ""
+        self.seats, self._why = seated.seats, None
         return seated.held
 
     def needs(self) -> dict[str, int]:
@@ -111,7 +112,7 @@ class GangRequest:
     def nodes_allowed(self, *, status: bool) -> int | None:
         return None
 
-    def why(self, *, ever: bool) -> str:
+    def why(self, *, ever: bool) -> Reason | None:
         return self._why
 
 

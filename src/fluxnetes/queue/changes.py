@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from fluxnetes.common.reasons import Reason
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.placement import Placement
 from fluxnetes.jobspec.constraint import Constraint
@@ -30,7 +31,7 @@ class JobEvent:
     after: JobState | None = None
     start: int | None = None
     """For `planned`: the promised start."""
-    reason: str = ""
+    reason: Reason | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.match.planning import Planning
 from fluxnetes.queue.changes import Allocation, NodeWindow, QueueState
 from fluxnetes.queue.config import QueueConfig, SchedulerConfig
@@ -22,6 +23,9 @@ Place = tuple[int, str, Rank, int]
 
 _FEW_KINDS = 16
 """Only this few kinds of asks have a chance to be counted."""
+
+
+_QUEUE_STARTS = Reason.of(Message.QUEUE_STARTS)
 
 
 @dataclass(slots=True)
@@ -53,27 +57,101 @@ class QueueCore:
     allocations: dict[int, Allocation] = field(default_factory=dict)
     """What each job holds that holds anything."""
     windows: dict[str, NodeWindow] = field(default_factory=dict)
-    parked: dict[int, str] = field(default_factory=dict)
+    parked: dict[int, Reason] = field(default_factory=dict)
     """Pending jobs that wait for something else than room, and what for."""
     newcomers: list[QueueJob] = field(default_factory=list)
     """Jobs that were let into line since the queues were last visited."""
     preempting: dict[int, set[int]] = field(default_factory=dict)
     """For jobs that made others go: whose leaving they wait for."""
-    freed: bool = True
-    """Something is free that was not when jobs were last asked for."""
-    gained: bool = False
+    _freed: bool = True
+    """Something is free that was not when waiting jobs were last visited."""
+    _gained: bool = False
     """Something is free that the plan did not count on: promises may move earlier."""
-    unsettled: str = "the queue starts"
-    """Why the room must be laid out anew; empty if it need not."""
-    crowded: str = ""
-    """What others did on nodes since the room last followed that; empty if nothing."""
-    astray: bool = True
-    """Whether jobs may be where they could not be placed now; labels change under them."""
+    _relayout: Reason | None = _QUEUE_STARTS
+    """Why the capacity plan must be built again; None if it need not."""
+    _foreign: Reason | None = None
+    """What foreign pods did on nodes since the plan last followed that; None if nothing."""
+    _misplaced: bool = True
+    """Whether jobs may be on nodes that their constraints no longer allow: labels change."""
     kinds: dict[object, CountKind] = field(default_factory=dict)
     """The kinds of asks that live, and how many there are of each."""
     known_asks: dict[PlanRequest, PlanRequest] = field(default_factory=dict)
     """Equal asks are one object, so that comparing them is quick."""
     estimates: dict[object, dict[str, int]] = field(default_factory=dict)
+
+    # -- what happened to resources and to the plan --------------------------------------------
+
+    def resources_freed(self, *, unplanned: bool = True) -> None:
+        """Something is free again; `unplanned`: earlier than the plan counted on."""
+        self._freed = True
+        self._gained = self._gained or unplanned
+
+    def plan_may_improve(self) -> None:
+        """Something ends earlier than the plan counted on: promises may move earlier."""
+        self._gained = True
+
+    @property
+    def may_improve(self) -> bool:
+        """Whether promises may move earlier."""
+        return self._gained
+
+    def take_gained(self) -> bool:
+        """Whether promises may move earlier; asked once for each time that this happens."""
+        gained, self._gained = self._gained, False
+        return gained
+
+    def take_freed(self) -> bool:
+        """Whether something was freed since this was last asked."""
+        freed, self._freed = self._freed, False
+        return freed
+
+    def request_relayout(self, reason: Reason, *, main: bool = False) -> None:
+        """The capacity plan no longer fits: it is built again before the next decision.
+
+        Promises that move later then have this reason. Of several the first is kept, but a `main`
+        one (nodes were lost, a window was set) replaces those before it.
+        """
+        if main or self._relayout is None:
+            self._relayout = reason
+
+    def add_relayout_reason(self, reason: Reason) -> None:
+        """Something else that moves promises, while the plan is about to be built again."""
+        assert self._relayout is not None  # noqa: S101 - the caller looked
+        self._relayout = joined(self._relayout, reason)
+
+    def foreign_usage_changed(self, reason: Reason, *, main: bool = False) -> None:
+        """Foreign pods use more or less of nodes; as for `request_relayout`."""
+        if main or self._foreign is None:
+            self._foreign = reason
+
+    @property
+    def needs_relayout(self) -> bool:
+        return self._relayout is not None
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the capacity plan fits to all that is known."""
+        return self._relayout is None and self._foreign is None
+
+    def take_relayout(self) -> tuple[bool, Reason | None]:
+        """Whether the plan must be built again, and why that or following it is due."""
+        is_due, reason = self._relayout is not None, joined(self._relayout, self._foreign)
+        self._relayout = self._foreign = None
+        return is_due, reason
+
+    def jobs_may_be_misplaced(self) -> None:
+        """Labels changed, or a job was adopted where it was."""
+        self._misplaced = True
+
+    def has_misplaced(self, is_misplaced: Callable[[int], bool]) -> bool:
+        """Whether a job is on a node that it could not be placed on now.
+
+        Looked for only while there may be one.
+        """
+        self._misplaced = self._misplaced and any(map(is_misplaced, self.capacity.holders))
+        return self._misplaced
+
+    # -- jobs ----------------------------------------------------------------------------------
 
     def duration(self, job: QueueJob) -> int:
         """How long a job may be there, for the planner."""
@@ -123,7 +201,7 @@ class QueueCore:
         kind = self.kinds.setdefault(ask.kind, CountKind(ask))
         kind.count += 1
         if not self.capacity.columns.covers(ask):
-            self.unsettled = self.unsettled or "jobs of another kind came"
+            self.request_relayout(Reason.of(Message.OTHER_KIND_CAME))
 
     def dismiss(self, job: int) -> None:
         """A job is gone for good."""
@@ -135,7 +213,7 @@ class QueueCore:
         if not kind.count:
             del self.kinds[ask.kind]
             if self.capacity.by_rows and len(self.kinds) <= _FEW_KINDS:
-                self.unsettled = self.unsettled or "jobs of another kind left"
+                self.request_relayout(Reason.of(Message.OTHER_KIND_LEFT))
 
     def is_stopped(self, queue: str) -> bool:
         state = self.operators.get(queue)
@@ -160,3 +238,10 @@ class QueueCore:
     def rate(self, amounts: Mapping[str, int]) -> float:
         """What amounts count in usage, a second."""
         return sum(self.charge.get(type, 0.0) * amount for type, amount in amounts.items())
+
+
+def joined(first: Reason | None, second: Reason | None) -> Reason | None:
+    """Two reasons as one, with the code of the first."""
+    if first is None or second is None:
+        return first or second
+    return Reason.of(Message.SEVERAL, reasons=(first, second)).coded(first.code)

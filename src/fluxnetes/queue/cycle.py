@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from fluxnetes.common.reasons import JobRef, Message, Reason
 from fluxnetes.match.planning import Candidate
 from fluxnetes.queue.config import BackfillPolicy, QueueConfig
 from fluxnetes.queue.core import QueueCore
@@ -26,6 +27,9 @@ from fluxnetes.queue.plan.promises import PromiseKeeper
 from fluxnetes.queue.plan.requests import PlanRequest
 from fluxnetes.queue.states import EndCause, JobState
 
+_BACKFILLED = Reason.of(Message.BACKFILLED)
+_NAMED_OVERDUE = 5
+"""Jobs named in the reason of promises that move because of an overrun."""
 _ROUNDS = 100
 """More often than this nobody lets others in; a cycle has an end whatever happens."""
 _NO_LIMIT = 2**62
@@ -69,15 +73,14 @@ class SchedulingCycle:
             # A job that starts may let others in, one that loses its promise leaves room, and one
             # may be promised this very moment.
             came = any(job.id in core.lines[job.queue] for job in core.newcomers)
-            if not (core.gained or came or self._promises.is_due(now)):
+            if not (core.may_improve or came or self._promises.is_due(now)):
                 break
         return False
 
     def _go_round(self, now: int, *, first: bool) -> bool:
         """Visit all queues; False if that was cut short."""
         core = self._core
-        if core.gained:
-            core.gained = False
+        if core.take_gained():
             self._promises.move_earlier(now, all=not first)
         self._start_due(now)
         core.newcomers.clear()
@@ -98,15 +101,14 @@ class SchedulingCycle:
         for id in overdue:
             job = core.records.jobs[id]
             if job.state is not JobState.ENDING:
-                reason = f"its walltime of {job.walltime} s is over"
+                reason = Reason.of(Message.WALLTIME_OVER, walltime=job.walltime or 0)
                 self._life.holding_to_ending(job, now, EndCause.TIMED_OUT, reason)
             grace = core.queues[job.queue].grace
             self._life.expect(job, now + max(1, grace))
-        who = ", ".join(str(id) for id in overdue[:5])
-        reason = f"job {who} overran its walltime"
-        if core.unsettled:
-            # The room is about to be laid out anew, and promises are put back then.
-            core.unsettled += f"; {reason}"
+        reason = Reason.of(Message.OVERRAN, jobs=tuple(overdue[:_NAMED_OVERDUE]))
+        if core.needs_relayout:
+            # The plan is about to be built again, and promises are put back then.
+            core.add_relayout_reason(reason)
         else:
             self._promises.keep_all(now, reason)
 
@@ -116,14 +118,14 @@ class SchedulingCycle:
             del core.windows[name]
             core.records.changes.windows[name] = None
             self._gate.close(name, now)
-            core.unsettled = core.unsettled or f"window {name} is over"
+            core.request_relayout(Reason.of(Message.WINDOW_OVER, name=name))
 
     # -- promises whose time has come ----------------------------------------------------------
 
     def _start_due(self, now: int) -> None:
         for job in self._promises.due(now):
             if self._core.is_stopped(job.queue):
-                self._promises.drop(job, now, f"queue {job.queue} is stopped")
+                self._promises.drop(job, now, Reason.of(Message.QUEUE_STOPPED, queue=job.queue))
                 continue
             stopped = self._gate.stops(job, now)
             if stopped:
@@ -144,7 +146,7 @@ class SchedulingCycle:
             return
         # Only a room that was laid out wrongly gets here; the promise is moved, and that is told.
         core.capacity.rebook(job.id, booking)
-        self._promises.keep_all(now, "its room was not free when it was due")
+        self._promises.keep_all(now, Reason.of(Message.NOT_FREE_WHEN_DUE))
 
     def _is_passing(self, job: QueueJob) -> bool:
         return self._core.lines[job.queue].place(job.id) > 0
@@ -196,7 +198,7 @@ class SchedulingCycle:
         core = self._core
         made_way = self._promises.make_way(job)
         if made_way:
-            core.freed = True
+            core.resources_freed(unplanned=False)
         started = self._try(job, now, waiting)
         if not started and self._preemption.make_room(job, now):
             self._promises.hope()
@@ -204,7 +206,9 @@ class SchedulingCycle:
         elif not started and job.id not in core.capacity.bookings:
             self._promises.hurry(job, now)
         if made_way:
-            self._promises.put_back(made_way, now, f"job {job.id} is ordered before it")
+            self._promises.put_back(
+                made_way, now, Reason.of(Message.ORDERED_BEFORE, job=JobRef(job.id))
+            )
         return started
 
     def _try(self, job: QueueJob, now: int, waiting: bool) -> bool:
@@ -224,10 +228,9 @@ class SchedulingCycle:
 
     def _is_refused(self, job: QueueJob) -> bool:
         """Whether the same was asked for no longer a time, in vain, and nothing was freed since."""
-        if self._core.freed:
+        if self._core.take_freed():
             self._refused.clear()
             self._promises.hope()
-            self._core.freed = False
         shortest = self._refused.get(self._asks[job.submission.id])
         return shortest is not None and (job.walltime is None or job.walltime >= shortest)
 
@@ -283,7 +286,7 @@ class SchedulingCycle:
             job = self._split_off(job, now)
         job.backfilled = backfilled
         self._left -= 1
-        reason = "backfilled" if backfilled else ""
+        reason = _BACKFILLED if backfilled else None
         self._life.pending_to_allocated(job, ask, found, now, reason)
 
     def _split_off(self, array: QueueJob, now: int) -> QueueJob:
@@ -311,7 +314,9 @@ class SchedulingCycle:
         records.children[array.id].add(id)
         records.touch(array)
         core.admit(id, records.asks[array.id])
-        self._life.nowhere_to_pending(task, now, f"task {index} of array {array.id}")
+        self._life.nowhere_to_pending(
+            task, now, Reason.of(Message.ARRAY_TASK, index=index, array=array.id)
+        )
         return task
 
     # -- when to look again --------------------------------------------------------------------

@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.queue.jobs import ElasticSize, Request, Submission
+
+_CANCELLED_BY_USER = Reason.of(Message.CANCELLED_BY_USER)
+_PART_LOST = Reason.of(Message.PART_LOST)
+_CLUSTER_CHANGED = Reason.of(Message.CLUSTER_CHANGED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,7 @@ class Cancel:
     """A job is cancelled: at once while it waits, else when it has left its nodes."""
 
     job: int
-    reason: str = "cancelled by its user"
+    reason: Reason = _CANCELLED_BY_USER
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +95,7 @@ class Returned:
     """What was allocated could not be carried out: the job goes back to the queue."""
 
     job: int
-    reason: str
+    reason: Reason
     begin: int | None = None
     """When it may be tried again, at the earliest; None: at once."""
 
@@ -101,7 +106,7 @@ class Ended:
 
     job: int
     ok: bool = True
-    reason: str = ""
+    reason: Reason | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +157,7 @@ class PartsLost:
     """Jobs lost a part of what they held; known, for instance, after a restart on another graph."""
 
     jobs: tuple[int, ...]
-    reason: str = "a part of what it held is gone"
+    reason: Reason = _PART_LOST
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +196,7 @@ class Occupied:
 class GraphChanged:
     """The graph was grown, shrunk or relabelled from outside."""
 
-    reason: str = "the cluster changed"
+    reason: Reason = _CLUSTER_CHANGED
 
 
 @dataclass(frozen=True, slots=True)

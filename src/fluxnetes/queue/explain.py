@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fluxnetes.common.reasons import JobRef, Message, Moment, Reason
 from fluxnetes.match.gang.model import Gang
 from fluxnetes.queue.changes import JobEvent, NodeWindow
 from fluxnetes.queue.core import QueueCore
@@ -23,7 +24,7 @@ class Explanation:
 
     job: int
     state: JobState
-    reason: str
+    reason: Reason | None
     """Why it is in this state or, while it waits, what it waits for."""
     until: int | None = None
     """While it waits: its promised start. While it holds resources: when its walltime is over."""
@@ -56,66 +57,74 @@ class Explainer:
             tuple(core.records.stories.get(job.id, ())),
         )
 
-    def _reason(self, job: QueueJob, now: int) -> str:
+    def _reason(self, job: QueueJob, now: int) -> Reason | None:
         if job.state is JobState.PENDING:
             return self._waits_for(job, now)
         if job.state in HOLDING and not job.reason:
-            return "its walltime has no end" if job.deadline is None else ""
+            return Reason.of(Message.NO_WALLTIME) if job.deadline is None else None
         return job.reason
 
-    def _waits_for(self, job: QueueJob, now: int) -> str:
+    def _waits_for(self, job: QueueJob, now: int) -> Reason:
         core = self._core
         if job.id in core.parked:
-            return f"waits: {core.parked[job.id]}"
+            parked = core.parked[job.id]
+            return Reason.of(Message.WAITS, reason=parked).coded(parked.code)
         if core.is_stopped(job.queue):
-            return f"queue {job.queue} is stopped"
+            return Reason.of(Message.QUEUE_STOPPED, queue=job.queue)
         if job.submission.array is not None and job.id not in core.lines[job.queue]:
             return self._array_rests(job)
         stopped = self._gate.stops(job, now)
         if stopped:
             return stopped
         if job.id in core.preempting:
-            victims = ", ".join(str(v) for v in sorted(core.preempting[job.id]))
-            return f"waits for preempted jobs to leave: {victims}"
+            victims = tuple(JobRef(victim) for victim in sorted(core.preempting[job.id]))
+            return Reason.of(Message.PREEMPTING, jobs=victims)
         return self._waits_for_room(job, now)
 
-    def _array_rests(self, job: QueueJob) -> str:
+    def _array_rests(self, job: QueueJob) -> Reason:
         running = len(self._core.records.children[job.id])
         spec = job.submission.array
         assert spec is not None  # noqa: S101 - the caller looked
         if job.tasks_started >= spec.tasks:
-            return f"all {spec.tasks} tasks were started; {running} have not ended"
-        return f"{running} tasks are there, and it may have {spec.at_once} at a time"
+            return Reason.of(Message.ARRAY_ALL_STARTED, tasks=spec.tasks, running=running)
+        return Reason.of(Message.ARRAY_AT_ONCE, running=running, at_once=spec.at_once or 0)
 
-    def _waits_for_room(self, job: QueueJob, now: int) -> str:
+    def _waits_for_room(self, job: QueueJob, now: int) -> Reason:
         core = self._core
         ask = core.records.asks[job.id]
         lacks = core.planning.why_not_now(ask.request) or self._window_ahead(job, now)
         if job.plan is None and (claimant := self._claimant(job.queue)) is not None:
-            kept = ". Room is kept for it as soon as they end" if claimant == job.id else ""
-            lacks = lacks or f"what is free is kept for job {claimant}"
-            return f"no start is known: jobs without a walltime are in the way ({lacks}){kept}"
+            first = claimant == job.id
+            message = Message.NO_START_KNOWN_FIRST if first else Message.NO_START_KNOWN
+            lacks = lacks or Reason.of(Message.KEPT_FOR, job=JobRef(claimant))
+            return Reason.of(message, lacks=lacks).coded(lacks.code)
         if job.plan is not None:
-            moved = f"; moved later because {job.plan.reason}" if job.plan.reason else ""
-            return (lacks or "its room is promised to jobs before it") + moved
-        if lacks:
-            return lacks
-        return "it would delay jobs that were promised a start, or its turn has not come"
+            return _moved(lacks or Reason.of(Message.PROMISED_BEFORE), job.plan.reason)
+        return lacks or Reason.of(Message.WOULD_DELAY)
 
-    def _window_ahead(self, job: QueueJob, now: int) -> str:
-        """Which windows keep a job from starting now that would fit; empty if none does."""
+    def _window_ahead(self, job: QueueJob, now: int) -> Reason | None:
+        """Which windows keep a job from starting now that would fit; None if none does."""
         windows = self._core.windows
         own = windows.get(job.submission.reservation or "")
         if own is not None:
-            return f"{_called(own)} opens at {own.start}" if own.start > now else ""
+            if own.start <= now:
+                return None
+            start = Moment(own.start)
+            return Reason.of(Message.WINDOW_OPENS, kind=_kind(own), name=own.name, start=start)
         until = self._core.until(job, now)
         mine = self._nodes(self._core.records.asks[job.id].request)
-        ahead = [
-            f"{_called(w)} ({w.start} to {w.end})"
+        ahead = tuple(
+            Reason.of(
+                Message.WINDOW_SPAN,
+                kind=_kind(w),
+                name=w.name,
+                start=Moment(w.start),
+                end=Moment(w.end),
+            )
             for w in windows.values()
             if w.start < until and not mine.isdisjoint(w.nodes)
-        ]
-        return f"it would run into {', '.join(ahead)}" if ahead else ""
+        )
+        return Reason.of(Message.RUNS_INTO, windows=ahead) if ahead else None
 
     def _nodes(self, request: Request) -> set[str]:
         """The names of the nodes that a request allows."""
@@ -133,6 +142,12 @@ class Explainer:
         return next((id for id in mine or bookings if bookings[id].claim), None)
 
 
-def _called(window: NodeWindow) -> str:
-    kind = "maintenance window" if window.maintenance else "advance reservation"
-    return f"{kind} {window.name}"
+def _kind(window: NodeWindow) -> str:
+    return "maintenance window" if window.maintenance else "advance reservation"
+
+
+def _moved(reason: Reason, because: Reason | None) -> Reason:
+    """Why a promised job waits, and why its start moved later, if it did."""
+    if because is None:
+        return reason
+    return Reason.of(Message.MOVED_LATER, reason=reason, because=because).coded(reason.code)

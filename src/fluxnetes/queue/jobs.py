@@ -13,6 +13,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass, field
 
+from fluxnetes.common.reasons import Reason
 from fluxnetes.jobspec.model import Jobspec
 from fluxnetes.match.gang.model import Gang
 from fluxnetes.queue.states import EndCause, JobState
@@ -61,6 +62,25 @@ class OnLoss(enum.Enum):
     REQUEUE = "requeue"
 
 
+class Origin(enum.Enum):
+    """Where a job came from, and so what stands behind it."""
+
+    DIRECT = "direct"
+    """Nothing but the job itself: a simulation, a program that uses the queue in Python."""
+    CLUSTER = "cluster"
+    """Objects of a Kubernetes cluster."""
+    CALL_SUBMIT = "call-submit"
+    """A caller of the service, who submitted it."""
+    CALL_MATCH = "call-match"
+    """A caller of the service, who asked for a match: it starts at once or not at all."""
+    MATCHER = "matcher"
+    """An allocation of a matcher without a queue, recorded as a job."""
+
+
+CALLERS = frozenset({Origin.CALL_SUBMIT, Origin.CALL_MATCH})
+"""Jobs of callers: nothing of them is on the cluster but what the caller puts there."""
+
+
 @dataclass(frozen=True, slots=True)
 class Submission:
     """What a user asks for."""
@@ -91,7 +111,9 @@ class Submission:
     """How long it runs at least before it may be preempted."""
     on_loss: OnLoss = OnLoss.FAIL
     workload: str = ""
-    """What the job stands for, in the words of whoever submitted it; the queue never reads it."""
+    """What the job stands for: the reference of a group, or a caller's key. The queue never reads
+    it."""
+    origin: Origin = Origin.DIRECT
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +123,8 @@ class PlannedStart:
     start: int
     since: int
     """The queue's step in which this job was first promised something; see `QueueJob.ranked`."""
-    reason: str = ""
-    """Why the start moved later the last time it did; empty: it never did."""
+    reason: Reason | None = None
+    """Why the start moved later the last time it did; None: it never did."""
 
 
 @dataclass(slots=True)
@@ -136,7 +158,7 @@ class QueueJob:
     go before that or is still there after it."""
     end: int | None = None
     cause: EndCause | None = None
-    reason: str = ""
+    reason: Reason | None = None
     """Why it is where it is: why it was rejected, cancelled, ended."""
     restarts: int = 0
     parent: int | None = None

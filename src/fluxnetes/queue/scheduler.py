@@ -121,7 +121,7 @@ class Scheduler:
         if self._validator is not None:
             if isinstance(event, _FROM_OUTSIDE):
                 self._validator.tolerate()
-            if not self._core.unsettled:
+            if not self._core.needs_relayout:
                 self._validator.check()
 
     def cycle(self, now: int, most: int | None = None) -> bool:

@@ -11,6 +11,7 @@ Shares are between 0 and 1.
 Forecasts of a queue are another document:
 
     {"now", "scenarios": {NAME: {...the figures of `forecast.Outlook`..., "no_start": {job: why},
+                                 "no_start_codes": {job: code},
                                  "jobs": [{"job", "start", "end"}, ...]}}}
 """
 
@@ -22,6 +23,8 @@ from typing import Any
 
 import msgspec
 
+from fluxnetes.common.reasons import code_of
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.simulate.forecast import Forecast, compare
 from fluxnetes.simulate.metrics import measure
 from fluxnetes.simulate.schedule import Schedule
@@ -75,5 +78,10 @@ def _scenario(forecast: Forecast, base: Forecast) -> dict[str, Any]:
         {"job": job, "start": start, "end": forecast.end.get(job)}
         for job, start in sorted(forecast.start.items())
     ]
-    never = {str(job): why for job, why in sorted(forecast.never.items())}
-    return {**asdict(compare(forecast, base)), "jobs": jobs, "no_start": never}
+    never = sorted(forecast.never.items())
+    return {
+        **asdict(compare(forecast, base)),
+        "jobs": jobs,
+        "no_start": {str(job): reason_text(reason) for job, reason in never},
+        "no_start_codes": {str(job): code_of(reason) for job, reason in never},
+    }

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from fluxnetes.common.reasons import Reason
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.queue.changes import Allocation, Snapshot
 from fluxnetes.queue.config import SchedulerConfig
@@ -32,7 +33,7 @@ class Estimate:
     allocation: Allocation | None = None
     """What it would be given: rows of the graph, and for a gang where its pods go. For an array,
     what its first task would be given. The job's number in it means nothing."""
-    reason: str = ""
+    reason: Reason | None = None
     """Why no start is known; empty if one is."""
     rough: bool = False
     """The queue was too long to be run ahead as it is: the job may well pass others, and start

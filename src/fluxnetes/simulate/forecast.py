@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from fluxnetes.common.reasons import Reason
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.match.nodes import NodeIndex
@@ -51,7 +52,7 @@ class Forecast:
     now: int
     start: Mapping[int, int]
     end: Mapping[int, int]
-    never: Mapping[int, str]
+    never: Mapping[int, Reason | None]
     """Jobs for which no start is known, and why."""
     where: Mapping[int, Allocation] = field(default_factory=dict, compare=False)
     """What the scenario's own jobs are given when they first start; for an array, its first task.

@@ -16,6 +16,7 @@ import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from fluxnetes.common.reasons import Reason
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Allocation, Snapshot
@@ -44,7 +45,7 @@ class RunAhead:
     tell; None: any number."""
     start: dict[int, int] = field(default_factory=dict)
     end: dict[int, int] = field(default_factory=dict)
-    never: dict[int, str] = field(default_factory=dict)
+    never: dict[int, Reason | None] = field(default_factory=dict)
     """Who does not start, and why; in brief, of those given besides."""
     where: dict[int, Allocation] = field(default_factory=dict)
     """What those were given that were given besides; for an array, its first task."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from fluxnetes.queue.changes import Allocation, Changes
 from fluxnetes.queue.jobs import QueueJob, Submission
+from fluxnetes.store.codec.reasons import write_reason
 from fluxnetes.store.codec.rows import (
     Row,
     allocation_columns,
@@ -103,7 +104,11 @@ def _submissions(new: Collection[Submission], written: WriteCache) -> Iterator[S
 
 
 def _plans(jobs: Collection[QueueJob]) -> Iterator[StatementBatch]:
-    plans = ((job.id, p.start, p.since, p.reason) for job in jobs if (p := job.plan) is not None)
+    plans = (
+        (job.id, p.start, p.since, *write_reason(p.reason))
+        for job in jobs
+        if (p := job.plan) is not None
+    )
     yield from _forget("forget_plans", (job.id for job in jobs if job.plan is None))
     yield from _table("plans", plans)
 

@@ -19,6 +19,7 @@ from fluxnetes.cli.resource_query.session import (
     read_text,
     whole_number,
 )
+from fluxnetes.common.reasons import Reason, ReasonCode
 from fluxnetes.graph.columns import GraphError
 from fluxnetes.jobspec.errors import JobspecError
 from fluxnetes.jobspec.parse import parse_jobspec
@@ -64,7 +65,11 @@ def _ask(session: QuerySession, operation: Operation, source: bytes) -> Answer:
     try:
         jobspec = parse_jobspec(source)
     except JobspecError as error:
-        return Answer(Outcome.INVALID, session.matcher.next_jobid, reason=str(error))
+        return Answer(
+            Outcome.INVALID,
+            session.matcher.next_jobid,
+            reason=Reason.from_text(str(error), ReasonCode.INVALID),
+        )
     return session.matcher.match(operation, jobspec, now=0)
 
 
@@ -112,7 +117,9 @@ def _adopt(
         return session.matcher.update(text, format, jobid=jobid, at=at, duration=duration)
     except (MatchError, GraphError) as error:
         session.matcher.next_jobid = jobid + 1
-        return Answer(Outcome.INVALID, jobid, reason=str(error))
+        return Answer(
+            Outcome.INVALID, jobid, reason=Reason.from_text(str(error), ReasonCode.INVALID)
+        )
 
 
 def _is_active(session: QuerySession, jobid: int) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.match.candidate import Candidate
 from fluxnetes.match.engine.engine import MatchEngine
 from fluxnetes.match.gang.model import Gang, Seats
@@ -14,17 +15,17 @@ from fluxnetes.match.nodes import NodeIndex
 
 def gang_at(
     engine: MatchEngine, nodes: NodeIndex, gang: Gang, names: Sequence[str]
-) -> Candidate | str:
-    """What a gang holds whose pods are on these nodes; or why that cannot be, in words."""
+) -> Candidate | Reason:
+    """What a gang holds whose pods are on these nodes; or why that cannot be."""
     if gang.shared:
-        return "it holds something that no node owns, and nobody knows which"
+        return Reason.of(Message.UNKNOWN_SHARED_POOL)
     count = sum(shape.count for shape in gang.shapes)
     if len(names) != count:
-        return f"it has {count} pods, and {len(names)} nodes are given"
+        return Reason.of(Message.PODS_AND_NODES, pods=count, nodes=len(names))
     at = nodes.at(names)
     missing = [name for name, position in zip(names, at, strict=True) if position is None]
     if missing:
-        return f"there is no node {missing[0]}"
+        return Reason.of(Message.NO_SUCH_NODE, node=missing[0])
     table = engine.gangs.table()
     row_of = {position: row for row, position in enumerate(table.nodes.tolist())}
     held: dict[int, int] = {}

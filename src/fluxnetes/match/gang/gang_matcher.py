@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fluxnetes.common.arrays import Bools
+from fluxnetes.common.reasons import Reason
 from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.match.gang.node_table import FreeTable, NodeTable, build_table
@@ -41,7 +42,7 @@ class GangMatcher:
 
     # -- where ---------------------------------------------------------------------------------
 
-    def seat(self, gang: Gang, view: LedgerView) -> CachedPlacement | str:
+    def seat(self, gang: Gang, view: LedgerView) -> CachedPlacement | Reason:
         """Where a gang goes in a view; or why it cannot."""
         if type(view) is not LedgerView:
             return self._look(gang, FreeTable(self._engine.tree, self.table(), view))
@@ -53,10 +54,11 @@ class GangMatcher:
             self._again.note(gang, seated)
         return seated
 
-    def _look(self, gang: Gang, free_table: FreeTable) -> CachedPlacement | str:
+    def _look(self, gang: Gang, free_table: FreeTable) -> CachedPlacement | Reason:
         placer = GangPlacer(self._engine.tree, free_table)
         seating = placer.seat(gang, self._rows_allowed)
         if seating is None:
+            assert placer.why is not None  # noqa: S101 - it says why it found nothing
             return placer.why
         held = self._engine.hold_adopted(seating.selection)
         assert held is not None  # noqa: S101 - every pod takes something

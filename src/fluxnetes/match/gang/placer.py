@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fluxnetes.common.arrays import Bools, Ints
+from fluxnetes.common.reasons import Amount, Message, Reason
 from fluxnetes.graph.topology import Topology
 from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.match.engine.closure import VertexSelection
@@ -45,7 +46,7 @@ class GangPlacer:
         """What is left of the types of which the gang's earlier shapes took something."""
         self._positions: list[Ints] = []
         self._needs: list[Ints] = []
-        self.why = ""
+        self.why: Reason | None = None
 
     def seat(self, gang: Gang, allowed: Callable[[Constraint], Bools]) -> GangPlacement | None:
         """Seats for the whole gang; None, and the reason in `why`, if there are not enough.
@@ -69,16 +70,16 @@ class GangPlacer:
         selection = VertexSelection(position, needs, np.ones(len(position), np.bool_))
         return GangPlacement(seats, selection)
 
-    def _no_node(self, shape: Shape, allowed: Callable[[Constraint], Bools]) -> str:
-        """Why there is no node at all for a shape, however small; empty if there is one."""
+    def _no_node(self, shape: Shape, allowed: Callable[[Constraint], Bools]) -> Reason | None:
+        """Why there is no node at all for a shape, however small; None if there is one."""
         may = np.ones(len(self._table.nodes), np.bool_)
         if shape.constraint is not None:
             may = allowed(shape.constraint)
         if not may.any():
-            return "no node is of the kind that it asks for"
+            return Reason.of(Message.NO_NODE_OF_KIND)
         if not (may & self._benches.usable).any():
-            return "no node that it may use is up and takes new work"
-        return ""
+            return Reason.of(Message.NO_NODE_OPEN)
+        return None
 
     def _column(self, type: str) -> Ints:
         """What each node has left of a type."""
@@ -112,7 +113,9 @@ class GangPlacer:
             self._needs.append(np.array([amount]))
             return True
         best = int(left.max(initial=0))
-        self.why = f"needs {amount} {type} that no node owns; the most in one place is {best}"
+        self.why = Reason.of(
+            Message.SHARED_POOL, needs=Amount(amount, type), best=Amount(best, type)
+        )
         return False
 
 
@@ -136,10 +139,11 @@ def _first_rooms(count: int, columns: Columns, usable: Bools) -> tuple[Ints, Int
     return rows, room
 
 
-def _why(shape: Shape, columns: Columns, usable: Bools, found: int) -> str:
+def _why(shape: Shape, columns: Columns, usable: Bools, found: int) -> Reason:
     for type, amount, column in columns:
         best = int(column[usable].max(initial=0))
         if best < amount:
-            return f"needs {amount} {type} on one node; the most that one has is {best}"
-    asked = ", ".join(f"{amount} {type}" for type, amount in shape.amounts)
-    return f"needs room for {shape.count} pods of {asked}; there is room for {found}"
+            needs, most = Amount(amount, type), Amount(best, type)
+            return Reason.of(Message.POD_ON_ONE_NODE, needs=needs, best=most)
+    pod = tuple(Amount(amount, type) for type, amount in shape.amounts)
+    return Reason.of(Message.PODS, count=shape.count, pod=pod, found=found)

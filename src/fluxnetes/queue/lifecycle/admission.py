@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from fluxnetes.common.reasons import JobRef, Message, Reason
 from fluxnetes.queue.core import QueueCore
 from fluxnetes.queue.errors import QueueError, QueueRefused, UnknownQueue
 from fluxnetes.queue.jobs import QueueJob, Request, Submission
@@ -31,7 +32,7 @@ class Admission:
         self._life = transitions
         self._gate = gate
         self._windows = windows
-        self._judged: dict[PlanRequest, str] = {}
+        self._judged: dict[PlanRequest, Reason | None] = {}
 
     def submit(self, submission: Submission, now: int) -> None:
         core = self._core
@@ -68,7 +69,7 @@ class Admission:
             return
         self._core.admit(id, ask)
         if job.submission.held:
-            self._life.gathering_to_held(job, now, "held by its user")
+            self._life.gathering_to_held(job, now, Reason.of(Message.HELD))
         else:
             self._life.gathering_to_pending(job, now)
 
@@ -86,7 +87,7 @@ class Admission:
         if ask.elastic is not None:
             ask = ask.sized(len(nodes))
         found = self._core.planning.found_at(ask.request, nodes)
-        if isinstance(found, str):
+        if isinstance(found, Reason):
             raise QueueRefused(f"job {submission.id} cannot be taken over: {found}")
         self._core.admit(job.id, ask)
         self._life.nowhere_to_running(job, ask, found, min(start, now), now)
@@ -130,16 +131,18 @@ class Admission:
 
     # -- reasons not to ------------------------------------------------------------------------
 
-    def _refuses(self, job: QueueJob) -> str:
+    def _refuses(self, job: QueueJob) -> Reason | None:
         spec = job.submission
         core = self._core
         if spec.queue not in core.queues:
-            return f"there is no queue {spec.queue}; there is {', '.join(sorted(core.queues))}"
+            return Reason.of(
+                Message.NO_SUCH_QUEUE, queue=spec.queue, queues=tuple(sorted(core.queues))
+            )
         if core.is_drained(spec.queue):
-            return f"queue {spec.queue} is drained: it takes in no more jobs"
+            return Reason.of(Message.QUEUE_DRAINED, queue=spec.queue)
         unknown = [d.job for d in spec.dependencies if not self._gate.is_known(d.job)]
         if unknown:
-            return f"it depends on job {unknown[0]}, which nobody knows"
+            return Reason.of(Message.UNKNOWN_DEPENDENCY, job=JobRef(unknown[0]))
         return (
             self.refuses_walltime(job.queue, job.walltime)
             or senseless(spec)
@@ -147,17 +150,17 @@ class Admission:
             or core.limits.refuses(job)
         )
 
-    def refuses_change(self, job: QueueJob) -> str:
-        """Why a job that waits may not become like this; empty if it may."""
+    def refuses_change(self, job: QueueJob) -> Reason | None:
+        """Why a job that waits may not become like this; None if it may."""
         return self.refuses_walltime(job.queue, job.walltime) or self._windows.refuses(job)
 
-    def refuses_walltime(self, queue: str, walltime: int | None) -> str:
+    def refuses_walltime(self, queue: str, walltime: int | None) -> Reason | None:
         most = self._core.queues[queue].max_walltime
         if walltime is not None and walltime < 1:
-            return f"a walltime of {walltime} s: expected 1 or more"
+            return Reason.of(Message.WALLTIME_TOO_SHORT, walltime=walltime)
         if most is not None and walltime is not None and walltime > most:
-            return f"a walltime of {walltime} s; queue {queue} allows {most}"
-        return ""
+            return Reason.of(Message.WALLTIME_TOO_LONG, walltime=walltime, queue=queue, most=most)
+        return None
 
     def ask(self, job: QueueJob) -> PlanRequest:
         """What a job asks of the room, narrowed down to the nodes of its queue."""
@@ -169,10 +172,10 @@ class Admission:
         constraint = self._core.queues[job.queue].constraint
         return read_ask(request, constraint=constraint, size=spec.size, window=spec.reservation)
 
-    def judge(self, ask: PlanRequest) -> str:
+    def judge(self, ask: PlanRequest) -> Reason | None:
         """Why an ask can never be served; the matcher is asked once for each."""
         if ask.elastic is not None and ask.unit is None:
-            return "an elastic group must be a multiple of one unit: slots, nodes or equal pods"
+            return Reason.of(Message.NOT_A_MULTIPLE)
         if ask not in self._judged:
             if len(self._judged) > 10_000:
                 self._judged.clear()
@@ -184,15 +187,15 @@ class Admission:
         self._judged.clear()
 
 
-def senseless(spec: Submission) -> str:
+def senseless(spec: Submission) -> Reason | None:
     """Values that contradict each other."""
     size, array = spec.size, spec.array
     if size is not None and not 1 <= size.min <= size.max:
-        return f"an elastic group of {size.min} to {size.max}: expected 1 <= min <= max"
+        return Reason.of(Message.ELASTIC_RANGE, min=size.min, max=size.max)
     if array is not None and array.tasks < 1:
-        return f"an array of {array.tasks} tasks: expected 1 or more"
+        return Reason.of(Message.ARRAY_TASKS, tasks=array.tasks)
     if array is not None and array.at_once is not None and array.at_once < 1:
-        return f"an array with {array.at_once} tasks at once: expected 1 or more"
+        return Reason.of(Message.ARRAY_AT_ONCE_RANGE, tasks=array.at_once)
     if array is not None and (size is not None or spec.gathering):
-        return "an array can be neither elastic nor gathering"
-    return ""
+        return Reason.of(Message.ARRAY_ELASTIC)
+    return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from fluxnetes.common.reasons import Amount, Argument, Message, Reason
 from fluxnetes.jobspec.model import SLOT, XOR_SLOT
 from fluxnetes.match.gang.model import Gang
 from fluxnetes.queue.changes import Allocation, JobEvent
@@ -19,7 +20,9 @@ class AllocationEdits:
     def __init__(self, core: QueueCore) -> None:
         self._core = core
 
-    def change(self, job: QueueJob, allocation: Allocation, now: int, note: str = "") -> None:
+    def change(
+        self, job: QueueJob, allocation: Allocation, now: int, note: Reason | None = None
+    ) -> None:
         """A job holds this from now on; the note is for its story."""
         core = self._core
         planning = core.planning
@@ -30,7 +33,7 @@ class AllocationEdits:
         core.records.amounts[job.id] = after
         self._account(job, before, after, now)
         core.capacity.resize(job.id, self._ask_now(job, after), after)
-        note = note or f"holds {_words(after)} after {_words(before)}"
+        note = note or Reason.of(Message.RESIZED, after=_amounts(after), before=_amounts(before))
         core.records.tell(JobEvent(job.id, now, "resized", reason=note))
 
     def _account(
@@ -56,7 +59,7 @@ class AllocationEdits:
             job.size = units
         if not exact and not core.capacity.by_rows:
             # Not a whole number of equal units: whoever counts is wrong from here on.
-            core.unsettled = core.unsettled or "a group shrank by a part of a unit"
+            core.request_relayout(Reason.of(Message.GROUP_SHRANK))
             core.capacity.mistaken = True
         return replace(ask.sized(units), elastic=None)
 
@@ -76,5 +79,5 @@ def units_held(core: QueueCore, ask: PlanRequest, held: Mapping[str, int]) -> tu
     return units, any(have == units * amount for have, amount in parts)
 
 
-def _words(amounts: Mapping[str, int]) -> str:
-    return ", ".join(f"{amount} {type}" for type, amount in sorted(amounts.items())) or "nothing"
+def _amounts(amounts: Mapping[str, int]) -> Argument:
+    return tuple(Amount(amount, type) for type, amount in sorted(amounts.items())) or "nothing"

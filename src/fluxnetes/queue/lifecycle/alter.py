@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.queue.changes import JobEvent
 from fluxnetes.queue.core import QueueCore
 from fluxnetes.queue.errors import QueueRefused, UnknownQueue
@@ -57,7 +58,7 @@ class JobAlterations:
         self._check(job, queue, walltime)
         placed = job.state is JobState.PENDING
         if placed:
-            self._promises.drop(job, now, "it was changed")
+            self._promises.drop(job, now, Reason.of(Message.ALTERED_PLAN))
             core.lines[job.queue].discard(job.id)
             core.parked.pop(job.id, None)
         core.limits.waits(job, -1)
@@ -68,7 +69,7 @@ class JobAlterations:
         if event.queue is not None and job.id in core.records.asks:
             core.dismiss(job.id)
             core.admit(job.id, self._admission.ask(job))
-        core.records.tell(JobEvent(job.id, now, "altered", reason=_words(event)))
+        core.records.tell(JobEvent(job.id, now, "altered", reason=_altered(event)))
         if placed:
             self._gate.arrive(job, now)
 
@@ -117,7 +118,7 @@ class JobAlterations:
 
     def _ask_otherwise(self, job: QueueJob, ask: PlanRequest, now: int) -> None:
         """Put another ask in the place of a job's old one."""
-        core, reason = self._core, "it asks for something else"
+        core, reason = self._core, Reason.of(Message.ALTERED_REQUEST)
         core.records.tell(JobEvent(job.id, now, "altered", reason=reason))
         placed = job.state is JobState.PENDING
         if placed:
@@ -144,18 +145,23 @@ class JobAlterations:
         core = self._core
         more = 0 if job.deadline is None else deadline - job.deadline
         amounts = core.records.amounts[job.id]
-        refused = core.budgets.stops(job, amounts, more, now) if more > 0 else ""
+        refused = core.budgets.stops(job, amounts, more, now) if more > 0 else None
         if refused:
             raise QueueRefused(f"job {job.id}: more time is too much for {refused}")
         if not core.capacity.prolong_if_free(job.id, deadline):
             raise QueueRefused(f"job {job.id}: more time would break promises made to others")
         core.commit(job, amounts, more, now)
         if job.deadline is None or deadline < job.deadline:
-            core.gained = core.freed = True
+            core.resources_freed()
         job.walltime, job.deadline, job.expected = walltime, deadline, deadline
-        core.records.tell(JobEvent(job.id, now, "altered", reason=f"walltime {walltime} s"))
+        core.records.tell(
+            JobEvent(
+                job.id, now, "altered", reason=Reason.of(Message.WALLTIME_SET, walltime=walltime)
+            )
+        )
 
 
-def _words(event: Alter) -> str:
+def _altered(event: Alter) -> Reason:
     parts = {"walltime": event.walltime, "priority": event.priority, "queue": event.queue}
-    return ", ".join(f"{name} {value}" for name, value in parts.items() if value is not None)
+    changes = tuple(f"{name} {value}" for name, value in parts.items() if value is not None)
+    return Reason.of(Message.ALTERED, changes=changes)

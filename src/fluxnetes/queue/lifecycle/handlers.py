@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.queue.changes import QueueState
 from fluxnetes.queue.core import QueueCore
 from fluxnetes.queue.errors import QueueRefused, UnknownQueue
@@ -112,7 +113,7 @@ class EventHandlers:
 
     def _hold(self, event: Hold, now: int) -> None:
         job = self._core.records.find(event.job)
-        reason = "held by its user"
+        reason = Reason.of(Message.HELD)
         array = job.submission.array
         if array is not None and job.tasks_started >= array.tasks:
             raise QueueRefused(
@@ -134,7 +135,7 @@ class EventHandlers:
             job.submission = replace(job.submission, held=False)
             self._core.records.touch(job)
         elif job.state is JobState.HELD:
-            self._life.held_to_pending(job, now, "released")
+            self._life.held_to_pending(job, now, Reason.of(Message.RELEASED))
         else:
             raise QueueRefused(f"job {job.id} is {job.state.value}, not held")
 
@@ -147,7 +148,7 @@ class EventHandlers:
         for id in (job.id, *tasks):
             self._cancel_one(self._core.records.jobs[id], now, event.reason)
 
-    def _cancel_one(self, job: QueueJob, now: int, reason: str) -> None:
+    def _cancel_one(self, job: QueueJob, now: int, reason: Reason) -> None:
         if job.state in WAITING:
             self._life.waiting_to_cancelled(job, now, reason)
         elif job.state is JobState.ENDING:
@@ -192,7 +193,7 @@ class EventHandlers:
         elif event.ok:
             self._life.holding_to_completed(job, now, event.reason)
         else:
-            self._life.holding_to_failed(job, now, event.reason or "it failed")
+            self._life.holding_to_failed(job, now, event.reason or Reason.of(Message.FAILED))
 
     def _gone(self, job: QueueJob, now: int) -> None:
         """A job that was told to go is gone."""
@@ -200,7 +201,7 @@ class EventHandlers:
             job.cause is EndCause.LOST_NODES and job.submission.on_loss is OnLoss.REQUEUE
         )
         if again:
-            self._life.ending_to_pending(job, now, f"requeued: {job.reason}")
+            self._life.ending_to_pending(job, now, _requeued(job))
         else:
             self._life.ending_to_outcome(job, now)
 
@@ -216,7 +217,9 @@ class EventHandlers:
         last = self._tasks.end(job, event.tasks, now)
         job.tasks_failed += len(event.failed.intersection(event.tasks) - known)
         if last:
-            failed = f"{job.tasks_failed} of its tasks failed" if job.tasks_failed else ""
+            failed = None
+            if job.tasks_failed:
+                failed = Reason.of(Message.TASKS_FAILED, failed=job.tasks_failed)
             self._ended(Ended(job.id, not job.tasks_failed, failed), now)
 
     def _reseat(self, event: Reseat, now: int) -> None:
@@ -245,8 +248,12 @@ class EventHandlers:
         core.operators[event.queue] = state
         core.records.changes.queues[event.queue] = state
         if not event.stopped:
-            core.freed = True
+            core.resources_freed(unplanned=False)
             return
         for job in list(core.lines[event.queue]):
             if job.id in core.capacity.bookings:
-                self._promises.drop(job, now, f"queue {event.queue} is stopped")
+                self._promises.drop(job, now, Reason.of(Message.QUEUE_STOPPED, queue=event.queue))
+
+
+def _requeued(job: QueueJob) -> Reason | None:
+    return None if job.reason is None else Reason.of(Message.REQUEUED, reason=job.reason)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.queue.core import QueueCore
 from fluxnetes.queue.events import (
     GraphChanged,
@@ -50,9 +51,9 @@ class NodeHandlers:
             mine = core.planning.nodes.of(core.allocations[job.id].placement)
             if job.state is not JobState.ENDING and not lost.isdisjoint(mine.tolist()):
                 self._life.send_away(
-                    job, now, EndCause.LOST_NODES, "nodes that it ran on were lost"
+                    job, now, EndCause.LOST_NODES, Reason.of(Message.NODES_LOST_UNDER)
                 )
-        core.unsettled = f"nodes were lost: {_listed(event.nodes)}"
+        core.request_relayout(Reason.of(Message.NODES_LOST, nodes=_listed(event.nodes)), main=True)
 
     def parts_lost(self, event: PartsLost, now: int) -> None:
         jobs = [self._core.records.find(id) for id in event.jobs]
@@ -63,40 +64,44 @@ class NodeHandlers:
     def back(self, event: NodesBack, now: int) -> None:
         nodes = self._core.planning.nodes
         nodes.mark(nodes.named(event.nodes), up=True)
-        self._core.unsettled = self._core.unsettled or "nodes came back"
+        self._core.request_relayout(Reason.of(Message.NODES_BACK))
 
     def closed(self, event: NodesClosed, now: int) -> None:
         nodes = self._core.planning.nodes
         if nodes.close(nodes.named(event.nodes), closed=True):
-            self._core.unsettled = f"nodes were closed: {_listed(event.nodes)}"
+            self._core.request_relayout(
+                Reason.of(Message.NODES_CLOSED, nodes=_listed(event.nodes)), main=True
+            )
 
     def opened(self, event: NodesOpened, now: int) -> None:
         nodes = self._core.planning.nodes
         if nodes.close(nodes.named(event.nodes), closed=False):
-            self._core.unsettled = self._core.unsettled or "nodes were opened"
+            self._core.request_relayout(Reason.of(Message.NODES_OPENED))
 
     def occupied(self, event: Occupied, now: int) -> None:
         core = self._core
         shift = core.planning.nodes.occupy(event.nodes)
         if len(shift.more):
-            core.freed = core.gained = True
-            core.crowded = core.crowded or "others left room"
+            core.resources_freed()
+            core.foreign_usage_changed(Reason.of(Message.FOREIGN_LESS))
         if len(shift.less):
             names = core.planning.nodes.owning(shift.less)
-            core.crowded = f"others took room on {_listed(names)}"
+            core.foreign_usage_changed(
+                Reason.of(Message.FOREIGN_MORE, nodes=_listed(names)), main=True
+            )
 
     def graph_changed(self, event: GraphChanged, now: int) -> None:
         core = self._core
-        core.astray = True
+        core.jobs_may_be_misplaced()
         core.estimates.clear()
         self._admission.forget()
         core.planning.engine.relabelled()
         if self._version != core.planning.engine.version:
             self._version = core.planning.engine.version
             self._send_away_who_lost_something(now, event.reason)
-        core.unsettled = event.reason
+        core.request_relayout(event.reason, main=True)
 
-    def _send_away_who_lost_something(self, now: int, reason: str) -> None:
+    def _send_away_who_lost_something(self, now: int, reason: Reason) -> None:
         for job in list(self._core.records.holding.values()):
             if self._tasks.lose_what_is_gone(job, now) and job.state is not JobState.ENDING:
                 self._life.send_away(job, now, EndCause.LOST_NODES, reason)

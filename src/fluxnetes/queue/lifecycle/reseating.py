@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.graph.placement import Placement
 from fluxnetes.match.gang.model import Gang, Seats
 from fluxnetes.match.planning import Candidate
@@ -57,8 +58,8 @@ class TaskReseating:
             seats=_seats(before, nodes.tolist()),
             tasks=tuple(nodes.tolist()),
         )
-        self._holdings.change(job, after, now, self._words(moved, nodes))
-        self._core.freed = self._core.gained = True
+        self._holdings.change(job, after, now, self._moves(moved, nodes))
+        self._core.resources_freed()
 
     def _check(self, job: QueueJob, tasks: Sequence[int]) -> None:
         if job.state not in (JobState.ALLOCATED, JobState.RUNNING):
@@ -88,7 +89,7 @@ class TaskReseating:
         found = core.capacity.find_now(ask, self._duration(job, now))
         if found is not None:
             return found
-        reason = core.planning.why_not_now(ask.request) or "what is free is promised to others"
+        reason = core.planning.why_not_now(ask.request) or Reason.of(Message.PROMISED_TO_OTHERS)
         core.planning.reduce(job.id, before.placement)
         core.capacity.resize(job.id, holder.ask, core.records.amounts[job.id])
         raise QueueRefused(f"job {job.id}: there is no other place for its tasks: {reason}")
@@ -126,11 +127,11 @@ class TaskReseating:
         )
         return engine.placement(held, left.start, left.end, left.queue)
 
-    def _words(self, moved: Sequence[int], nodes: np.ndarray) -> str:
+    def _moves(self, moved: Sequence[int], nodes: np.ndarray) -> Reason:
         names = self._core.planning.engine.graph.names(nodes[moved[:_NAMED]])
-        told = ", ".join(f"{task} to {name}" for task, name in zip(moved, names, strict=False))
+        moves = ", ".join(f"{task} to {name}" for task, name in zip(moved, names, strict=False))
         more = f" and {len(moved) - _NAMED} more" if len(moved) > _NAMED else ""
-        return f"tasks were moved: {told}{more}"
+        return Reason.of(Message.TASKS_MOVED, moves=f"{moves}{more}")
 
 
 def _seats(before: Allocation, nodes: Sequence[int]) -> tuple[Seats, ...]:

@@ -53,7 +53,7 @@ class TaskHandlers:
             left = self.without(before, new)
             after = replace(before, placement=left, tasks=nodes, ended_tasks=ended)
             self._holdings.change(job, after, now)
-            self._core.freed = self._core.gained = True
+            self._core.resources_freed()
         return False
 
     def lose_what_is_gone(self, job: QueueJob, now: int) -> bool:

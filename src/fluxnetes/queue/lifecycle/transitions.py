@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from fluxnetes.common.reasons import JobRef, Message, Reason
 from fluxnetes.graph.placement import Placement
 from fluxnetes.match.planning import Candidate
 from fluxnetes.queue.changes import Allocation, JobEvent
@@ -16,6 +17,8 @@ from fluxnetes.queue.core import QueueCore
 from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.queue.plan.requests import PlanRequest
 from fluxnetes.queue.states import WAITING, EndCause, JobState, check_way
+
+_SUBMITTED = Reason.of(Message.SUBMITTED)
 
 OUTCOMES = {
     EndCause.CANCELLED: JobState.CANCELLED,
@@ -39,16 +42,16 @@ class Transitions:
     # -- coming --------------------------------------------------------------------------------
 
     def nowhere_to_gathering(self, job: QueueJob, now: int) -> None:
-        self._arrive(job, JobState.GATHERING, now, "its group is not complete")
+        self._arrive(job, JobState.GATHERING, now, Reason.of(Message.GROUP_INCOMPLETE))
 
     def nowhere_to_held(self, job: QueueJob, now: int) -> None:
-        self._arrive(job, JobState.HELD, now, "submitted on hold")
+        self._arrive(job, JobState.HELD, now, Reason.of(Message.SUBMITTED_HELD))
 
-    def nowhere_to_pending(self, job: QueueJob, now: int, reason: str = "submitted") -> None:
+    def nowhere_to_pending(self, job: QueueJob, now: int, reason: Reason = _SUBMITTED) -> None:
         self._arrive(job, JobState.PENDING, now, reason)
         self.became_eligible(job, now)
 
-    def nowhere_to_rejected(self, job: QueueJob, now: int, reason: str) -> None:
+    def nowhere_to_rejected(self, job: QueueJob, now: int, reason: Reason | None) -> None:
         self._core.records.jobs[job.id] = job
         self._end(job, JobState.REJECTED, now, reason, new=True)
 
@@ -60,17 +63,17 @@ class Transitions:
         core.records.jobs[job.id] = job
         self._know_owner(job, now)
         # It may be of a kind that was not counted so far, hold what is not free, or be astray.
-        core.astray = True
-        core.unsettled = core.unsettled or f"job {job.id} was found running"
+        core.jobs_may_be_misplaced()
+        core.request_relayout(Reason.of(Message.ADOPTED_JOB, job=JobRef(job.id)))
         until = core.until(job, start)
         core.capacity.remember(job.id, ask, until)
         amounts = core.planning.amounts(found)
         self._give(job, ask, found, amounts, (start, until), now)
         job.eligible = job.running = start
-        self._move(job, JobState.RUNNING, now, "found running", new=True)
+        self._move(job, JobState.RUNNING, now, Reason.of(Message.FOUND_RUNNING), new=True)
         self.settled(job, now)
 
-    def _arrive(self, job: QueueJob, state: JobState, now: int, reason: str) -> None:
+    def _arrive(self, job: QueueJob, state: JobState, now: int, reason: Reason | None) -> None:
         self._core.records.jobs[job.id] = job
         if job.submission.array is not None:
             self._core.records.arrays[job.id] = job
@@ -87,34 +90,34 @@ class Transitions:
     # -- waiting -------------------------------------------------------------------------------
 
     def gathering_to_pending(self, job: QueueJob, now: int) -> None:
-        self._move(job, JobState.PENDING, now, "its group is complete")
+        self._move(job, JobState.PENDING, now, Reason.of(Message.GROUP_COMPLETE))
         self.became_eligible(job, now)
 
-    def gathering_to_held(self, job: QueueJob, now: int, reason: str) -> None:
+    def gathering_to_held(self, job: QueueJob, now: int, reason: Reason | None) -> None:
         self._move(job, JobState.HELD, now, reason)
 
-    def pending_to_held(self, job: QueueJob, now: int, reason: str) -> None:
+    def pending_to_held(self, job: QueueJob, now: int, reason: Reason | None) -> None:
         self._leave_line(job)
         self._move(job, JobState.HELD, now, reason)
 
-    def held_to_pending(self, job: QueueJob, now: int, reason: str) -> None:
+    def held_to_pending(self, job: QueueJob, now: int, reason: Reason | None) -> None:
         self._move(job, JobState.PENDING, now, reason)
         self.became_eligible(job, now)
 
-    def waiting_to_cancelled(self, job: QueueJob, now: int, reason: str) -> None:
+    def waiting_to_cancelled(self, job: QueueJob, now: int, reason: Reason | None) -> None:
         self._stop_waiting(job)
         self._end(job, JobState.CANCELLED, now, reason)
 
-    def waiting_to_rejected(self, job: QueueJob, now: int, reason: str) -> None:
+    def waiting_to_rejected(self, job: QueueJob, now: int, reason: Reason | None) -> None:
         self._stop_waiting(job)
         self._end(job, JobState.REJECTED, now, reason)
 
-    def pending_to_completed(self, job: QueueJob, now: int, reason: str) -> None:
+    def pending_to_completed(self, job: QueueJob, now: int, reason: Reason | None) -> None:
         """An array: all of its tasks ended well."""
         self._stop_waiting(job)
         self._end(job, JobState.COMPLETED, now, reason)
 
-    def pending_to_failed(self, job: QueueJob, now: int, reason: str) -> None:
+    def pending_to_failed(self, job: QueueJob, now: int, reason: Reason | None) -> None:
         """An array: all of its tasks ended, and not all of them well."""
         self._stop_waiting(job)
         self._end(job, JobState.FAILED, now, reason)
@@ -131,13 +134,13 @@ class Transitions:
         core.parked.pop(job.id, None)
         core.preempting.pop(job.id, None)
         if core.capacity.unbook(job.id) is not None:
-            core.gained = core.freed = True
+            core.resources_freed()
         core.set_plan(job, None)
 
     # -- holding -------------------------------------------------------------------------------
 
     def pending_to_allocated(
-        self, job: QueueJob, ask: PlanRequest, found: Candidate, now: int, reason: str
+        self, job: QueueJob, ask: PlanRequest, found: Candidate, now: int, reason: Reason | None
     ) -> None:
         """The job has what was found for it. The matcher may have it already."""
         core = self._core
@@ -190,21 +193,23 @@ class Transitions:
 
     def allocated_to_running(self, job: QueueJob, now: int) -> None:
         job.running = now
-        self._move(job, JobState.RUNNING, now, "")
+        self._move(job, JobState.RUNNING, now, None)
 
-    def holding_to_ending(self, job: QueueJob, now: int, cause: EndCause, reason: str) -> None:
+    def holding_to_ending(
+        self, job: QueueJob, now: int, cause: EndCause, reason: Reason | None
+    ) -> None:
         """Told to go; until it is gone its nodes are busy."""
         job.cause = cause
         self._move(job, JobState.ENDING, now, reason)
 
-    def send_away(self, job: QueueJob, now: int, cause: EndCause, reason: str) -> None:
+    def send_away(self, job: QueueJob, now: int, cause: EndCause, reason: Reason | None) -> None:
         """Tell a job to go. It is expected to be gone once its grace time is over."""
         core = self._core
         self.holding_to_ending(job, now, cause, reason)
         gone = now + max(1, core.queues[job.queue].grace)
         if job.expected is None or gone < job.expected:
             self.expect(job, gone)
-            core.gained = True
+            core.plan_may_improve()
 
     def expect(self, job: QueueJob, until: int) -> None:
         """The planner counts on a job to be gone by then."""
@@ -212,15 +217,15 @@ class Transitions:
         self._core.capacity.prolong(job.id, until)
         self._core.records.touch(job)
 
-    def allocated_to_pending(self, job: QueueJob, now: int, reason: str) -> None:
+    def allocated_to_pending(self, job: QueueJob, now: int, reason: Reason | None) -> None:
         """What was decided could not be carried out."""
         self._requeue(job, now, reason)
 
-    def holding_to_completed(self, job: QueueJob, now: int, reason: str) -> None:
+    def holding_to_completed(self, job: QueueJob, now: int, reason: Reason | None) -> None:
         self._let_go(job, now)
         self._end(job, JobState.COMPLETED, now, reason)
 
-    def holding_to_failed(self, job: QueueJob, now: int, reason: str) -> None:
+    def holding_to_failed(self, job: QueueJob, now: int, reason: Reason | None) -> None:
         self._let_go(job, now)
         self._end(job, JobState.FAILED, now, reason)
 
@@ -230,11 +235,11 @@ class Transitions:
         self._let_go(job, now)
         self._end(job, OUTCOMES[job.cause], now, job.reason)
 
-    def ending_to_pending(self, job: QueueJob, now: int, reason: str) -> None:
+    def ending_to_pending(self, job: QueueJob, now: int, reason: Reason | None) -> None:
         """Preempted, or robbed of its nodes, and back in the queue with its age."""
         self._requeue(job, now, reason)
 
-    def _requeue(self, job: QueueJob, now: int, reason: str) -> None:
+    def _requeue(self, job: QueueJob, now: int, reason: Reason | None) -> None:
         self._let_go(job, now)
         job.start = job.running = job.deadline = job.expected = job.cause = None
         job.size, job.restarts, job.backfilled = 0, job.restarts + 1, False
@@ -247,8 +252,7 @@ class Transitions:
         """Give back all that a job holds."""
         core = self._core
         core.planning.free(job.id)
-        core.gained |= core.capacity.leave(job.id)
-        core.freed = True
+        core.resources_freed(unplanned=core.capacity.leave(job.id))
         amounts = core.records.amounts.pop(job.id)
         del core.records.holding[job.id]
         core.limits.holds(job, amounts, -1)
@@ -260,7 +264,7 @@ class Transitions:
     # -- every one of them ---------------------------------------------------------------------
 
     def _end(
-        self, job: QueueJob, state: JobState, now: int, reason: str, new: bool = False
+        self, job: QueueJob, state: JobState, now: int, reason: Reason | None, new: bool = False
     ) -> None:
         job.end = now
         job.deadline = job.expected = None
@@ -270,7 +274,7 @@ class Transitions:
         self.settled(job, now)
 
     def _move(
-        self, job: QueueJob, state: JobState, now: int, reason: str, new: bool = False
+        self, job: QueueJob, state: JobState, now: int, reason: Reason | None, new: bool = False
     ) -> None:
         came_from = None if new else job.state
         check_way(job.id, came_from, state)

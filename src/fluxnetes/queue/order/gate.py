@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from heapq import heappop, heappush
 
+from fluxnetes.common.reasons import JobRef, Message, Moment, Reason
 from fluxnetes.queue.core import QueueCore
 from fluxnetes.queue.jobs import Dependency, DependencyKind, QueueJob
 from fluxnetes.queue.lifecycle.transitions import Transitions
@@ -53,7 +54,7 @@ class EligibilityGate:
             core.lines[job.queue].add(job, now)
             core.newcomers.append(job)
 
-    def _parked_for(self, job: QueueJob, now: int) -> str:
+    def _parked_for(self, job: QueueJob, now: int) -> Reason | None:
         begin = job.submission.begin
         unmet = [d for d in job.submission.dependencies if not self._is_met(d)]
         for dependency in unmet:
@@ -61,9 +62,13 @@ class EligibilityGate:
         if begin is not None and begin > now:
             heappush(self._begins, (begin, job.id))
             if job.restarts:
-                return f"it is tried again at {begin} at the earliest; {job.reason}"
-            return f"begins at {begin} at the earliest"
-        return f"{unmet[0].kind.value} job {unmet[0].job}" if unmet else ""
+                why = job.reason or Reason.of(Message.FAILED)
+                return Reason.of(Message.TRIED_AGAIN, begin=Moment(begin), reason=why)
+            return Reason.of(Message.BEGINS, begin=Moment(begin))
+        if not unmet:
+            return None
+        kind, after = unmet[0].kind.value, JobRef(unmet[0].job)
+        return Reason.of(Message.AFTER_JOB, kind=kind, job=after)
 
     def wake(self, now: int) -> None:
         """Let in those whose begin time has come."""
@@ -100,18 +105,20 @@ class EligibilityGate:
         job = self._core.records.jobs.get(id)
         return job is not None and job.tasks_started > 0
 
-    def _hopeless(self, job: QueueJob) -> str:
-        """Why what a job waits for can never come; empty if it can."""
+    def _hopeless(self, job: QueueJob) -> Reason | None:
+        """Why what a job waits for can never come; None if it can."""
         reservation = job.submission.reservation
         if reservation is not None and reservation not in self._core.windows:
-            return f"advance reservation {reservation} is over"
+            return Reason.of(Message.RESERVATION_OVER, name=reservation)
         for dependency in job.submission.dependencies:
             state = self._core.records.outcomes.get(dependency.job)
             if state is None or dependency.kind is DependencyKind.ENDED:
                 continue
             if dependency.kind is DependencyKind.SUCCEEDED and state is not JobState.COMPLETED:
-                return f"it was to run after job {dependency.job} succeeded, and that {state.value}"
-        return ""
+                return Reason.of(
+                    Message.DEPENDENCY_FAILED, job=JobRef(dependency.job), state=state.value
+                )
+        return None
 
     def settle(self, job: QueueJob, now: int) -> None:
         """A job started or ended: look again at those that depend on it, and at its array."""
@@ -161,10 +168,12 @@ class EligibilityGate:
 
     def _finish_array(self, array: QueueJob, now: int) -> None:
         if array.tasks_failed:
-            reason = f"{array.tasks_failed} of {array.tasks_started} tasks did not succeed"
+            reason = Reason.of(
+                Message.ARRAY_TASKS_FAILED, failed=array.tasks_failed, tasks=array.tasks_started
+            )
             self._life.pending_to_failed(array, now, reason)
         else:
-            reason = f"all {array.tasks_started} tasks succeeded"
+            reason = Reason.of(Message.ARRAY_TASKS_SUCCEEDED, tasks=array.tasks_started)
             self._life.pending_to_completed(array, now, reason)
 
     def _is_array_at_rest(self, job: QueueJob) -> bool:
@@ -178,17 +187,17 @@ class EligibilityGate:
 
     # -- limits --------------------------------------------------------------------------------
 
-    def stops(self, job: QueueJob, now: int) -> str:
-        """Which limit or budget keeps a job in line from starting; empty if none does."""
+    def stops(self, job: QueueJob, now: int) -> Reason | None:
+        """Which limit or budget keeps a job in line from starting; None if none does."""
         if not self.limits(job.queue):
-            return ""
+            return None
         return self._stops(job, self._core.estimate(self._core.records.asks[job.id]), now)
 
     def limits(self, queue: str) -> bool:
         """Whether any limit or budget can stop a job of a queue."""
         return queue in self._core.limits.any or bool(self._core.budgets)
 
-    def _stops(self, job: QueueJob, amounts: dict[str, int], now: int) -> str:
+    def _stops(self, job: QueueJob, amounts: dict[str, int], now: int) -> Reason | None:
         core = self._core
         return core.limits.stops(job, amounts) or core.budgets.stops(
             job, amounts, job.walltime, now

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from fluxnetes.common.reasons import Amount, Message, Reason, ResourceHours
 from fluxnetes.queue.changes import BudgetRecord
 from fluxnetes.queue.config import BudgetConfig, LimitConfig, QueueConfig, SchedulerConfig
 from fluxnetes.queue.jobs import QueueJob
@@ -47,19 +48,19 @@ class LimitTracker:
         ):
             yield f"{kind} {name}", cap, self._tallies[queue.name, kind, name]
 
-    def refuses(self, job: QueueJob) -> str:
-        """Why one more job may not even wait; empty if it may."""
+    def refuses(self, job: QueueJob) -> Reason | None:
+        """Why one more job may not even wait; None if it may."""
         if job.queue not in self.any:
-            return ""
+            return None
         for who, cap, tally in self._of(job):
             if cap.pending is not None and tally.pending >= cap.pending:
-                return f"{who} may have {cap.pending} waiting jobs in {job.queue}, and has them"
-        return ""
+                return Reason.of(Message.MAY_WAIT, account=who, most=cap.pending, queue=job.queue)
+        return None
 
-    def stops(self, job: QueueJob, amounts: Amounts) -> str:
-        """Which limit keeps a job from starting; empty if none does."""
+    def stops(self, job: QueueJob, amounts: Amounts) -> Reason | None:
+        """Which limit keeps a job from starting; None if none does."""
         if job.queue not in self.any:
-            return ""
+            return None
         for who, cap, tally in self._of(job):
             promised = job.plan is not None
             reason = _too_many(who, cap, tally, promised) or _too_much(
@@ -67,14 +68,14 @@ class LimitTracker:
             )
             if reason:
                 return reason
-        return ""
+        return None
 
-    def stops_growth(self, job: QueueJob, more: Amounts) -> str:
-        """Which limit keeps a job that holds something from holding more; empty if none does."""
+    def stops_growth(self, job: QueueJob, more: Amounts) -> Reason | None:
+        """Which limit keeps a job that holds something from holding more; None if none does."""
         if job.queue not in self.any:
-            return ""
+            return None
         found = (_too_much(who, cap, tally, more, False) for who, cap, tally in self._of(job))
-        return next(filter(None, found), "")
+        return next(filter(None, found), None)
 
     def waiting(self, queue: str) -> int:
         """How many jobs of a queue wait."""
@@ -116,23 +117,28 @@ def _capped(queue: QueueConfig) -> bool:
     return any(cap != empty for cap in (queue.cap, queue.per_user, queue.per_namespace))
 
 
-def _too_many(who: str, cap: LimitConfig, tally: RunningTally, promised: bool) -> str:
+def _too_many(who: str, cap: LimitConfig, tally: RunningTally, promised: bool) -> Reason | None:
     # A promised job is itself among those counted as promised.
     ahead = 0 if promised else tally.promised
     if cap.running is not None and tally.running + ahead >= cap.running:
-        return f"limit: {who} may run {cap.running} jobs at a time"
-    return ""
+        return Reason.of(Message.MAY_RUN, account=who, most=cap.running)
+    return None
 
 
 def _too_much(
     who: str, cap: LimitConfig, tally: RunningTally, amounts: Amounts, promised: bool
-) -> str:
+) -> Reason | None:
     for type, most in cap.resources.items():
         wanted = amounts.get(type, 0)
         kept = 0 if promised else tally.promised_resources.get(type, 0)
         if wanted and tally.resources.get(type, 0) + kept + wanted > most:
-            return f"limit: {who} may hold {most} {type} at a time, and this job needs {wanted}"
-    return ""
+            return Reason.of(
+                Message.MAY_HOLD,
+                account=who,
+                most=Amount(most, type),
+                needs=Amount(wanted, type),
+            )
+    return None
 
 
 class BudgetTracker:
@@ -184,23 +190,28 @@ class BudgetTracker:
         for key, hours in found:
             self._promised[key] += hours
 
-    def stops(self, job: QueueJob, amounts: Amounts, seconds: int | None, now: int) -> str:
-        """Which budget keeps a job from having so much (more) for so long; empty if none does."""
+    def stops(
+        self, job: QueueJob, amounts: Amounts, seconds: int | None, now: int
+    ) -> Reason | None:
+        """Which budget keeps a job from having so much (more) for so long; None if none does."""
         for budget in self._of(job):
             if not amounts.get(budget.type, 0):
                 continue
             if seconds is None:
-                return f"budget {budget.name}: a job without a walltime cannot be committed"
+                return Reason.of(Message.BUDGET_NEEDS_WALLTIME, budget=budget.name)
             hours = _hours(budget, amounts, seconds)
             left = budget.amount - self.spent(budget, now)
             if job.plan is None:
                 left -= self._promised.get((budget.name, now // budget.period), 0.0)
             if hours > left + 1e-9:
-                return (
-                    f"budget {budget.name}: needs {hours:.1f} {budget.type}-hours and "
-                    f"{max(left, 0.0):.1f} of {budget.amount:.1f} are left"
+                return Reason.of(
+                    Message.BUDGET_SHORT,
+                    budget=budget.name,
+                    needs=ResourceHours(hours, budget.type),
+                    left=ResourceHours(max(left, 0.0), budget.type),
+                    all=ResourceHours(budget.amount, budget.type),
                 )
-        return ""
+        return None
 
     def commit(self, job: QueueJob, amounts: Amounts, seconds: int, now: int) -> list[BudgetRecord]:
         """Commit that a job has so much more for so long; less than nothing is a refund.

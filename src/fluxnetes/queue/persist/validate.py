@@ -104,7 +104,7 @@ def _excess(core: QueueCore) -> dict[int, int]:
 
 
 def _check_room(core: QueueCore) -> None:
-    if not core.capacity.by_rows and not core.unsettled and not core.crowded:
+    if not core.capacity.by_rows and core.is_settled:
         _need(not core.capacity.is_overdrawn(), "more is promised than there is")
 
 

@@ -15,6 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.match.planning import Planning
 from fluxnetes.queue.changes import NodeWindow
 from fluxnetes.queue.core import QueueCore
@@ -49,18 +50,17 @@ class PlanBuilder:
         """Lay the room out anew, if anything says so."""
         core = self._core
         if self._detour and self._is_countable():
-            core.unsettled = core.unsettled or "units can be counted again"
+            core.request_relayout(Reason.of(Message.COUNTABLE_AGAIN))
         if core.capacity.mistaken and not self._never_count:
             self._never_count = True
-            core.unsettled = core.unsettled or "counting was not enough"
-        reason = "; ".join(filter(None, (core.unsettled, core.crowded)))
-        is_new, core.unsettled, core.crowded = bool(core.unsettled), "", ""
-        if is_new or (reason and not core.capacity.by_rows and not self._is_countable()):
+            core.request_relayout(Reason.of(Message.COUNTING_FELL_SHORT))
+        is_due, reason = core.take_relayout()
+        if is_due or (reason and not core.capacity.by_rows and not self._is_countable()):
             self.lay(now, reason)
         elif reason and not core.capacity.follow():
             self._promises.keep_all(now, reason)
 
-    def lay(self, now: int, reason: str, *, by_rows: bool = False) -> None:
+    def lay(self, now: int, reason: Reason | None, *, by_rows: bool = False) -> None:
         core = self._core
         taken = self._promises.take_all()
         old = core.capacity
@@ -73,7 +73,7 @@ class PlanBuilder:
         for number, window in enumerate(core.windows.values()):
             self._block(capacity, window, _BLOCK_KEYS - number)
         self._promises.put_back(taken, now, reason)
-        core.freed = core.gained = True
+        core.resources_freed()
 
     def _ask_of(self, holder: RunningHold) -> PlanRequest:
         ask = holder.ask
@@ -98,10 +98,9 @@ class PlanBuilder:
             return False
         if engine.ledger.tags[~engine.reachable()].any():
             return False
-        core.astray = core.astray and any(map(self._is_astray, core.capacity.holders))
-        return not core.astray
+        return not core.has_misplaced(self._is_misplaced)
 
-    def _is_astray(self, job: int) -> bool:
+    def _is_misplaced(self, job: int) -> bool:
         core = self._core
         unit = core.capacity.holders[job].ask.unit
         constraint = constraint_of(unit) if unit is not None else None

@@ -9,6 +9,7 @@ ordered, so nobody can be made to go by a job that it made go itself.
 
 from __future__ import annotations
 
+from fluxnetes.common.reasons import JobRef, Message, Reason
 from fluxnetes.queue.core import QueueCore
 from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.queue.lifecycle.transitions import Transitions
@@ -118,6 +119,6 @@ class Preemption:
         return core.capacity.fits_without(ask, self._gone(without, now), duration, ids)
 
     def _send_away(self, victim: QueueJob, job: QueueJob, now: int) -> None:
-        reason = f"preempted by job {job.id} of a higher class"
+        reason = Reason.of(Message.PREEMPTED, job=JobRef(job.id))
         self._life.holding_to_ending(victim, now, EndCause.PREEMPTED, reason)
         self._life.expect(victim, self._gone([victim], now))

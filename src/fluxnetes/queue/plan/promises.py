@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import chain, takewhile
 
+from fluxnetes.common.reasons import Reason
 from fluxnetes.queue.changes import JobEvent
 from fluxnetes.queue.core import Place, QueueCore
 from fluxnetes.queue.jobs import PlannedStart, QueueJob
@@ -95,11 +96,11 @@ class PromiseKeeper:
         event = JobEvent(job.id, now, "planned", start=plan.start, reason=plan.reason)
         self._core.records.tell(event)
 
-    def drop(self, job: QueueJob, now: int, reason: str) -> None:
+    def drop(self, job: QueueJob, now: int, reason: Reason | None) -> None:
         """A job is promised nothing any more."""
         core = self._core
         if core.capacity.unbook(job.id) is not None:
-            core.gained = core.freed = True
+            core.resources_freed()
         if job.plan is not None:
             core.set_plan(job, None)
             core.records.tell(JobEvent(job.id, now, "unplanned", reason=reason))
@@ -132,7 +133,9 @@ class PromiseKeeper:
         assert booking is not None  # noqa: S101 - found among the bookings
         return booking
 
-    def put_back(self, taken: list[tuple[QueueJob, Booking]], now: int, reason: str) -> None:
+    def put_back(
+        self, taken: list[tuple[QueueJob, Booking]], now: int, reason: Reason | None
+    ) -> None:
         """Book what was taken back: where it was if that still fits, else as early as can be."""
         core = self._core
         # Claims come last: who has one was promised nothing.
@@ -162,12 +165,17 @@ class PromiseKeeper:
         return [(o, self._unbook(o)) for o in others if core.rank(o) > core.rank(job)]
 
     def _settle_for(
-        self, job: QueueJob, spot: StartOption | None, duration: int, now: int, reason: str
+        self,
+        job: QueueJob,
+        spot: StartOption | None,
+        duration: int,
+        now: int,
+        reason: Reason | None,
     ) -> None:
         core = self._core
         if spot is None:
             self.drop(job, now, reason)
-            core.freed = core.gained = True
+            core.resources_freed()
             return
         core.capacity.book(job.id, core.records.asks[job.id], spot, duration)
         self._last = max(self._last, core.rank(job))
@@ -175,11 +183,11 @@ class PromiseKeeper:
         later = spot.start > job.plan.start
         if later:
             # It leaves room behind, before it.
-            core.freed = core.gained = True
+            core.resources_freed()
         plan = replace(job.plan, start=spot.start, reason=reason if later else job.plan.reason)
         self._plan(job, plan, now)
 
-    def keep_all(self, now: int, reason: str) -> None:
+    def keep_all(self, now: int, reason: Reason | None) -> None:
         """Something was lost: keep what promises can be kept."""
         self.put_back(self.take_all(), now, reason)
 
@@ -201,7 +209,8 @@ class PromiseKeeper:
         """
         core = self._core
         stay = set() if all else self._yielding()
-        core.gained |= bool(stay)
+        if stay:
+            core.plan_may_improve()
         for _ in range(_PASSES_BY_ROWS if core.capacity.by_rows else _PASSES):
             planned = [core.records.jobs[id] for id in core.capacity.bookings if id not in stay]
             moved = [self._move_up(job, now) for job in sorted(planned, key=core.rank)]

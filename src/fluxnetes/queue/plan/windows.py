@@ -8,6 +8,7 @@ advance reservation may not, and is refused where it would.
 
 from __future__ import annotations
 
+from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.jobspec.build import jobspec, node, slot
 from fluxnetes.jobspec.constraint import Hostlist
 from fluxnetes.queue.changes import NodeWindow
@@ -36,19 +37,19 @@ class WindowHandlers:
         names = tuple(planning.nodes.names(nodes))
         window = NodeWindow(event.name, max(event.start, now), event.end, names, event.nodes)
         self._open(window)
-        self._core.unsettled = f"maintenance window {event.name}"
+        self._core.request_relayout(Reason.of(Message.MAINTENANCE, name=event.name), main=True)
 
     def reserve(self, event: Reserve, now: int) -> None:
         self._check(event.name, event.start, event.end, now)
         core = self._core
         # Promises must have places before a place beside them can be looked for.
-        self._ground.lay(now, f"advance reservation {event.name}", by_rows=True)
+        self._ground.lay(now, Reason.of(Message.RESERVATION, name=event.name), by_rows=True)
         asked = jobspec(slot(event.count, node(1)), constraint=event.nodes)
         start = max(event.start, now)
         find = core.planning.find_now if start == now else core.planning.find_later
         found = find(asked, start, event.end)
         if found is None:
-            core.unsettled = "an advance reservation was refused"
+            core.request_relayout(Reason.of(Message.RESERVATION_REFUSED), main=True)
             raise QueueRefused(
                 f"advance reservation {event.name}: {event.count} nodes are not free of jobs and "
                 f"promises from {start} to {event.end}"
@@ -65,14 +66,14 @@ class WindowHandlers:
             maintenance=False,
         )
         self._open(window)
-        core.unsettled = f"advance reservation {event.name}"
+        core.request_relayout(Reason.of(Message.RESERVATION, name=event.name), main=True)
 
     def remove(self, name: str) -> None:
         if name not in self._core.windows:
             raise QueueRefused(f"there is no window {name}")
         del self._core.windows[name]
         self._core.records.changes.windows[name] = None
-        self._core.unsettled = self._core.unsettled or f"window {name} was removed"
+        self._core.request_relayout(Reason.of(Message.WINDOW_REMOVED, name=name))
 
     def _check(self, name: str, start: int, end: int, now: int) -> None:
         if name in self._core.windows:
@@ -86,18 +87,23 @@ class WindowHandlers:
 
     # -- who may use one -----------------------------------------------------------------------
 
-    def refuses(self, job: QueueJob) -> str:
-        """Why a job may not run in the reservation it names; empty if it may or names none."""
+    def refuses(self, job: QueueJob) -> Reason | None:
+        """Why a job may not run in the reservation it names; None if it may or names none."""
         submission = job.submission
         name = submission.reservation
         if name is None:
-            return ""
+            return None
         window = self._core.windows.get(name)
         if window is None or window.maintenance:
-            return f"there is no advance reservation {name}"
+            return Reason.of(Message.NO_SUCH_RESERVATION, name=name)
         if submission.user in window.users or submission.namespace in window.namespaces:
             return _too_long(job, window)
-        return f"advance reservation {name} is not for {submission.namespace}/{submission.user}"
+        return Reason.of(
+            Message.RESERVATION_NOT_FOR,
+            name=name,
+            namespace=submission.namespace,
+            user=submission.user,
+        )
 
     def constraint(self, submission: Submission) -> Hostlist | None:
         """The nodes of the reservation that a job names."""
@@ -105,10 +111,10 @@ class WindowHandlers:
         return None if window is None else Hostlist(frozenset(window.nodes))
 
 
-def _too_long(job: QueueJob, window: NodeWindow) -> str:
-    """Why a job does not fit into what is left of a reservation; empty if it does."""
+def _too_long(job: QueueJob, window: NodeWindow) -> Reason | None:
+    """Why a job does not fit into what is left of a reservation; None if it does."""
     left = window.end - max(job.submitted, window.start)
     if job.walltime is not None and job.walltime <= left:
-        return ""
+        return None
     asked = "no walltime" if job.walltime is None else f"a walltime of {job.walltime} s"
-    return f"{asked}; advance reservation {window.name} is there for {left} s"
+    return Reason.of(Message.RESERVATION_SHORT, asked=asked, name=window.name, left=left)

@@ -22,11 +22,13 @@ from fluxnetes.queue.jobs import (
     ElasticSize,
     JobArray,
     OnLoss,
+    Origin,
     PlannedStart,
     QueueJob,
     Submission,
 )
 from fluxnetes.queue.states import EndCause, JobState
+from fluxnetes.store.codec.reasons import read_reason, write_reason
 from fluxnetes.store.codec.requests import (
     decode_constraint,
     decode_request,
@@ -69,6 +71,7 @@ def submission_row(submission: Submission) -> Row:
         submission.min_runtime,
         submission.on_loss.value,
         submission.workload,
+        submission.origin.value,
     )
 
 
@@ -96,6 +99,7 @@ def submission(row: StoredRow, dependencies: Iterable[Dependency]) -> Submission
         min_runtime=row["min_runtime"],
         on_loss=OnLoss(row["on_loss"]),
         workload=row["workload"],
+        origin=Origin(row["origin"]),
     )
 
 
@@ -126,7 +130,7 @@ def job_row(job: QueueJob) -> Row:
         job.expected,
         job.end,
         job.cause.value if job.cause else None,
-        job.reason,
+        *write_reason(job.reason),
         job.restarts,
         job.parent,
         job.index,
@@ -157,7 +161,7 @@ def job(
         expected=row["expected"],
         end=row["end"],
         cause=EndCause(row["cause"]) if row["cause"] else None,
-        reason=row["reason"],
+        reason=read_reason(row["reason"], row["reason_data"]),
         restarts=row["restarts"],
         parent=row["parent"],
         index=row["index"],
@@ -169,7 +173,8 @@ def job(
 
 
 def plan(row: StoredRow) -> PlannedStart:
-    return PlannedStart(row["start"], row["since"], row["reason"])
+    reason = read_reason(row["reason"], row["reason_data"])
+    return PlannedStart(row["start"], row["since"], reason)
 
 
 def event_row(event: JobEvent) -> Row:
@@ -180,7 +185,7 @@ def event_row(event: JobEvent) -> Row:
         event.before.value if event.before else None,
         event.after.value if event.after else None,
         event.start,
-        event.reason,
+        *write_reason(event.reason),
     )
 
 
@@ -192,7 +197,7 @@ def event(row: StoredRow) -> JobEvent:
         before=JobState(row["before"]) if row["before"] else None,
         after=JobState(row["after"]) if row["after"] else None,
         start=row["start"],
-        reason=row["reason"],
+        reason=read_reason(row["reason"], row["reason_data"]),
     )
 
 

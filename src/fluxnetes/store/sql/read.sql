@@ -29,6 +29,7 @@ INNER JOIN jobs ON jobs.id = submissions.id
 WHERE
     submissions.workload = ANY($1::text[])
     AND submissions.workload <> ''
+    AND submissions.origin = 'cluster'
     AND jobs.ended
     AND jobs.parent IS NULL
 ORDER BY submissions.workload ASC, jobs.arrival DESC;

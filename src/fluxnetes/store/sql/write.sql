@@ -4,21 +4,21 @@
 INSERT INTO submissions (
     id, request, walltime, queue, "user", namespace, name, job_class, priority, held, gathering,
     begin, size_min, size_max, array_tasks, array_at_once, reservation, preemptible, requeue,
-    min_runtime, on_loss, workload
+    min_runtime, on_loss, workload, origin
 )
 SELECT
     id, request::json, walltime, queue, "user", namespace, name, job_class, priority, held,
     gathering, begin, size_min, size_max, array_tasks, array_at_once, reservation, preemptible,
-    requeue, min_runtime, on_loss, workload
+    requeue, min_runtime, on_loss, workload, origin
 FROM unnest(
     $1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[],
     $8::bigint[], $9::bigint[], $10::boolean[], $11::boolean[], $12::bigint[], $13::bigint[],
     $14::bigint[], $15::bigint[], $16::bigint[], $17::text[], $18::boolean[], $19::boolean[],
-    $20::bigint[], $21::text[], $22::text[]
+    $20::bigint[], $21::text[], $22::text[], $23::text[]
 ) AS given (
     id, request, walltime, queue, "user", namespace, name, job_class, priority, held, gathering,
     begin, size_min, size_max, array_tasks, array_at_once, reservation, preemptible, requeue,
-    min_runtime, on_loss, workload
+    min_runtime, on_loss, workload, origin
 )
 ON CONFLICT (id) DO UPDATE SET
     request = excluded.request,
@@ -41,7 +41,8 @@ ON CONFLICT (id) DO UPDATE SET
     requeue = excluded.requeue,
     min_runtime = excluded.min_runtime,
     on_loss = excluded.on_loss,
-    workload = excluded.workload;
+    workload = excluded.workload,
+    origin = excluded.origin;
 
 -- name: forget_dependencies
 DELETE FROM dependencies WHERE job = ANY($1::bigint[]);
@@ -53,14 +54,14 @@ SELECT * FROM unnest($1::bigint[], $2::integer[], $3::text[], $4::bigint[]);
 -- name: jobs
 INSERT INTO jobs (
     id, state, submitted, arrival, queue, priority, walltime, ranked, eligible, size, start,
-    running, deadline, expected, "end", cause, reason, restarts, parent, index, tasks_started,
-    tasks_failed, backfilled
+    running, deadline, expected, "end", cause, reason, reason_data, restarts, parent, index,
+    tasks_started, tasks_failed, backfilled
 )
 SELECT * FROM unnest(
     $1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::bigint[],
     $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[],
-    $14::bigint[], $15::bigint[], $16::text[], $17::text[], $18::bigint[], $19::bigint[],
-    $20::bigint[], $21::bigint[], $22::bigint[], $23::boolean[]
+    $14::bigint[], $15::bigint[], $16::text[], $17::text[], $18::jsonb[], $19::bigint[],
+    $20::bigint[], $21::bigint[], $22::bigint[], $23::bigint[], $24::boolean[]
 )
 ON CONFLICT (id) DO UPDATE SET
     state = excluded.state,
@@ -79,6 +80,7 @@ ON CONFLICT (id) DO UPDATE SET
     "end" = excluded."end",
     cause = excluded.cause,
     reason = excluded.reason,
+    reason_data = excluded.reason_data,
     restarts = excluded.restarts,
     parent = excluded.parent,
     index = excluded.index,
@@ -90,12 +92,13 @@ ON CONFLICT (id) DO UPDATE SET
 DELETE FROM plans WHERE job = ANY($1::bigint[]);
 
 -- name: plans
-INSERT INTO plans (job, start, since, reason)
-SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[])
+INSERT INTO plans (job, start, since, reason, reason_data)
+SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::jsonb[])
 ON CONFLICT (job) DO UPDATE SET
     start = excluded.start,
     since = excluded.since,
-    reason = excluded.reason;
+    reason = excluded.reason,
+    reason_data = excluded.reason_data;
 
 -- name: forget_commitments
 DELETE FROM commitments WHERE job = ANY($1::bigint[]);
@@ -219,11 +222,14 @@ ON CONFLICT (name) DO UPDATE SET
 
 -- name: events
 -- Numbered in the order in which they are given.
-INSERT INTO events (job, at, kind, before, after, start, reason)
-SELECT job, at, kind, before, after, start, reason
+INSERT INTO events (job, at, kind, before, after, start, reason, reason_data)
+SELECT job, at, kind, before, after, start, reason, reason_data
 FROM unnest(
-    $1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[]
-) WITH ORDINALITY AS given (job, at, kind, before, after, start, reason, position)
+    $1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[],
+    $8::jsonb[]
+) WITH ORDINALITY AS given (
+    job, at, kind, before, after, start, reason, reason_data, position
+)
 ORDER BY position;
 
 -- name: system

@@ -1,0 +1,209 @@
+"""The English of reasons, in the units of the queue: the only place where it is written.
+
+`ReasonText` renders every message from a template and its arguments. An audience with other units
+derives from it and overrides how arguments are written, and single templates. Text is for people:
+nothing reads it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from fluxnetes.common.reasons.messages import Message
+from fluxnetes.common.reasons.model import Amount, Argument, JobRef, Moment, Reason, ResourceHours
+
+_MOST = "the most that one {holder} has free now is {best_value}"
+
+TEMPLATES: Mapping[Message, str] = {
+    Message.TEXT: "{text}",
+    Message.WAITS: "waits: {reason}",
+    Message.BECAUSE: "{reason} ({because})",
+    Message.SEVERAL: "{reasons}",
+    Message.CANNOT_HOLD: "needs {needs}, which nothing in this graph can hold as it is asked for",
+    Message.OUT_OF_REACH: "what could serve is out of reach: something above it is down or held",
+    Message.SIDE_BY_SIDE: "two requests side by side ask for {type}; only one of them can",
+    Message.NO_SUCH_SHAPE: "nothing in this graph is built like {shape}",
+    Message.NONE_FREE: "needs {needs}; none can be had now",
+    Message.FEW_FREE: "needs {needs}; only {have} can be had now",
+    Message.NONE_EXISTS: "needs {needs}; none in this graph could serve",
+    Message.FEW_EXIST: "needs {needs}; only {have} in this graph could serve",
+    Message.MOST_FREE_ON_ONE: "needs {needs} on one {holder}; " + _MOST,
+    Message.LARGEST_HAS: "needs {needs} on one {holder}; the largest {holder} has {best_value}",
+    Message.SLOT_NOT_BELOW: "a slot of {shape} cannot be filled directly below one {holder}",
+    Message.SLOTS_FREE_ON_ONE: "needs {needs} of {shape} on one {holder}; " + _MOST,
+    Message.SLOTS_OF_LARGEST: "needs {needs} of {shape} on one {holder}; "
+    "the largest {holder} has {best_value}",
+    Message.NODES_UP: "needs {needs}; {up} of {all} are up",
+    Message.NODES_ALLOWED: "needs {needs} that its constraint allows; there are {allowed}",
+    Message.ENDLESS_AHEAD: "{reason}; what is in the way has no end",
+    Message.GRAPH_ENDS: "the graph ends at {horizon}",
+    Message.NOTHING_EXCLUSIVE: "nothing in the request is exclusive, so the job would hold nothing",
+    Message.HELD_THEN: "{path} is held by another job then",
+    Message.NO_NODE_OF_KIND: "no node is of the kind that it asks for",
+    Message.NO_NODE_OPEN: "no node that it may use is up and takes new work",
+    Message.SHARED_POOL: "needs {needs} that no node owns; the most in one place is {best_value}",
+    Message.POD_ON_ONE_NODE: "needs {needs} on one node; the most that one has is {best_value}",
+    Message.PODS: "needs room for {count} pods of {pod}; there is room for {found}",
+    Message.UNKNOWN_SHARED_POOL: "it holds something that no node owns, and which is not known",
+    Message.PODS_AND_NODES: "it has {pods} pods, and {nodes} nodes are given",
+    Message.NO_SUCH_NODE: "there is no node {node}",
+    Message.GANGS_ONLY: "only gangs say what they take of which node",
+    Message.GROUP_INCOMPLETE: "its group is not complete",
+    Message.SUBMITTED_HELD: "submitted on hold",
+    Message.HELD: "held by its user",
+    Message.BEGINS: "begins at {begin} at the earliest",
+    Message.TRIED_AGAIN: "it is tried again at {begin} at the earliest; {reason}",
+    Message.AFTER_JOB: "{kind} {job}",
+    Message.QUEUE_STOPPED: "queue {queue} is stopped",
+    Message.ARRAY_ALL_STARTED: "all {tasks} tasks were started; {running} have not ended",
+    Message.ARRAY_AT_ONCE: "{running} tasks are there, and it may have {at_once} at a time",
+    Message.PREEMPTING: "waits for preempted jobs to leave: {jobs}",
+    Message.NO_START_KNOWN: "no start is known: jobs without a walltime are in the way ({lacks})",
+    Message.NO_START_KNOWN_FIRST: "no start is known: jobs without a walltime are in the way ({lacks}). "
+    "Room is kept for it as soon as they end",
+    Message.KEPT_FOR: "what is free is kept for {job}",
+    Message.PROMISED_BEFORE: "its room is promised to jobs before it",
+    Message.PROMISED_TO_OTHERS: "what is free is promised to others",
+    Message.MOVED_LATER: "{reason}; moved later because {because}",
+    Message.WOULD_DELAY: "it would delay jobs that were promised a start, or its turn has not come",
+    Message.WINDOW_OPENS: "{kind} {name} opens at {start}",
+    Message.RUNS_INTO: "it would run into {windows}",
+    Message.WINDOW_SPAN: "{kind} {name} ({start} to {end})",
+    Message.MAY_WAIT: "{account} may have {most} waiting jobs in {queue}, and has them",
+    Message.MAY_RUN: "limit: {account} may run {most} jobs at a time",
+    Message.MAY_HOLD: "limit: {account} may hold {most} at a time, and this job "
+    "needs {needs_value}",
+    Message.BUDGET_NEEDS_WALLTIME: "budget {budget}: a job without a walltime cannot be committed",
+    Message.BUDGET_SHORT: "budget {budget}: needs {needs} and {left_value} of {all_value} are left",
+    Message.NO_SUCH_QUEUE: "there is no queue {queue}; there is {queues}",
+    Message.QUEUE_DRAINED: "queue {queue} is drained: it takes in no more jobs",
+    Message.UNKNOWN_DEPENDENCY: "it depends on {job}, which is not known",
+    Message.DEPENDENCY_FAILED: "it was to run after {job} succeeded, and that {state}",
+    Message.WALLTIME_TOO_SHORT: "a walltime of {walltime} s: expected 1 or more",
+    Message.WALLTIME_TOO_LONG: "a walltime of {walltime} s; queue {queue} allows {most}",
+    Message.NOT_A_MULTIPLE: "an elastic group must be a multiple of one unit: slots, "
+    "nodes or equal pods",
+    Message.ELASTIC_RANGE: "an elastic group of {min} to {max}: expected 1 <= min <= max",
+    Message.ARRAY_TASKS: "an array of {tasks} tasks: expected 1 or more",
+    Message.ARRAY_AT_ONCE_RANGE: "an array with {tasks} tasks at once: expected 1 or more",
+    Message.ARRAY_ELASTIC: "an array can be neither elastic nor gathering",
+    Message.NO_SUCH_RESERVATION: "there is no advance reservation {name}",
+    Message.RESERVATION_OVER: "advance reservation {name} is over",
+    Message.RESERVATION_NOT_FOR: "advance reservation {name} is not for {namespace}/{user}",
+    Message.RESERVATION_SHORT: "{asked}; advance reservation {name} is there for {left} s",
+    Message.SUBMITTED: "submitted",
+    Message.GROUP_COMPLETE: "its group is complete",
+    Message.RELEASED: "released",
+    Message.ARRAY_TASK: "task {index} of array {array}",
+    Message.FOUND_RUNNING: "found running",
+    Message.BACKFILLED: "backfilled",
+    Message.NO_WALLTIME: "its walltime has no end",
+    Message.WALLTIME_OVER: "its walltime of {walltime} s is over",
+    Message.PREEMPTED: "preempted by {job} of a higher class",
+    Message.NODES_LOST_UNDER: "nodes that it ran on were lost",
+    Message.PART_LOST: "a part of what it held is gone",
+    Message.GRAPH_LOST: "the graph has no more what it held",
+    Message.FAILED: "it failed",
+    Message.TASKS_FAILED: "{failed} of its tasks failed",
+    Message.ARRAY_TASKS_FAILED: "{failed} of {tasks} tasks did not succeed",
+    Message.ARRAY_TASKS_SUCCEEDED: "all {tasks} tasks succeeded",
+    Message.REQUEUED: "requeued: {reason}",
+    Message.CANCELLED_BY_USER: "cancelled by its user",
+    Message.CANCELLED_BY_CALLER: "cancelled by its caller",
+    Message.DELETED_BY_USER: "deleted by its user",
+    Message.WITHDRAWN: "withdrawn: {reason}",
+    Message.ALTERED: "{changes}",
+    Message.ALTERED_REQUEST: "it asks for something else",
+    Message.ALTERED_PLAN: "it was changed",
+    Message.WALLTIME_SET: "walltime {walltime} s",
+    Message.RESIZED: "holds {after} after {before}",
+    Message.TASKS_MOVED: "tasks were moved: {moves}",
+    Message.QUEUE_STARTS: "the queue starts",
+    Message.OTHER_KIND_CAME: "jobs of another kind came",
+    Message.OTHER_KIND_LEFT: "jobs of another kind left",
+    Message.COUNTABLE_AGAIN: "units can be counted again",
+    Message.COUNTING_FELL_SHORT: "counting was not enough",
+    Message.ADOPTED_JOB: "{job} was found running",
+    Message.GROUP_SHRANK: "a group shrank by a part of a unit",
+    Message.CLUSTER_CHANGED: "the cluster changed",
+    Message.NODES_LOST: "nodes were lost: {nodes}",
+    Message.NODES_BACK: "nodes came back",
+    Message.NODES_CLOSED: "nodes were closed: {nodes}",
+    Message.NODES_OPENED: "nodes were opened",
+    Message.FOREIGN_MORE: "others took room on {nodes}",
+    Message.FOREIGN_LESS: "others left room",
+    Message.OVERRAN: "job {jobs} overran its walltime",
+    Message.NOT_FREE_WHEN_DUE: "its room was not free when it was due",
+    Message.ORDERED_BEFORE: "{job} is ordered before it",
+    Message.MAINTENANCE: "maintenance window {name}",
+    Message.RESERVATION: "advance reservation {name}",
+    Message.RESERVATION_REFUSED: "an advance reservation was refused",
+    Message.WINDOW_OVER: "window {name} is over",
+    Message.WINDOW_REMOVED: "window {name} was removed",
+}
+
+
+class ReasonText:
+    """Renders reasons in the units of the queue: plain numbers, seconds, job numbers."""
+
+    templates: ClassVar[Mapping[Message, str]] = TEMPLATES
+
+    def render(self, reason: Reason | None) -> str:
+        """A reason in words; empty where there is none."""
+        if reason is None:
+            return ""
+        values: dict[str, str] = {}
+        for name, value in reason.args:
+            values[name] = self.argument(value, "; " if name == "reasons" else ", ")
+            if isinstance(value, Amount | ResourceHours):
+                values[f"{name}_value"] = self.value_alone(value)
+        return self.template(reason).format_map(values)
+
+    def template(self, reason: Reason) -> str:
+        return self.templates[reason.message]
+
+    def argument(self, value: Argument, separator: str = ", ") -> str:
+        """One argument in words."""
+        match value:
+            case Amount():
+                return self.amount(value)
+            case ResourceHours():
+                return f"{value.value:.1f} {value.type}-hours"
+            case Moment():
+                return self.moment(value.at)
+            case JobRef():
+                return self.job(value.id)
+            case Reason():
+                return self.render(value)
+            case tuple():
+                return self.several(value, separator)
+            case _:
+                return str(value)
+
+    def several(self, values: tuple[Argument, ...], separator: str) -> str:
+        return separator.join(filter(None, (self.argument(each) for each in values)))
+
+    def amount(self, amount: Amount) -> str:
+        at_least = "at least " if amount.at_least else ""
+        return f"{at_least}{amount.value} {amount.type}"
+
+    def value_alone(self, amount: Amount | ResourceHours) -> str:
+        """An amount whose type was said before."""
+        if isinstance(amount, ResourceHours):
+            return f"{amount.value:.1f}"
+        return str(amount.value)
+
+    def moment(self, at: int) -> str:
+        return str(at)
+
+    def job(self, id: int) -> str:
+        return f"job {id}"
+
+
+_QUEUE_UNITS = ReasonText()
+
+
+def reason_text(reason: Reason | None) -> str:
+    """A reason in the units of the queue; empty where there is none."""
+    return _QUEUE_UNITS.render(reason)
