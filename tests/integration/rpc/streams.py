@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.graph.placement import Placement
 from fluxnetes.graph.readers import read_graph
 from fluxnetes.graph.writers.jgf import write_jgf, write_jgf_in_full
@@ -132,7 +133,9 @@ class Direct:
             if not ever:
                 answer = Answer(ever.outcome, answer.jobid, reason=ever.reason)
         text = self._text(answer.placement, full)
-        return Told(answer.outcome.value, answer.jobid, answer.at, text, reason=answer.reason)
+        return Told(
+            answer.outcome.value, answer.jobid, answer.at, text, reason=reason_text(answer.reason)
+        )
 
     def _text(self, placement: Placement | None, full: bool) -> str:
         if placement is None:

@@ -14,9 +14,9 @@ A promise that was not moved is kept: the job starts at its time or before.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 
+from fluxnetes.common.reasons import JobRef, Message, Reason, ReasonCode
 from fluxnetes.queue.changes import JobEvent
 from fluxnetes.queue.events import Maintain, NodesClosed, NodesLost, Occupied
 from fluxnetes.queue.jobs import QueueJob
@@ -72,7 +72,7 @@ class Notary:
     def _unplanned(self, event: JobEvent, step: Step) -> None:
         """Nothing is promised any more; at a job's own wish, or for one of the four reasons."""
         assert event.job in self.promised, f"what was not promised was taken back: {event}"
-        if event.reason not in ("it was changed", "it asks for something else"):
+        if event.reason is None or event.reason.code is not ReasonCode.ALTERED:
             self._check_reason(event, step)
         del self.promised[event.job]
 
@@ -100,26 +100,29 @@ class Notary:
 
     def _check_reason(self, event: JobEvent, step: Step) -> None:
         """Several things may have come together; what is told must be true, and one must count."""
-        counts = [self._counts(part, event, step) for part in event.reason.split("; ")]
+        assert event.reason is not None, f"moved later without a reason: {event}"
+        counts = [self._counts(part, event, step) for part in _parts(event.reason)]
         assert any(counts), f"moved later without a reason that counts: {event}"
 
-    def _counts(self, reason: str, event: JobEvent, step: Step) -> bool:
+    def _counts(self, reason: Reason, event: JobEvent, step: Step) -> bool:
         """Whether a promise may be moved for this; fails if it is not true."""
-        if found := re.fullmatch(r"job (\d+) is ordered before it", reason):
-            assert self._is_before(int(found[1]), event.job), event
-        elif found := re.fullmatch(r"job ([\d, ]+) overran its walltime", reason):
-            for job in map(int, found[1].split(", ")):
-                self._check_overrun(job)
-        elif reason.startswith("nodes were lost: "):
-            assert step.has(NodesLost), event
-        elif reason.startswith("nodes were closed: "):
-            assert step.has(NodesClosed), event
-        elif reason.startswith("others took room on "):
-            assert step.has(Occupied), event
-        elif reason.startswith("maintenance window "):
-            assert step.has(Maintain), event
-        else:
-            return False
+        match reason:
+            case Reason(Message.ORDERED_BEFORE, ((_, JobRef(job)),)):
+                assert self._is_before(job, event.job), event
+            case Reason(Message.OVERRAN, ((_, tuple() as jobs),)):
+                for job in jobs:
+                    assert isinstance(job, int)
+                    self._check_overrun(job)
+            case Reason(Message.NODES_LOST):
+                assert step.has(NodesLost), event
+            case Reason(Message.NODES_CLOSED):
+                assert step.has(NodesClosed), event
+            case Reason(Message.FOREIGN_MORE):
+                assert step.has(Occupied), event
+            case Reason(Message.MAINTENANCE):
+                assert step.has(Maintain), event
+            case _:
+                return False
         return True
 
     def _is_before(self, one: int, other: int) -> bool:
@@ -133,3 +136,12 @@ class Notary:
         """Somebody is there, and should not be any more."""
         assert id in self._world.present or self._ends[id], f"job {id} is not there"
         assert self._state[id] is JobState.ENDING or self._ends[id], f"job {id} may still be there"
+
+
+def _parts(reason: Reason) -> list[Reason]:
+    """A reason and, if it is made of several, each of them."""
+    match reason:
+        case Reason(Message.SEVERAL, ((_, tuple() as several),)):
+            return [part for each in several if isinstance(each, Reason) for part in _parts(each)]
+        case _:
+            return [reason]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.jobspec.constraint import Hostlist
 from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.queue.config import BackfillPolicy, QueueConfig, SchedulerConfig
@@ -43,7 +44,10 @@ def test_a_job_that_does_not_fit_into_its_reservation_is_rejected() -> None:
         World(bare_nodes, one_queue(BackfillPolicy.EASY), script([(0, reserve), (0, late)], {1: 2}))
     )
     assert world.job(1).state is JobState.REJECTED
-    assert world.job(1).reason == "a walltime of 2 s; advance reservation w is there for 1 s"
+    assert (
+        reason_text(world.job(1).reason)
+        == "a walltime of 2 s; advance reservation w is there for 1 s"
+    )
 
 
 def test_a_job_whose_reservation_ends_before_it_found_room_there_is_rejected() -> None:
@@ -52,7 +56,7 @@ def test_a_job_whose_reservation_ends_before_it_found_room_there_is_rejected() -
     acts: list[tuple[int, Event]] = [(0, reserve), (0, first), (0, second)]
     world = lived(World(bare_nodes, one_queue(BackfillPolicy.EASY), script(acts, {1: 4, 2: 4})))
     assert world.job(1).start == 0
-    assert world.job(2).reason == "advance reservation w is over"
+    assert reason_text(world.job(2).reason) == "advance reservation w is over"
 
 
 def test_an_endless_job_that_moves_earlier_is_still_endless() -> None:

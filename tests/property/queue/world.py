@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from fluxnetes.common.reasons import Reason
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.placement import Placement
 from fluxnetes.match.matcher import Matcher
@@ -142,7 +143,7 @@ class World:
         del self._leaves[job], self.present[job]
         if self._balked.get(job, 0) < fate.balks and self.job(job).state is JobState.ALLOCATED:
             self._balked[job] = self._balked.get(job, 0) + 1
-            self._tell(Returned(job, "it could not be bound"), step)
+            self._tell(Returned(job, Reason.from_text("it could not be bound")), step)
         else:
             self._tell(Ended(job, fate.ok), step)
 

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.graph.columns import GraphError
 from fluxnetes.graph.pools import pool_graph
 from fluxnetes.graph.writers import render
@@ -83,7 +84,7 @@ def test_what_another_job_holds_then_is_not_adopted() -> None:
     assert matcher.update(text, "jgf", jobid=1, at=0, duration=10)
     answer = matcher.update(text, "jgf", jobid=2, at=9, duration=10)
     assert answer.outcome is Outcome.BUSY
-    assert "is held by another job then" in answer.reason
+    assert "is held by another job then" in reason_text(answer.reason)
     assert 2 not in matcher.jobs
     assert matcher.update(text, "jgf", jobid=3, at=10, duration=10)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.graph.columns import GraphError, ResourceGraph
 from fluxnetes.graph.patch import GraphPatch
 from fluxnetes.graph.pools import add_pools, pool_graph
@@ -65,8 +66,11 @@ def test_later_is_not_free_either_where_others_are() -> None:
 def test_nobody_is_judged_by_what_others_hold() -> None:
     planning = planning_of(three())
     planning.nodes.occupy({f"n{number}": {"cpu": 8} for number in range(3)})
-    assert planning.judge(cpus(3, 8)) == ""
-    assert planning.judge(cpus(1, 9)) == "needs 9 cpu on one node; the most that one has is 8"
+    assert reason_text(planning.judge(cpus(3, 8))) == ""
+    assert (
+        reason_text(planning.judge(cpus(1, 9)))
+        == "needs 9 cpu on one node; the most that one has is 8"
+    )
     assert planning.totals()["cpu"] == 24
 
 
@@ -107,7 +111,7 @@ def test_a_closed_node_takes_nothing_new_and_counts_where_it_is_judged() -> None
     planning.nodes.close(planning.nodes.named(["n0", "n1"]), closed=True)
     assert nodes_for(planning, cpus(1, 1)) == ["n2"]
     assert planning.find_later(cpus(2, 8), 100, 200) is None
-    assert planning.judge(cpus(3, 8)) == ""
+    assert reason_text(planning.judge(cpus(3, 8))) == ""
     planning.nodes.close(planning.nodes.named(["n1"]), closed=False)
     assert nodes_for(planning, cpus(1, 1)) == ["n1"]
 
@@ -150,11 +154,11 @@ def test_only_pools_can_be_held_in_part_or_change_their_size() -> None:
 def test_a_pool_that_changed_its_size_is_judged_by_the_new_one() -> None:
     graph = three()
     planning = planning_of(graph)
-    assert planning.judge(cpus(1, 10)) != ""
+    assert reason_text(planning.judge(cpus(1, 10))) != ""
     pool = next(row for row in range(graph.vertex_count) if graph.path(row) == "/cluster0/n1/cpu0")
     graph.set_size(pool, 10)
     planning.nodes.occupy({"n1": {"cpu": 1}})
-    assert planning.judge(cpus(1, 10)) == ""
+    assert reason_text(planning.judge(cpus(1, 10))) == ""
     assert nodes_for(planning, cpus(1, 9)) == ["n1"]
     with pytest.raises(GraphError, match="a pool of -1 cpu: expected 0 to"):
         graph.set_size(pool, -1)

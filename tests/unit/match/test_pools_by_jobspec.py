@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.graph.pools import pool_graph
 from fluxnetes.jobspec.build import cluster, jobspec, memory, node, rack, res, slot
 from fluxnetes.jobspec.model import Count, Resource
@@ -107,7 +108,7 @@ def test_a_pool_that_is_down_is_not_used() -> None:
 
 def test_too_much_of_a_pool_is_told_by_the_largest() -> None:
     answer = farm().match(Operation.ALLOCATE_WITH_SATISFIABILITY, jobspec(slot(1, cpu(9))))
-    assert (answer.outcome, answer.reason) == (
+    assert (answer.outcome, reason_text(answer.reason)) == (
         Outcome.UNSATISFIABLE,
         "needs 9 cpu on one node; the largest node has 8",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.jobspec.build import (
     cluster,
     core,
@@ -32,7 +33,7 @@ def two_nodes(traverser: str = "simple") -> Matcher:
 
 
 def told(answer: Answer) -> tuple[Outcome, str]:
-    return answer.outcome, answer.reason
+    return answer.outcome, reason_text(answer.reason)
 
 
 def judged(asked: Jobspec, matcher: Matcher | None = None) -> tuple[Outcome, str]:
@@ -169,7 +170,7 @@ def test_a_start_at_the_end_of_time_is_told_as_a_sentence() -> None:
     answer = two_nodes().allocate(jobspec(slot(1, core(1))), now=HORIZON)
     assert answer.outcome is Outcome.BUSY
     assert answer.reason
-    assert not answer.reason.startswith(";")
+    assert not reason_text(answer.reason).startswith(";")
 
 
 # -- nodes that are down, constraints --------------------------------------------------------------
@@ -216,7 +217,7 @@ def test_what_a_constraint_excludes_is_not_told_as_free() -> None:
     assert matcher.allocate(jobspec(slot(2, core(1)), constraint=everywhere_else))
     answer = matcher.allocate(jobspec(slot(1, core(1)), constraint=everywhere_else))
     assert answer.outcome is Outcome.BUSY
-    assert "free now is 2" not in answer.reason
+    assert "free now is 2" not in reason_text(answer.reason)
 
 
 # -- requests that make no sense -------------------------------------------------------------------
@@ -272,7 +273,7 @@ def test_what_is_down_above_the_candidates_is_told(path: str) -> None:
     matcher.set_status(path, False)
     answer = matcher.allocate(jobspec(slot(1, core(1))))
     assert answer.outcome is Outcome.BUSY
-    assert "combined" not in answer.reason
+    assert "combined" not in reason_text(answer.reason)
 
 
 def test_alternatives_that_are_all_too_large_are_told_by_the_first() -> None:
@@ -288,4 +289,4 @@ def test_a_yes_has_no_reason_and_every_no_has_one() -> None:
     for asked in (slot(1, core(1)), slot(1, gpu(1)), slot(1, memory(1)), node(9), slot(9, gpu(1))):
         for operation in Operation:
             answer = matcher.match(operation, jobspec(asked, duration=5))
-            assert bool(answer) == (answer.reason == ""), (asked, operation)
+            assert bool(answer) == (reason_text(answer.reason) == ""), (asked, operation)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from fluxnetes.common.reasons import Reason
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.queue.config import (
     BackfillPolicy,
     BudgetConfig,
@@ -28,7 +30,7 @@ def test_room_and_when_it_is_promised() -> None:
     world.submit(a_job().lasting(10))
     told = world.explain(world.submit(a_job(nodes=2)))
     assert (told.state, told.until, told.place) == (JobState.PENDING, 10, 0)
-    assert told.reason == "needs 2 slot; only 1 can be had now"
+    assert reason_text(told.reason) == "needs 2 slot; only 1 can be had now"
 
 
 def test_room_of_a_gang() -> None:
@@ -36,7 +38,7 @@ def test_room_of_a_gang() -> None:
     world.submit(a_gang(pods(1, cpu=6), pods(2, gpu=1)).lasting(10))
     told = world.explain(world.submit(a_gang(pods(2, cpu=5), pods(1, cpu=1))))
     assert told.until == 10
-    assert "2 pods of 5 cpu" in told.reason
+    assert "2 pods of 5 cpu" in reason_text(told.reason)
 
 
 def test_room_that_is_promised_to_jobs_before_it() -> None:
@@ -45,7 +47,7 @@ def test_room_that_is_promised_to_jobs_before_it() -> None:
     _, job = world.submit_together(a_job(nodes=3).lasting(10), a_job().lasting(11))
     told = world.explain(job)
     assert (told.until, told.place) == (20, 1)
-    assert told.reason == "its room is promised to jobs before it"
+    assert reason_text(told.reason) == "its room is promised to jobs before it"
 
 
 def test_its_turn_where_nothing_is_promised_to_it() -> None:
@@ -54,13 +56,16 @@ def test_its_turn_where_nothing_is_promised_to_it() -> None:
     _, job = world.submit_together(a_job(nodes=3), a_job().lasting(11))
     told = world.explain(job)
     assert (told.until, told.place) == (None, 1)
-    assert "it would delay jobs that were promised a start" in told.reason
+    assert "it would delay jobs that were promised a start" in reason_text(told.reason)
 
 
 def test_a_group_that_is_not_complete() -> None:
     world = World(machine(1))
     told = world.explain(world.submit(a_job().gathering()))
-    assert (told.state, told.reason) == (JobState.GATHERING, "its group is not complete")
+    assert (told.state, reason_text(told.reason)) == (
+        JobState.GATHERING,
+        "its group is not complete",
+    )
     assert told.factors is None
 
 
@@ -77,7 +82,7 @@ def test_a_hold() -> None:
 def test_a_begin_time() -> None:
     world = World(machine(1))
     told = world.explain(world.submit(a_job().beginning(50)))
-    assert (told.reason, told.until) == ("waits: begins at 50 at the earliest", None)
+    assert (reason_text(told.reason), told.until) == ("waits: begins at 50 at the earliest", None)
 
 
 @pytest.mark.parametrize("kind", ["after", "afterok", "afterany"])
@@ -113,7 +118,9 @@ def test_endless_jobs_in_the_way() -> None:
     world.submit(a_job().endless())
     told = world.explain(world.submit(a_job()))
     assert told.until is None
-    assert told.reason.startswith("no start is known: jobs without a walltime are in the way")
+    assert reason_text(told.reason).startswith(
+        "no start is known: jobs without a walltime are in the way"
+    )
 
 
 def test_an_array_at_its_limit_and_one_whose_tasks_were_all_started() -> None:
@@ -130,7 +137,7 @@ def test_preempted_jobs_that_have_not_left(way: Way) -> None:
     assert world.explain(job).until == 30
     assert world.why(victim) == f"preempted by job {job} of a higher class"
     if not way.restarts:  # who made whom go is not written down
-        assert world.why(job) == f"waits for preempted jobs to leave: {victim}"
+        assert world.why(job) == f"waits for preempted jobs to leave: job {victim}"
 
 
 def test_a_maintenance_window_ahead() -> None:
@@ -138,7 +145,7 @@ def test_a_maintenance_window_ahead() -> None:
     world.tell(Maintain("cooling", 50, 80, hosts(0, 1)))
     told = world.explain(world.submit(a_job().lasting(60)))
     assert told.until == 80
-    assert "maintenance window cooling" in told.reason
+    assert "maintenance window cooling" in reason_text(told.reason)
 
 
 def test_a_maintenance_window_that_is_open() -> None:
@@ -146,7 +153,7 @@ def test_a_maintenance_window_that_is_open() -> None:
     world.tell(Maintain("cooling", 0, 80, hosts(0)))
     told = world.explain(world.submit(a_job()))
     assert told.until == 80
-    assert "maintenance window cooling" in told.reason
+    assert "maintenance window cooling" in reason_text(told.reason)
 
 
 def test_an_advance_reservation_that_is_not_open_yet() -> None:
@@ -165,7 +172,7 @@ def test_nodes_that_are_down() -> None:
     world.tell(NodesLost(("node1",)))
     told = world.explain(world.submit(a_job(nodes=2)))
     assert told.until is None
-    assert told.reason == "needs 2 slot; only 1 can be had now"
+    assert reason_text(told.reason) == "needs 2 slot; only 1 can be had now"
 
 
 def test_a_promise_that_moved_says_why() -> None:
@@ -183,13 +190,13 @@ def test_a_promise_that_moved_says_why() -> None:
 def test_a_running_job_says_until_when() -> None:
     world = World(machine(1))
     told = world.explain(world.submit(a_job().lasting(10)))
-    assert (told.state, told.until, told.reason) == (JobState.RUNNING, 10, "")
+    assert (told.state, told.until, reason_text(told.reason)) == (JobState.RUNNING, 10, "")
 
 
 def test_a_job_that_was_told_to_go_says_why() -> None:
     world = World(machine(1))
     job = world.submit(a_job())
-    world.tell(Cancel(job, "no longer needed"))
+    world.tell(Cancel(job, Reason.from_text("no longer needed")))
     assert (world.explain(job).state, world.why(job)) == (JobState.ENDING, "no longer needed")
 
 

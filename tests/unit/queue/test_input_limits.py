@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from fluxnetes.common.reasons import Reason
 from fluxnetes.graph.pools import pool_graph
 from fluxnetes.jobspec.build import jobspec, node, slot
 from fluxnetes.match.matcher import Matcher
@@ -45,4 +46,4 @@ def test_a_reason_is_looked_at_too() -> None:
     scheduler = a_scheduler()
     scheduler.apply(Submit(JOB), 0)
     with pytest.raises(QueueError, match=r"Cancel.reason"):
-        scheduler.apply(Cancel(1, "\0"), 0)
+        scheduler.apply(Cancel(1, Reason.from_text("\0")), 0)

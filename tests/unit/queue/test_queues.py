@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.queue.config import BackfillPolicy, QueueConfig
 from fluxnetes.queue.errors import UnknownQueue
 from fluxnetes.queue.events import SetQueue
@@ -113,7 +114,7 @@ def test_a_job_for_a_queue_that_does_not_exist_is_rejected_and_told_which_there_
     world = World(machine(1), BATCH, EXPRESS)
     job = world.submit(a_job().to("gpu"))
     assert world.state(job) is JobState.REJECTED
-    assert world.job(job).reason == "there is no queue gpu; there is batch, express"
+    assert reason_text(world.job(job).reason) == "there is no queue gpu; there is batch, express"
 
 
 # -- nodes of their own ----------------------------------------------------------------------------
@@ -200,7 +201,7 @@ def test_a_stopped_queue_loses_its_promises_and_that_is_told() -> None:
     assert world.plan(head) == 10
     world.tell(SetQueue("batch", stopped=True))
     assert world.plan(head) is None
-    assert "queue batch is stopped" in [event.reason for event in world.story(head)]
+    assert "queue batch is stopped" in [reason_text(event.reason) for event in world.story(head)]
     long = world.submit(a_job().lasting(100).to("express"))
     assert world.start(long) == 0
 
@@ -221,7 +222,7 @@ def test_a_drained_queue_takes_in_nothing_more_but_finishes_what_it_has() -> Non
     world.tell(SetQueue("batch", drained=True))
     late = world.submit(a_job().to("batch"))
     assert world.state(late) is JobState.REJECTED
-    assert world.job(late).reason == "queue batch is drained: it takes in no more jobs"
+    assert reason_text(world.job(late).reason) == "queue batch is drained: it takes in no more jobs"
     world.go_to(10)
     assert world.start(waiting) == 10
 

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from fluxnetes.common.reasons import Reason
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.jobspec.build import jobspec, node, slot
 from fluxnetes.queue.config import QueueConfig
 from fluxnetes.queue.errors import QueueError, QueueRefused, UnknownQueueJob
@@ -77,15 +79,15 @@ def test_a_job_may_be_over_before_anybody_saw_it_run(ok: bool, outcome: JobState
 def test_what_could_not_be_carried_out_goes_back_to_the_queue() -> None:
     world = world_in_which_nothing_runs_by_itself()
     job = world.submit(a_job())
-    world.tell(Returned(job, "the node refused its pod"))
+    world.tell(Returned(job, Reason.from_text("the node refused its pod")))
     assert transitions(world, job) == [S.PENDING, S.ALLOCATED, S.PENDING, S.ALLOCATED]
-    assert "the node refused its pod" in [event.reason for event in world.story(job)]
+    assert "the node refused its pod" in [reason_text(event.reason) for event in world.story(job)]
 
 
 def test_what_could_not_be_carried_out_is_not_tried_again_before_it_should_be() -> None:
     world = world_in_which_nothing_runs_by_itself()
     job = world.submit(a_job())
-    world.tell(Returned(job, "no pod came", begin=30))
+    world.tell(Returned(job, Reason.from_text("no pod came"), begin=30))
     assert world.state(job) is S.PENDING
     assert world.why(job) == "waits: it is tried again at 30 at the earliest; no pod came"
     other = world.submit(a_job(nodes=2))
@@ -103,7 +105,7 @@ def test_a_job_whose_time_went_by_before_it_ran_can_go_back_to_the_queue() -> No
     world.stays(job)
     world.go_to(10)
     assert world.state(job) is S.ENDING
-    world.tell(Returned(job, "nobody was there to start it"))
+    world.tell(Returned(job, Reason.from_text("nobody was there to start it")))
     assert transitions(world, job)[-2:] == [S.PENDING, S.ALLOCATED]
 
 
@@ -210,26 +212,26 @@ def test_a_job_that_waits_is_cancelled_at_once(job: JobToBe) -> None:
     world = World(machine(2))
     world.submit(a_job(nodes=2))
     waiting = world.submit(job)
-    world.tell(Cancel(waiting, "not needed any more"))
+    world.tell(Cancel(waiting, Reason.from_text("not needed any more")))
     assert world.state(waiting) is S.CANCELLED
-    assert world.job(waiting).reason == "not needed any more"
+    assert reason_text(world.job(waiting).reason) == "not needed any more"
 
 
 def test_a_job_that_can_never_run_is_rejected_with_the_reason() -> None:
     world = World(machine(2))
     job = world.submit(a_job(nodes=3))
     assert transitions(world, job) == [S.REJECTED]
-    assert "needs 3 slot" in world.job(job).reason
+    assert "needs 3 slot" in reason_text(world.job(job).reason)
 
 
 def test_a_job_that_was_told_to_go_for_one_reason_can_be_cancelled_for_another() -> None:
     world = World(machine(2))
     job = world.submit(a_job(nodes=2).requeued_on_loss())
     world.tell(NodesLost(("node0",)))
-    world.tell(Cancel(job, "do not bother"))
+    world.tell(Cancel(job, Reason.from_text("do not bother")))
     world.end(job)
     assert world.state(job) is S.CANCELLED
-    assert world.job(job).reason == "do not bother"
+    assert reason_text(world.job(job).reason) == "do not bother"
 
 
 def test_an_array_completes_or_fails_without_ever_holding_anything_itself() -> None:
@@ -301,7 +303,7 @@ MAKES_SENSE: dict[Event, set[JobState]] = {
     Alter(0, walltime=20): WAITS | {S.ALLOCATED, S.RUNNING},
     Alter(0, priority=3): WAITS,
     Started(0): HAS_NODES,
-    Returned(0, "no"): {S.ALLOCATED},
+    Returned(0, Reason.from_text("no")): {S.ALLOCATED},
     Ended(0): HAS_NODES,
     TaskEnded(0, 0): HAS_NODES,
 }

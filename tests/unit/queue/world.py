@@ -22,6 +22,7 @@ from __future__ import annotations
 import enum
 from dataclasses import replace
 
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Changes, JobEvent
@@ -211,7 +212,7 @@ class World:
         return self.queue.explain(id, self.now)
 
     def why(self, id: int) -> str:
-        return self.explain(id).reason
+        return reason_text(self.explain(id).reason)
 
     def story(self, id: int) -> list[JobEvent]:
         return [event for event in self.keeper.events if event.job == id]

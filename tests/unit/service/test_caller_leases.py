@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.queue.config import QueueConfig, SchedulerConfig
 from fluxnetes.queue.events import NodesLost
 from fluxnetes.queue.states import JobState
@@ -26,7 +27,7 @@ async def test_what_nobody_renews_expires_and_says_so() -> None:
     assert counter.state(job) is JobState.RUNNING
     await counter.later(1)
     assert counter.state(job) is JobState.CANCELLED and counter.free() == 8
-    assert counter.job(job).reason == "nobody renewed or used it for 30 s"
+    assert reason_text(counter.job(job).reason) == "nobody renewed or used it for 30 s"
 
 
 async def test_what_is_renewed_stays() -> None:

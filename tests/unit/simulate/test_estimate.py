@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.graph.pools import pool_graph
 from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.match.matcher import Matcher
@@ -30,7 +31,7 @@ def asked(
 
 def test_a_job_that_can_start_now_starts_now() -> None:
     found = asked(job(1, 1, 50), snapshot_of(RUNNING, HEAD))
-    assert (found.start, found.reason, found.rough) == (NOW, "", False)
+    assert (found.start, reason_text(found.reason), found.rough) == (NOW, "", False)
     assert found.allocation is not None
     assert found.allocation.task_nodes(CLUSTER.graph) == (CLUSTER.graph.find_path(NODE3)[0],)
     assert (found.allocation.start, found.allocation.end) == (NOW, NOW + 50)
@@ -46,15 +47,15 @@ def test_a_job_that_is_not_let_in_is_told_why() -> None:
     found = asked(job(1, 5, 40))
     assert (found.start, found.allocation) == (None, None)
     assert found.reason
-    assert "no queue" in asked(job(1, 1, 40, queue="nowhere")).reason
+    assert "no queue" in reason_text(asked(job(1, 1, 40, queue="nowhere")).reason)
 
 
 def test_a_job_of_which_no_start_is_known_is_told_why() -> None:
     found = asked(job(1, 2, 40), snapshot_of(job(1, 3, None)))
     assert found.start is None
-    assert "without a walltime" in found.reason
-    assert "hold" in asked(job(1, 1, 40, held=True)).reason
-    assert "not complete" in asked(job(1, 1, 40, gathering=True)).reason
+    assert "without a walltime" in reason_text(found.reason)
+    assert "hold" in reason_text(asked(job(1, 1, 40, held=True)).reason)
+    assert "not complete" in reason_text(asked(job(1, 1, 40, gathering=True)).reason)
 
 
 def test_a_job_that_cannot_even_be_submitted_is_refused_as_a_submission_is() -> None:
@@ -67,12 +68,12 @@ def test_dependencies_and_begin_times_count() -> None:
     after_head = job(1, 1, 10, dependencies=(Dependency(DependencyKind.SUCCEEDED, HEAD.id),))
     assert asked(after_head).start == NOW + 150
     unknown = job(1, 1, 10, dependencies=(Dependency(DependencyKind.SUCCEEDED, 77),))
-    assert "nobody knows" in asked(unknown).reason
+    assert "is not known" in reason_text(asked(unknown).reason)
 
 
 def test_limits_of_the_queue_count() -> None:
     config = SchedulerConfig(queues=(QueueConfig(max_walltime=100),))
-    assert "allows 100" in asked(job(1, 1, 101), config=config).reason
+    assert "allows 100" in reason_text(asked(job(1, 1, 101), config=config).reason)
     assert asked(job(1, 1, None), config=config).allocation is not None
 
 

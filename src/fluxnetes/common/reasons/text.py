@@ -60,7 +60,8 @@ TEMPLATES: Mapping[Message, str] = {
     Message.ARRAY_AT_ONCE: "{running} tasks are there, and it may have {at_once} at a time",
     Message.PREEMPTING: "waits for preempted jobs to leave: {jobs}",
     Message.NO_START_KNOWN: "no start is known: jobs without a walltime are in the way ({lacks})",
-    Message.NO_START_KNOWN_FIRST: "no start is known: jobs without a walltime are in the way ({lacks}). "
+    Message.NO_START_KNOWN_FIRST: "no start is known: "
+    "jobs without a walltime are in the way ({lacks}). "
     "Room is kept for it as soon as they end",
     Message.KEPT_FOR: "what is free is kept for {job}",
     Message.PROMISED_BEFORE: "its room is promised to jobs before it",

@@ -1,7 +1,7 @@
 """Reasons as two columns, and back: the text for people, and the data as JSON.
 
-`reason_data` holds the code, the name of the message and its arguments; the text beside it is what a
-person reads in SQL, in the units of the queue. The column `reason_code` is derived by the database.
+`reason_data` holds the code, the name of the message and its arguments; the text beside it is what
+a person reads in SQL, in the units of the queue. The column `reason_code` is derived by the database.
 A row that an older version wrote has only a text, and its code is Unknown. So has one whose message
 this version does not know, but for its code.
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.graph.pools import pool_graph
 from fluxnetes.jobspec.build import jobspec, node, res, slot
 from fluxnetes.jobspec.constraint import Hostlist, Properties
@@ -190,14 +191,14 @@ def test_a_cancelled_gang_gives_all_back() -> None:
 )
 def test_why_a_gang_can_never_fit(asked: Gang, reason: str) -> None:
     answer = two_nodes().match(Operation.ALLOCATE_WITH_SATISFIABILITY, asked)
-    assert (answer.outcome, answer.reason) == (Outcome.UNSATISFIABLE, reason)
+    assert (answer.outcome, reason_text(answer.reason)) == (Outcome.UNSATISFIABLE, reason)
 
 
 def test_why_a_gang_does_not_fit_now() -> None:
     matcher = two_nodes()
     assert matcher.allocate(gang(pods(1, cpu=6)))
     answer = matcher.allocate(gang(pods(1, cpu=5)))
-    assert (answer.outcome, answer.reason) == (
+    assert (answer.outcome, reason_text(answer.reason)) == (
         Outcome.BUSY,
         "needs 5 cpu on one node; the most that one has is 4",
     )
@@ -219,7 +220,7 @@ def test_gangs_that_make_no_sense_are_invalid_and_take_no_id(asked: Gang, reason
     matcher = two_nodes()
     answer = matcher.allocate(asked)
     assert answer.outcome is Outcome.INVALID
-    assert reason in answer.reason
+    assert reason in reason_text(answer.reason)
     assert matcher.next_jobid == 1
 
 

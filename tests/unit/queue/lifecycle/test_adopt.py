@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.queue.config import BudgetConfig, LimitConfig, QueueConfig, SchedulerConfig
 from fluxnetes.queue.errors import QueueError, QueueRefused, UnknownQueue
 from fluxnetes.queue.events import Adopt, Occupied, Reseat, TasksEnded
@@ -149,7 +150,7 @@ def test_its_story_begins_with_it() -> None:
     world.go_to(5)
     world.tell(found(7, a_gang(pods(1, cpu=8)).lasting(50), "node0", start=2))
     [line] = world.story(7)
-    assert (line.at, line.before, line.after, line.reason) == (
+    assert (line.at, line.before, line.after, reason_text(line.reason)) == (
         5,
         None,
         JobState.RUNNING,

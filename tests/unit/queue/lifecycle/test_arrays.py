@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from fluxnetes.common.reasons import Reason
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.jobspec.build import jobspec, node, slot
 from fluxnetes.queue.config import BackfillPolicy, LimitConfig, QueueConfig
 from fluxnetes.queue.errors import QueueError, QueueRefused
@@ -39,7 +41,7 @@ def test_tasks_start_as_room_allows_and_the_array_completes_with_the_last() -> N
     world.go_to(30)
     assert task_starts(world, array) == [0, 0, 10, 10, 20]
     assert world.state(array) is JobState.COMPLETED
-    assert world.job(array).reason == "all 5 tasks succeeded"
+    assert reason_text(world.job(array).reason) == "all 5 tasks succeeded"
 
 
 def test_each_task_knows_its_array_and_its_number() -> None:
@@ -74,7 +76,7 @@ def test_an_array_with_a_failed_task_fails_once_all_have_ended() -> None:
     assert world.state(array) is JobState.PENDING
     world.go_to(10)
     assert world.state(array) is JobState.FAILED
-    assert world.job(array).reason == "1 of 3 tasks did not succeed"
+    assert reason_text(world.job(array).reason) == "1 of 3 tasks did not succeed"
 
 
 def test_cancelling_an_array_cancels_all_of_its_tasks() -> None:
@@ -189,7 +191,7 @@ def test_a_task_that_could_not_be_carried_out_is_tried_again() -> None:
     world = World(machine(1))
     world.carries_out = False
     array = world.submit(a_job().times(2))
-    world.tell(Returned(array + 1, "no image"))
+    world.tell(Returned(array + 1, Reason.from_text("no image")))
     assert world.job(array + 1).restarts == 1
     for _ in range(2):
         world.end(*[t for t in tasks(world, array) if world.state(t) is JobState.ALLOCATED])
@@ -281,7 +283,7 @@ def test_an_array_of_nothing_is_rejected(bad: JobToBe) -> None:
     world = World(machine(1))
     job = world.submit(bad)
     assert world.state(job) is JobState.REJECTED
-    assert "expected 1 or more" in world.job(job).reason
+    assert "expected 1 or more" in reason_text(world.job(job).reason)
 
 
 def test_an_array_too_large_to_number_is_refused() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fluxnetes.common.reasons import Reason
 from fluxnetes.queue.config import BackfillPolicy, QueueConfig
 from fluxnetes.queue.events import GraphChanged, NodesBack, NodesClosed, NodesLost, NodesOpened
 from fluxnetes.queue.states import JobState
@@ -84,7 +85,7 @@ def test_a_closed_node_is_closed_on_another_graph_too() -> None:
     world = World(machine(3))
     world.tell(NodesClosed(("node0",)))
     world.matcher.remove("/cluster0/node1")
-    world.tell(GraphChanged("node1 was removed"))
+    world.tell(GraphChanged(Reason.from_text("node1 was removed")))
     assert world.nodes(world.submit(a_job())) == ["node2"]
 
 

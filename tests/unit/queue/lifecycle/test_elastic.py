@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from fluxnetes.common.reasons import Reason
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.jobspec.build import core, jobspec, node, slot
 from fluxnetes.queue.config import BackfillPolicy, QueueConfig
 from fluxnetes.queue.errors import QueueRefused
@@ -146,7 +148,7 @@ def test_a_group_with_a_failed_task_fails_when_the_last_has_ended() -> None:
     assert world.state(group) is JobState.RUNNING
     world.tell(TaskEnded(group, 1))
     assert world.state(group) is JobState.FAILED
-    assert world.job(group).reason == "1 of its tasks failed"
+    assert reason_text(world.job(group).reason) == "1 of its tasks failed"
 
 
 def test_hearing_of_an_end_twice_counts_once() -> None:
@@ -155,7 +157,7 @@ def test_hearing_of_an_end_twice_counts_once() -> None:
     world.tell(TaskEnded(group, 0, ok=False), TaskEnded(group, 0, ok=False))
     assert len(world.nodes(group)) == 2
     world.tell(TaskEnded(group, 1), TaskEnded(group, 2))
-    assert world.job(group).reason == "1 of its tasks failed"
+    assert reason_text(world.job(group).reason) == "1 of its tasks failed"
 
 
 def test_a_job_that_starts_over_forgets_which_tasks_failed() -> None:
@@ -213,7 +215,7 @@ def test_a_group_that_goes_back_to_the_queue_starts_again_at_any_size() -> None:
     other = world.submit(a_job(nodes=2))
     group = world.submit(a_job().between(1, 4))
     assert world.job(group).size == 2
-    world.tell(Ended(other), Returned(group, "no image"))
+    world.tell(Ended(other), Returned(group, Reason.from_text("no image")))
     assert world.job(group).size == 4
 
 
@@ -326,4 +328,4 @@ def test_a_request_that_is_no_multiple_of_anything_cannot_be_elastic() -> None:
     world = World(pools(4, cpu=8, gpu=1))
     group = world.submit(a_gang(pods(1, cpu=1), pods(1, gpu=1)).between(1, 4))
     assert world.state(group) is JobState.REJECTED
-    assert "a multiple of one unit" in world.job(group).reason
+    assert "a multiple of one unit" in reason_text(world.job(group).reason)

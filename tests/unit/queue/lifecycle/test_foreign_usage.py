@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from fluxnetes.common.reasons import Reason
 from fluxnetes.queue.config import BackfillPolicy, QueueConfig
 from fluxnetes.queue.events import GraphChanged, Occupied, Reshape
 from fluxnetes.queue.states import JobState
@@ -230,6 +231,6 @@ def test_what_others_hold_is_known_on_another_graph() -> None:
     world = World(pools(3, cpu=8))
     world.tell(others(node0=8, node2=5))
     world.matcher.remove("/cluster0/node1")
-    world.tell(GraphChanged("node1 was removed"))
+    world.tell(GraphChanged(Reason.from_text("node1 was removed")))
     assert world.nodes(world.submit(a_gang(pods(1, cpu=3)))) == ["node2"]
     assert world.start(world.submit(a_gang(pods(1, cpu=8)))) is None

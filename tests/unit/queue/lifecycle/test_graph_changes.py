@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from fluxnetes.common.reasons import Reason
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.patch import GraphPatch
 from fluxnetes.graph.pools import add_pools
@@ -65,9 +67,9 @@ def test_jobs_on_a_node_that_vanished_are_sent_away_and_the_others_go_on() -> No
     lost = world.submit(a_gang(pods(2, cpu=8)).lasting(50).requeued_on_loss())
     other = world.submit(a_gang(pods(1, cpu=8)).lasting(50))
     remove(world.graph, "node1")
-    world.tell(GraphChanged("node1 is gone"))
+    world.tell(GraphChanged(Reason.from_text("node1 is gone")))
     assert world.states(lost, other) == [JobState.ENDING, JobState.RUNNING]
-    assert world.job(lost).reason == "node1 is gone"
+    assert reason_text(world.job(lost).reason) == "node1 is gone"
     assert world.holds(lost) == {"cpu": 8}
     world.end(lost)
     assert (world.state(lost), world.job(lost).restarts) == (JobState.PENDING, 1)
@@ -78,7 +80,7 @@ def test_a_job_that_does_not_say_so_fails() -> None:
     world = World(pools(1, cpu=8))
     job = world.submit(a_gang(pods(1, cpu=8)).lasting(50))
     remove(world.graph, "node0")
-    world.tell(GraphChanged("node0 is gone"))
+    world.tell(GraphChanged(Reason.from_text("node0 is gone")))
     world.end(job)
     assert world.state(job) is JobState.FAILED
 
@@ -88,7 +90,7 @@ def test_a_job_all_of_whose_tasks_there_had_ended_is_left_alone() -> None:
     job = world.submit(a_gang(pods(4, cpu=4)).lasting(50))
     world.tell(TasksEnded(job, (0, 1)))
     remove(world.graph, "node0")
-    world.tell(GraphChanged("node0 is gone"))
+    world.tell(GraphChanged(Reason.from_text("node0 is gone")))
     assert (world.state(job), world.nodes(job)) == (JobState.RUNNING, ["node1"])
     assert world.nodes(world.submit(a_gang(pods(1, cpu=8)))) == ["node2"]
 
@@ -98,7 +100,7 @@ def test_a_node_of_the_same_name_is_another_node() -> None:
     job = world.submit(a_gang(pods(1, cpu=4)).lasting(50))
     remove(world.graph, "node0")
     add_node(world.graph, "node0", cpu=8)
-    world.tell(GraphChanged("node0 is another one"))
+    world.tell(GraphChanged(Reason.from_text("node0 is another one")))
     assert world.state(job) is JobState.ENDING
     assert world.nodes(world.submit(a_gang(pods(1, cpu=8)))) == ["node0"]
 
@@ -111,7 +113,7 @@ def test_nodes_that_come_and_go_at_one_time_keep_promises_where_they_can() -> No
     assert world.plans(head, behind) == [10, 40]
     remove(world.graph, "node2")
     add_node(world.graph, "new", cpu=4)
-    world.tell(GraphChanged("node2 is gone"))
+    world.tell(GraphChanged(Reason.from_text("node2 is gone")))
     assert world.plans(head, behind) == [10, 40]
 
 
@@ -144,7 +146,7 @@ def test_a_node_that_shrank_below_what_its_jobs_hold_takes_nothing_and_they_go_o
     world = World(pools(2, cpu=8))
     job = world.submit(a_gang(pods(1, cpu=6)).lasting(50))
     resize(world.graph, "node0/cpu0", 4)
-    world.tell(GraphChanged("node0 is smaller"))
+    world.tell(GraphChanged(Reason.from_text("node0 is smaller")))
     assert world.state(job) is JobState.RUNNING
     small, large = world.submit_together(
         a_gang(pods(2, cpu=4)).lasting(50), a_gang(pods(2, cpu=5)).lasting(50)
@@ -163,7 +165,7 @@ def test_a_promise_that_a_smaller_node_moves_is_told_the_reason() -> None:
     head = world.submit(a_gang(pods(1, cpu=8)))
     assert world.plan(head) == 10
     resize(world.graph, "node0/cpu0", 7)
-    world.tell(GraphChanged("node0 is smaller"))
+    world.tell(GraphChanged(Reason.from_text("node0 is smaller")))
     assert world.plan(head) == 50
     assert "node0 is smaller" in world.why(head)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fluxnetes.common.reasons import Reason
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.queue.config import BackfillPolicy, QueueConfig
 from fluxnetes.queue.events import Cancel, GraphChanged, NodesBack, NodesLost, PartsLost
 from fluxnetes.queue.states import JobState
@@ -14,7 +16,7 @@ def test_a_job_that_loses_a_node_fails_when_it_is_gone() -> None:
     job = world.submit(a_job(nodes=2).lasting(100))
     world.tell(NodesLost(("node1",)))
     assert world.state(job) is JobState.ENDING
-    assert world.job(job).reason == "nodes that it ran on were lost"
+    assert reason_text(world.job(job).reason) == "nodes that it ran on were lost"
     world.end(job)
     assert world.state(job) is JobState.FAILED
 
@@ -118,9 +120,9 @@ def test_a_job_on_a_node_that_was_removed_for_good_goes() -> None:
     world = World(machine(3))
     job, other = world.submit_together(a_job(nodes=2).lasting(50), a_job().lasting(50))
     world.matcher.remove("/cluster0/node1")
-    world.tell(GraphChanged("node1 was removed"))
+    world.tell(GraphChanged(Reason.from_text("node1 was removed")))
     assert world.states(job, other) == [JobState.ENDING, JobState.RUNNING]
-    assert world.job(job).reason == "node1 was removed"
+    assert reason_text(world.job(job).reason) == "node1 was removed"
     world.end(job)
     assert world.nodes(world.submit(a_job())) == ["node0"]
 
@@ -130,7 +132,7 @@ def test_a_job_all_of_whose_nodes_were_removed_is_there_until_it_is_gone() -> No
     job, other = world.submit_together(a_job().lasting(50), a_job().lasting(50))
     waiting = world.submit(a_job())
     world.matcher.remove("/cluster0/node0")
-    world.tell(GraphChanged("node0 was removed"))
+    world.tell(GraphChanged(Reason.from_text("node0 was removed")))
     assert world.states(job, other) == [JobState.ENDING, JobState.RUNNING]
     assert world.holds(job) == {}
     world.go_to(3)
@@ -144,7 +146,7 @@ def test_a_gang_on_a_node_that_was_removed_for_good_goes() -> None:
     world = World(pools(2, cpu=8, gpu=1))
     gang = world.submit(a_gang(pods(2, cpu=5), pods(1, gpu=1)).lasting(50).requeued_on_loss())
     world.matcher.remove("/cluster0/node1")
-    world.tell(GraphChanged("node1 was removed"))
+    world.tell(GraphChanged(Reason.from_text("node1 was removed")))
     assert world.state(gang) is JobState.ENDING
     world.end(gang)
     assert world.state(gang) is JobState.PENDING
@@ -166,7 +168,7 @@ def test_a_promise_that_a_removed_node_moves_is_told_the_reason() -> None:
     head = world.submit(a_job(on=hosts(0, 1)))
     assert world.plan(head) == 10
     world.matcher.remove("/cluster0/node0")
-    world.tell(GraphChanged("node0 was removed"))
+    world.tell(GraphChanged(Reason.from_text("node0 was removed")))
     assert world.plan(head) == 50
     assert "node0 was removed" in world.why(head)
 
@@ -180,5 +182,5 @@ def test_jobs_that_lost_a_part_of_what_they_held_are_sent_away() -> None:
     world.end(failing)
     world.end(patient)
     assert world.state(failing) is JobState.FAILED
-    assert world.job(failing).reason == "a part of what it held is gone"
+    assert reason_text(world.job(failing).reason) == "a part of what it held is gone"
     assert world.job(patient).restarts == 1

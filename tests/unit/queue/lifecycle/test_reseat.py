@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+from fluxnetes.common.reasons import Reason
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.queue.config import QueueConfig
 from fluxnetes.queue.errors import QueueRefused
 from fluxnetes.queue.events import (
@@ -45,7 +47,7 @@ def test_tasks_on_a_closed_node_move_and_the_others_stay() -> None:
     assert world.nodes(job) == ["node0", "node2", "node3"]
     assert world.holds(job) == {"cpu": 24}
     assert world.state(job) is JobState.RUNNING
-    assert world.story(job)[-1].reason == "tasks were moved: 1 to node3"
+    assert reason_text(world.story(job)[-1].reason) == "tasks were moved: 1 to node3"
 
 
 def test_what_they_leave_is_free_for_others() -> None:
@@ -168,7 +170,7 @@ def test_a_job_whose_tasks_were_moved_before_their_node_went_is_left_alone() -> 
     job = world.submit(a_gang(pods(2, cpu=8)).lasting(50))
     world.tell(close("node0"), Reseat(job, (0,)))
     world.graph.remove(world.graph.find_path("/cluster0/node0"))
-    world.tell(GraphChanged("node0 was removed"))
+    world.tell(GraphChanged(Reason.from_text("node0 was removed")))
     assert world.state(job) is JobState.RUNNING
     assert places(world, job) == ["node2", "node1"]
 
@@ -177,7 +179,7 @@ def test_tasks_of_a_node_that_is_gone_already_are_moved_before_the_queue_hears_o
     world = World(pools(3, cpu=8))
     job = world.submit(a_gang(pods(2, cpu=8)).lasting(50))
     world.graph.remove(world.graph.find_path("/cluster0/node0"))
-    world.tell(Reseat(job, (0,)), GraphChanged("node0 was removed"))
+    world.tell(Reseat(job, (0,)), GraphChanged(Reason.from_text("node0 was removed")))
     assert world.state(job) is JobState.RUNNING
     assert places(world, job) == ["node2", "node1"]
     assert world.holds(job) == {"cpu": 16}
@@ -188,7 +190,7 @@ def test_who_has_tasks_left_on_another_node_that_is_gone_goes() -> None:
     job = world.submit(a_gang(pods(2, cpu=8)).lasting(50))
     for number in range(2):
         world.graph.remove(world.graph.find_path(f"/cluster0/node{number}"))
-    world.tell(Reseat(job, (0,)), GraphChanged("nodes were removed"))
+    world.tell(Reseat(job, (0,)), GraphChanged(Reason.from_text("nodes were removed")))
     assert world.state(job) is JobState.ENDING
 
 

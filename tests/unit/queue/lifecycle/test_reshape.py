@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.queue.config import BackfillPolicy, PriorityWeights, QueueConfig, SchedulerConfig
 from fluxnetes.queue.errors import QueueRefused
 from fluxnetes.queue.events import Gathered, Hold, Release, Reshape
@@ -41,7 +42,8 @@ def test_a_job_that_asks_for_more_is_promised_a_later_start_and_its_story_says_w
     job = world.submit(a_gang(pods(1, cpu=8)))
     world.tell(asking(job, a_gang(pods(2, cpu=8))))
     assert world.plan(job) == 20
-    told = [event.reason for event in world.story(job) if event.kind in ("altered", "unplanned")]
+    kinds = ("altered", "unplanned")
+    told = [reason_text(event.reason) for event in world.story(job) if event.kind in kinds]
     assert told == ["it asks for something else"] * 2
 
 
@@ -87,14 +89,18 @@ def test_what_can_never_be_is_rejected_with_the_reason() -> None:
     job = world.submit(a_gang(pods(1, cpu=8)))
     world.tell(asking(job, a_gang(pods(1, cpu=9))))
     assert world.state(job) is JobState.REJECTED
-    assert world.job(job).reason == "needs 9 cpu on one node; the most that one has is 8"
+    assert (
+        reason_text(world.job(job).reason) == "needs 9 cpu on one node; the most that one has is 8"
+    )
 
 
 def test_sizes_that_make_no_sense_are_rejected() -> None:
     world = full()
     job = world.submit(a_gang(pods(1, cpu=8)))
     world.tell(Reshape(job, a_gang(pods(1, cpu=8)).spec.request, ElasticSize(3, 2)))
-    assert world.job(job).reason == "an elastic group of 3 to 2: expected 1 <= min <= max"
+    assert (
+        reason_text(world.job(job).reason) == "an elastic group of 3 to 2: expected 1 <= min <= max"
+    )
 
 
 def test_a_job_may_become_elastic_and_starts_with_what_there_is() -> None:

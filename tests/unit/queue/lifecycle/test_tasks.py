@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.queue.config import BackfillPolicy, QueueConfig
 from fluxnetes.queue.errors import QueueRefused
 from fluxnetes.queue.events import NodesLost, TaskEnded, TasksEnded
@@ -50,7 +51,7 @@ def test_those_that_failed_are_counted_once_and_the_job_fails_with_the_last() ->
     world.tell(TasksEnded(job, (0, 1), frozenset({1})))
     world.tell(TasksEnded(job, (1,), frozenset({1})), TasksEnded(job, (2, 3), frozenset({3})))
     assert world.state(job) is JobState.FAILED
-    assert world.job(job).reason == "2 of its tasks failed"
+    assert reason_text(world.job(job).reason) == "2 of its tasks failed"
 
 
 def test_a_task_that_nobody_has_is_refused_and_nothing_ends() -> None:

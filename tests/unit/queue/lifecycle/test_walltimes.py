@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.queue.config import BackfillPolicy, QueueConfig
 from fluxnetes.queue.errors import QueueRefused, UnknownQueue
 from fluxnetes.queue.events import Alter, Cancel, Maintain
@@ -24,7 +25,7 @@ def test_a_job_that_leaves_in_its_grace_time_has_timed_out_and_makes_room_at_onc
     world.stays(job)
     world.go_to(13)
     assert world.state(job) is JobState.ENDING
-    assert world.job(job).reason == "its walltime of 10 s is over"
+    assert reason_text(world.job(job).reason) == "its walltime of 10 s is over"
     world.end(job)
     assert world.state(job) is JobState.TIMED_OUT
     assert world.start(next_) == 13
@@ -51,7 +52,7 @@ def test_an_overrun_moves_promises_and_says_so() -> None:
     assert world.plan(next_) == 30, "it is expected to be gone when its grace time is over"
     world.go_to(30)
     assert world.plan(next_) == 50, "and it is not"
-    reasons = [event.reason for event in world.story(next_) if event.kind == "planned"]
+    reasons = [reason_text(event.reason) for event in world.story(next_) if event.kind == "planned"]
     assert reasons == ["", f"job {job} overran its walltime", f"job {job} overran its walltime"]
     assert f"job {job} overran its walltime" in world.why(next_)
 
@@ -114,7 +115,7 @@ def test_a_walltime_above_the_maximum_is_rejected_and_the_message_names_both() -
     world = World(machine(1), QueueConfig(max_walltime=100))
     job = world.submit(a_job().lasting(101))
     assert world.state(job) is JobState.REJECTED
-    assert world.job(job).reason == "a walltime of 101 s; queue default allows 100"
+    assert reason_text(world.job(job).reason) == "a walltime of 101 s; queue default allows 100"
 
 
 @pytest.mark.parametrize("walltime", [0, -5])
@@ -122,7 +123,7 @@ def test_a_walltime_of_nothing_is_rejected(walltime: int) -> None:
     world = World(machine(1))
     job = world.submit(a_job().lasting(walltime))
     assert world.state(job) is JobState.REJECTED
-    assert "expected 1 or more" in world.job(job).reason
+    assert "expected 1 or more" in reason_text(world.job(job).reason)
 
 
 # -- extending a job that runs ---------------------------------------------------------------------
@@ -321,7 +322,7 @@ def test_what_was_changed_is_told_in_the_story() -> None:
     world.submit(a_job())
     job = world.submit(a_job())
     world.tell(Alter(job, walltime=20, priority=3))
-    altered = [event.reason for event in world.story(job) if event.kind == "altered"]
+    altered = [reason_text(event.reason) for event in world.story(job) if event.kind == "altered"]
     assert altered == ["walltime 20, priority 3"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.queue.config import BackfillPolicy, QueueConfig
 from fluxnetes.queue.events import Alter, Hold, Release
 from fluxnetes.queue.states import JobState
@@ -65,7 +66,9 @@ def test_a_released_job_may_take_the_room_of_promises_behind_it_and_they_are_tol
     assert world.plan(later) == 10
     world.tell(Release(first))
     assert world.plan(first) == 10
-    assert f"job {first} is ordered before it" in [event.reason for event in world.story(later)]
+    assert f"job {first} is ordered before it" in [
+        reason_text(event.reason) for event in world.story(later)
+    ]
 
 
 def test_holding_a_held_job_changes_nothing() -> None:

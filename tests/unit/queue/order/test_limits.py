@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.queue.config import BackfillPolicy, LimitConfig, QueueConfig
 from fluxnetes.queue.errors import QueueRefused
 from fluxnetes.queue.events import Alter, Cancel, Grow, TaskEnded
@@ -90,7 +91,10 @@ def test_a_job_too_many_to_wait_is_rejected() -> None:
         JobState.REJECTED,
         JobState.PENDING,
     ]
-    assert world.job(late).reason == "user ada may have 1 waiting jobs in default, and has them"
+    assert (
+        reason_text(world.job(late).reason)
+        == "user ada may have 1 waiting jobs in default, and has them"
+    )
 
 
 def test_held_and_gathering_jobs_count_as_waiting() -> None:

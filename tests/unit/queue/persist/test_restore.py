@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import pytest
 
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import JobEvent, Snapshot
@@ -163,7 +164,7 @@ def test_a_walltime_that_passed_while_the_queue_was_dead_is_noticed() -> None:
     world.decide()
     assert world.state(job) is JobState.ENDING
     assert world.plan(head) == 530
-    assert f"job {job} overran its walltime" in world.story(head)[-1].reason
+    assert f"job {job} overran its walltime" in reason_text(world.story(head)[-1].reason)
 
 
 def test_jobs_that_ended_while_the_queue_was_dead_make_room_when_that_is_heard() -> None:
@@ -235,7 +236,7 @@ def test_jobs_of_a_queue_that_is_no_longer_configured_are_not_lost() -> None:
     queue.cycle(5)
     assert queue.job(runs).state is JobState.COMPLETED
     assert queue.job(waits).state is JobState.PENDING
-    assert queue.explain(waits, 5).reason == "queue old is stopped"
+    assert reason_text(queue.explain(waits, 5).reason) == "queue old is stopped"
     queue.apply(Submit(replace(a_job().to("old").spec, id=77)), 5)
     assert queue.job(77).state is JobState.REJECTED
     queue.apply(Alter(waits, queue="new"), 5)

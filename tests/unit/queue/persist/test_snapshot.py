@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Changes
@@ -132,7 +133,7 @@ def test_a_queue_that_is_no_longer_configured_stays_stopped() -> None:
         twin = Scheduler.resume(Matcher(machine(1)), its, queue.snapshot(), now=0, validate=True)
         twin.apply(Ended(1), 0)
         twin.cycle(0)
-        assert twin.explain(waits, 0).reason == "queue old is stopped"
+        assert reason_text(twin.explain(waits, 0).reason) == "queue old is stopped"
 
 
 def test_what_an_operator_said_is_in_it() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.queue.config import BackfillPolicy, QueueConfig
 from fluxnetes.queue.errors import QueueRefused
 from fluxnetes.queue.events import Alter, Maintain, NodesBack, NodesLost, RemoveWindow, Reserve
@@ -57,7 +58,7 @@ def test_a_job_of_somebody_else_that_names_it_is_rejected() -> None:
     world.tell(demo(50, 100))
     job = world.submit(a_job().by("bob", "lab").inside("demo"))
     assert world.state(job) is JobState.REJECTED
-    assert world.job(job).reason == "advance reservation demo is not for lab/bob"
+    assert reason_text(world.job(job).reason) == "advance reservation demo is not for lab/bob"
 
 
 def test_it_can_be_for_a_namespace() -> None:
@@ -74,7 +75,7 @@ def test_a_reservation_that_nobody_made_is_not_there_to_run_in() -> None:
     world.tell(Maintain("cooling", 50, 60, hosts(0)))
     for name in ("demo", "cooling"):
         job = world.submit(a_job().inside(name))
-        assert world.job(job).reason == f"there is no advance reservation {name}"
+        assert reason_text(world.job(job).reason) == f"there is no advance reservation {name}"
 
 
 def test_a_job_longer_than_the_reservation_is_rejected() -> None:
@@ -83,7 +84,7 @@ def test_a_job_longer_than_the_reservation_is_rejected() -> None:
     for job in (a_job().lasting(51), a_job().endless()):
         id = world.submit(job.by("ada").inside("demo"))
         assert world.state(id) is JobState.REJECTED
-        assert "advance reservation demo is there for 50 s" in world.job(id).reason
+        assert "advance reservation demo is there for 50 s" in reason_text(world.job(id).reason)
 
 
 def test_a_job_larger_than_the_reservation_is_rejected() -> None:
@@ -124,7 +125,7 @@ def test_a_job_still_waiting_when_it_is_over_is_rejected_and_told_so() -> None:
     world.go_to(100)
     assert world.start(first) == 50
     assert world.state(second) is JobState.REJECTED
-    assert "advance reservation demo" in world.job(second).reason
+    assert "advance reservation demo" in reason_text(world.job(second).reason)
 
 
 def test_a_job_that_waits_for_a_reservation_that_is_called_off_is_rejected_and_told_so() -> None:
@@ -133,7 +134,7 @@ def test_a_job_that_waits_for_a_reservation_that_is_called_off_is_rejected_and_t
     job = world.submit(a_job().by("ada").inside("demo"))
     world.tell(RemoveWindow("demo"))
     assert world.state(job) is JobState.REJECTED
-    assert "advance reservation demo" in world.job(job).reason
+    assert "advance reservation demo" in reason_text(world.job(job).reason)
 
 
 def test_an_array_whose_tasks_run_when_it_is_called_off_is_rejected_once_they_have_ended() -> None:
@@ -144,7 +145,7 @@ def test_an_array_whose_tasks_run_when_it_is_called_off_is_rejected_once_they_ha
     assert world.states(array, array + 1) == [JobState.PENDING, JobState.RUNNING]
     world.go_to(30)
     assert world.states(array, array + 1) == [JobState.REJECTED, JobState.COMPLETED]
-    assert world.job(array).reason == "advance reservation demo is over"
+    assert reason_text(world.job(array).reason) == "advance reservation demo is over"
 
 
 def test_who_runs_in_a_reservation_that_is_called_off_goes_on() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.queue.config import BackfillPolicy, QueueConfig
 from fluxnetes.queue.events import Cancel, Maintain
 from fluxnetes.queue.states import JobState
@@ -38,7 +39,7 @@ def test_a_job_of_a_higher_class_makes_a_preemptible_one_go() -> None:
     world.go_to(50)
     job = world.submit(urgent())
     assert world.state(victim) is JobState.ENDING
-    assert world.job(victim).reason == f"preempted by job {job} of a higher class"
+    assert reason_text(world.job(victim).reason) == f"preempted by job {job} of a higher class"
     world.go_to(55)
     world.end(victim)
     assert world.start(job) == 55
@@ -154,7 +155,7 @@ def test_nobody_goes_if_a_promise_keeps_the_job_from_starting_once_they_are_gone
     assert world.plan(long) == 110
     assert world.plan(short) == 20
     assert world.state(victim) is JobState.ENDING
-    assert f"by job {short} " in world.job(victim).reason
+    assert f"by job {short} " in reason_text(world.job(victim).reason)
 
 
 def test_nobody_goes_before_the_minimum_run_time() -> None:
@@ -268,7 +269,7 @@ def test_one_that_does_not_go_moves_the_job_and_says_so() -> None:
     job = world.submit(urgent())
     world.go_to(20)
     assert world.plan(job) == 40
-    assert f"job {victim} overran" in world.story(job)[-1].reason
+    assert f"job {victim} overran" in reason_text(world.story(job)[-1].reason)
 
 
 def test_if_the_job_is_cancelled_the_room_is_anybodys() -> None:
@@ -304,7 +305,7 @@ def test_a_job_that_is_not_to_be_requeued_is_cancelled() -> None:
     job = world.submit(urgent())
     world.end(victim)
     assert world.state(victim) is JobState.CANCELLED
-    assert world.job(victim).reason == f"preempted by job {job} of a higher class"
+    assert reason_text(world.job(victim).reason) == f"preempted by job {job} of a higher class"
 
 
 def test_there_is_no_circle() -> None:

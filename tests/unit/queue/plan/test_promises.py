@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.jobspec.build import core, jobspec, node, slot
 from fluxnetes.queue.config import BackfillPolicy, QueueConfig
 from fluxnetes.queue.events import (
@@ -126,7 +127,11 @@ def test_cores_are_not_taken_from_under_a_promised_job_of_whole_nodes() -> None:
 
 def reasons(world: World, job: int) -> list[str]:
     """The reasons for which a job's start moved later."""
-    return [event.reason for event in world.story(job) if event.kind == "planned" and event.reason]
+    return [
+        reason_text(event.reason)
+        for event in world.story(job)
+        if event.kind == "planned" and reason_text(event.reason)
+    ]
 
 
 def test_a_job_ordered_before_moves_a_promise_later_and_is_named() -> None:
@@ -176,7 +181,7 @@ def test_a_promise_that_lost_nodes_make_impossible_is_taken_back_with_the_reason
     head = world.submit(a_job(nodes=2))
     world.tell(NodesLost(("node1",)))
     assert world.plan(head) is None
-    assert world.story(head)[-1].reason == "nodes were lost: node1"
+    assert reason_text(world.story(head)[-1].reason) == "nodes were lost: node1"
     world.tell(NodesBack(("node1",)))
     assert world.plan(head) == 10
 

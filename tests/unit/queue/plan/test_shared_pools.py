@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.queue.config import BackfillPolicy, QueueConfig
 from fluxnetes.queue.events import Cancel
 from fluxnetes.queue.states import JobState
@@ -46,7 +47,7 @@ def test_more_licences_than_there_are_can_never_be_had() -> None:
     world = World(pools(4, cpu=8, licence=40))
     job = world.submit(licensed(41))
     assert world.state(job) is JobState.REJECTED
-    assert "licence" in world.job(job).reason
+    assert "licence" in reason_text(world.job(job).reason)
 
 
 @pytest.mark.parametrize("queue", [QueueConfig(), CONSERVATIVE], ids=["easy", "conservative"])

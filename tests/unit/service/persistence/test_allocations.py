@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.queue.states import JobState
 from fluxnetes.service.matcher_ops import MatcherOperations
 from fluxnetes.service.persistence.allocations import AllocationJournal
@@ -29,7 +30,7 @@ def test_what_began_is_written_as_begun_also_when_it_has_ended_meanwhile() -> No
     ended = book.take_changes()
     assert begun.jobs[1].state is JobState.RUNNING
     assert begun.allocations[1] is not None
-    assert (ended.jobs[1].state, ended.jobs[1].reason) == (JobState.CANCELLED, "why")
+    assert (ended.jobs[1].state, reason_text(ended.jobs[1].reason)) == (JobState.CANCELLED, "why")
     assert ended.allocations == {1: None}
 
 
