@@ -30,7 +30,7 @@ class Package:
 
     @property
     def modules(self) -> list[str]:
-        """Those that are written by hand and have a name of their own: not `__init__`, `__main__`."""
+        """Those written by hand, without `__init__` and `__main__`."""
         files = [each for each in self.folder.glob("*.py") if not each.name.endswith(GENERATED)]
         return sorted(each.stem for each in files if not each.stem.startswith("__"))
 
