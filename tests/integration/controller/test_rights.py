@@ -74,7 +74,7 @@ def site(binaries: PlaneBinaries) -> Iterator[Site]:
     plane = ControlPlane(
         folder / "plane",
         nodes=3,
-        parts=(ETCD, API_SERVER, CONTROLLERS, KWOK),
+        components=(ETCD, API_SERVER, CONTROLLERS, KWOK),
         fsync=False,
         extra={API_SERVER: extra},
         binaries=binaries,
