@@ -42,7 +42,7 @@ def main() -> None:
     extra = {API_SERVER: ("--disable-admission-plugins=ServiceAccount",)}
     with (
         tempfile.TemporaryDirectory() as folder,
-        ControlPlane(Path(folder), NODES, parts=parts, fsync=False, extra=extra) as plane,
+        ControlPlane(Path(folder), NODES, components=parts, fsync=False, extra=extra) as plane,
     ):
         asyncio.run(_measure(plane.kubeconfig, pods))
 

@@ -172,8 +172,8 @@ CONTESTANTS: tuple[type[Contestant], ...] = (Fluxnetes, KubeScheduler, NativeGan
 
 def admit(plane: ControlPlane, user: str) -> Path:
     """Let a user in who may do everything, by RBAC like anybody else; his kubeconfig."""
-    authority, name = PlaneAuthority(plane.places.keys), f"bench-{user.replace(':', '-')}"
-    kubeconfig = plane.places.settings / f"{name}.kubeconfig"
+    authority, name = PlaneAuthority(plane.paths.keys), f"bench-{user.replace(':', '-')}"
+    kubeconfig = plane.paths.settings / f"{name}.kubeconfig"
     client = authority.issue_client(name, user)
     write_kubeconfig(kubeconfig, plane.server, authority.files.certificate, client)
     group = "rbac.authorization.k8s.io"

@@ -33,7 +33,7 @@ async def _create(client: KubeClient, waiting: Iterator[bytes]) -> None:
     # Not client.create: nobody wants to see what was made, and the cores are the schedulers'.
     path = PODS.path(NAMESPACE)
     for body in waiting:
-        await client.transport.ask(HttpRequest("create a pod", "POST", path, body=body))
+        await client.transport.send(HttpRequest("create a pod", "POST", path, body=body))
 
 
 def main() -> None:

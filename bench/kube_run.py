@@ -73,7 +73,7 @@ def measure(case: Case, kind: type[Contestant]) -> Result:
             ControlPlane(
                 folder / "plane",
                 case.nodes,
-                parts=(ETCD, API_SERVER),
+                components=(ETCD, API_SERVER),
                 fsync=False,
                 extra={API_SERVER: (*_API_SERVER_ARGUMENTS, *audit.arguments)},
             ) as plane,

@@ -44,7 +44,7 @@ def main() -> int:
     parts = (ETCD, API_SERVER)
     with (
         tempfile.TemporaryDirectory() as folder,
-        ControlPlane(Path(folder, "plane"), 1, parts=parts, fsync=False) as plane,
+        ControlPlane(Path(folder, "plane"), 1, components=parts, fsync=False) as plane,
     ):
         return asyncio.run(_measure(plane, Path(folder, "webhook"), requests))
 

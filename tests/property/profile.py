@@ -1,7 +1,10 @@
-"""How many examples, and which.
+"""How many examples a property looks at, and which.
 
-A plain run draws the same few examples each time, so that it is quick and a failure stays. With
-FLUXNETES_EXAMPLES=N every property looks at N examples, new ones at every run.
+A plain run draws the same few examples each time, so that it is quick and a failure stays. The
+environment variable FLUXNETES_EXAMPLES changes that:
+
+    FLUXNETES_EXAMPLES=1000   every property looks at 1000 examples, new ones at every run
+    FLUXNETES_EXAMPLES=10%    a tenth of the usual number, the same ones at every run
 """
 
 from __future__ import annotations
@@ -10,14 +13,15 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-_WANTED = os.environ.get("FLUXNETES_EXAMPLES")
+_WANTED = os.environ.get("FLUXNETES_EXAMPLES", "100%")
+_IS_SHARE = _WANTED.endswith("%")
 
 
 def examples(usual: int) -> settings:
-    """Look at this many examples, unless told otherwise."""
+    """Look at this many examples, unless FLUXNETES_EXAMPLES says otherwise."""
     return settings(
-        max_examples=int(_WANTED) if _WANTED else usual,
-        derandomize=_WANTED is None,
+        max_examples=max(1, usual * int(_WANTED[:-1]) // 100) if _IS_SHARE else int(_WANTED),
+        derandomize=_IS_SHARE,
         database=None,
         deadline=None,
         report_multiple_bugs=False,

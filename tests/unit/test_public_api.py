@@ -134,3 +134,10 @@ def test_pages_import_only_the_public_api(page: Path) -> None:
                 continue
             tops = {module.partition(".")[0] for module in modules - PUBLIC_MODULES}
             assert tops <= sys.stdlib_module_names, f"{page.name}: {ast.unparse(node)}"
+
+
+def test_the_reference_page_is_what_would_be_written_today(tmp_path: Path) -> None:
+    """If this fails, run `scripts/api-docs`."""
+    script, page = ROOT / "scripts" / "api_docs.py", tmp_path / "python.md"
+    subprocess.run([sys.executable, script, page], check=True)
+    assert page.read_text() == (ROOT / "docs" / "reference" / "python.md").read_text()

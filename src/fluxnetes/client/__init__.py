@@ -12,9 +12,22 @@
             print(job.id, *(share.node for share in job.nodes))
             client.cancel(job.id)
 
-`AsyncClient` has the same methods, to be awaited. What is refused is raised: see `errors`. What is
-safe to ask twice is asked again while the server cannot be reached: see `retrying`. What there is
-and how it changes can be followed, whatever becomes of the server: see `watching`.
+`AsyncClient` has the same methods, to be awaited. Both raise the classes of `errors`, repeat calls
+that are safe to repeat while the server cannot be reached, and reconnect streams.
+
+    synchronous    `Client`: blocking calls and iterators
+    asynchronous   `AsyncClient`: the same for asyncio
+    calls          one function per call of the API: the request message and how to read the answer
+    messages       messages of `fluxnetes.v1` to and from `values`
+    values         the values that callers see: jobs, nodes, changes, gangs
+    errors         gRPC errors as exceptions, by the reason in their details
+    retrying       which calls are repeated, how often and after which delay
+    watching       streams that resume where the connection was lost
+    channel        channel options, TLS credentials and metadata
+
+    client.match(...) ──▶ calls.match: Call(method, request, read)
+                      ──▶ channel, repeated by `retrying` while the server is unavailable
+                      ──▶ messages.read_match ──▶ values.Job, or an exception of `errors`
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What is asked, and how its answer is read: all that both clients have in common.
+"""The calls of the API: the request message of each, and how its answer is read.
 
-Every call of the API is a function here, of the name that the clients' method has. It says what to
-ask; how it is asked, and what if nobody answers, is the clients' matter.
+Every call is a function here, named as the clients' method is. It builds the request; the two
+clients send it, each in its own way, and handle errors and retries.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ M = TypeVar("M", bound=Message)
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
-    """A question, and how its answer is read."""
+    """A request, and how its answer is read."""
 
     method: str
     request: Any
@@ -62,7 +62,7 @@ class Call(Generic[T]):
 
     @property
     def codec(self) -> tuple[Callable[[Any], bytes], Callable[[bytes], Any]]:
-        """How the question is written, and how the answer is read."""
+        """The serializer of the request and the deserializer of the answer."""
         return type(self.request).SerializeToString, self.answer.FromString
 
 
@@ -92,7 +92,7 @@ def match(
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whose job it is, and where it is to stand."""
+    """Who owns a job, and its queue and priority."""
 
     namespace: str
     user: str
@@ -201,7 +201,7 @@ def watch_jobs(resume: str, namespace: str, queue: str) -> Call[JobChange | Rese
 
 
 def nodes(names: Iterable[str], token: str) -> Call[tuple[list[Node], str]]:
-    """A page of nodes, and how to ask for the next."""
+    """A page of nodes, and the token of the next page."""
     message = resources.ListNodesRequest(names=names, page_token=token)
     return _about_resources("ListNodes", message, resources.ListNodesResponse, read_page)
 

@@ -1,18 +1,19 @@
-"""What can become of a call that is not answered.
+"""gRPC errors as exceptions, by the reason in their details or, without one, by their code.
 
     CallError
     ├── NoFit
     │   ├── Busy             it fits this system, but not now
     │   └── Unsatisfiable    it can never fit this system
-    ├── Invalid              the request makes no sense; `field` says where
-    ├── UnknownJob           nobody of that number is there
-    ├── WrongState           the job is not where that could be done
-    ├── NoGraph              nobody told the server yet what there is
-    ├── NoQueue              the server only matches
-    ├── Denied               not on this system, or not by this caller
-    └── Unavailable          nobody answers, or not now; trying again may help
+    ├── Invalid              the request is malformed; `field` says where
+    ├── UnknownJob           there is no job of that number
+    ├── WrongState           the job's state does not allow this
+    ├── NoGraph              the server has no graph yet
+    ├── NoQueue              the server has no queue, only a matcher
+    ├── Denied               not supported on this system, or not allowed to this caller
+    └── Unavailable          the server cannot be reached, is stopping or does not lead; retrying
+                             may help
 
-Whatever else goes wrong is a plain CallError.
+Any other failure is a plain CallError.
 """
 
 from __future__ import annotations
@@ -27,54 +28,54 @@ _DETAILS = "grpc-status-details-bin"
 
 
 class CallError(Exception):
-    """A call was not answered; the text says why."""
+    """A call failed; the text says why."""
 
     def __init__(self, text: str, code: grpc.StatusCode | None = None, field: str = "") -> None:
         super().__init__(text)
         self.code = code
-        """What gRPC calls it."""
+        """The status code of gRPC."""
         self.field = field
-        """The path to what is wrong with the request, if it is known."""
+        """The path of the invalid field, if it is known."""
 
 
 class NoFit(CallError):
-    """It does not fit."""
+    """The request does not fit."""
 
 
 class Busy(NoFit):
-    """It fits this system, but not now."""
+    """The request fits this system, but not now."""
 
 
 class Unsatisfiable(NoFit):
-    """It can never fit this system."""
+    """The request can never fit this system."""
 
 
 class Invalid(CallError):
-    """The request makes no sense."""
+    """The request is malformed."""
 
 
 class UnknownJob(CallError):
-    """Nobody of that number is there."""
+    """There is no job of that number."""
 
 
 class WrongState(CallError):
-    """The job is not where that could be done."""
+    """The job's state does not allow this."""
 
 
 class NoGraph(CallError):
-    """Nobody told the server yet what there is."""
+    """The server has no graph yet."""
 
 
 class NoQueue(CallError):
-    """The server only matches."""
+    """The server has no queue, only a matcher."""
 
 
 class Denied(CallError):
-    """Not on this system, or not by this caller."""
+    """Not supported on this system, or not allowed to this caller."""
 
 
 class Unavailable(CallError):
-    """Nobody answers, or not now."""
+    """The server cannot be reached, is stopping or does not lead."""
 
 
 _BY_REASON: dict[str, type[CallError]] = {
@@ -88,8 +89,14 @@ _BY_REASON: dict[str, type[CallError]] = {
     "DENIED": Denied,
     "NOT_LEADING": Unavailable,
 }
+AWAY = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED})
+"""The codes of a call whose server is gone. A server that stops ends calls that outlast its grace
+period with CANCELLED. Calls that a client ends itself do not get here: the clients check that they
+are not closed, and asyncio raises an error of its own."""
+
 _BY_CODE: dict[grpc.StatusCode, type[CallError]] = {
     grpc.StatusCode.UNAVAILABLE: Unavailable,
+    grpc.StatusCode.CANCELLED: Unavailable,
     grpc.StatusCode.DEADLINE_EXCEEDED: Unavailable,
     grpc.StatusCode.UNAUTHENTICATED: Denied,
     grpc.StatusCode.PERMISSION_DENIED: Denied,
@@ -97,7 +104,7 @@ _BY_CODE: dict[grpc.StatusCode, type[CallError]] = {
 
 
 def error_of(failed: grpc.RpcError) -> CallError:
-    """What a call that failed is to us."""
+    """The exception for a failed call."""
     info, bad = _details(failed)
     kind = _BY_REASON.get(info.reason) or _BY_CODE.get(failed.code()) or CallError
     field = bad.field_violations[0].field if bad.field_violations else ""
@@ -106,8 +113,8 @@ def error_of(failed: grpc.RpcError) -> CallError:
 
 def _details(failed: grpc.RpcError) -> tuple[ErrorInfo, BadRequest]:
     info, bad = ErrorInfo(), BadRequest()
-    told: Any = failed.trailing_metadata()  # of pairs, whatever its stub says
-    for key, value in told or ():
+    metadata: Any = failed.trailing_metadata()  # pairs, though its stub says otherwise
+    for key, value in metadata or ():
         if key == _DETAILS and isinstance(value, bytes):
             for each in Status.FromString(value).details:
                 if not each.Unpack(info):

@@ -1,4 +1,4 @@
-"""Messages of `fluxnetes.v1` from and to values."""
+"""Converts messages of `fluxnetes.v1` to and from `values`."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def read_expiry(message: v1.RenewResponse) -> int | None:
 
 
 def read_job_change(message: v1.WatchJobsResponse) -> JobChange | Reset | None:
-    """None: nothing that a caller needs to know."""
+    """None: a message that callers need not see."""
     kinds = v1.WatchJobsResponse
     if message.kind == kinds.KIND_RESET:
         return Reset()
@@ -101,7 +101,7 @@ def _seconds(message: Message, field: str) -> int | None:
 
 
 def _sorted(found: Mapping[str, T]) -> dict[str, T]:
-    """By key: messages have no order of their own."""
+    """By key: maps of messages have no order."""
     return dict(sorted(found.items()))
 
 
@@ -132,12 +132,12 @@ def read_node(message: resources.Node) -> Node:
 
 
 def read_page(message: resources.ListNodesResponse) -> tuple[list[Node], str]:
-    """Nodes, and how to ask for more; empty: that was all."""
+    """Nodes, and the token of the next page; empty: this is the last."""
     return [read_node(each) for each in message.nodes], message.next_page_token
 
 
 def read_node_change(message: resources.WatchResourcesResponse) -> NodeChange | Reset | None:
-    """None: nothing that a caller needs to know."""
+    """None: a message that callers need not see."""
     kinds = resources.WatchResourcesResponse
     if message.kind == kinds.KIND_RESET:
         return Reset()

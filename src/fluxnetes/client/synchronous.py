@@ -1,4 +1,4 @@
-"""The client, for those who wait."""
+"""The blocking client."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import grpc
 
 from fluxnetes.client import calls
 from fluxnetes.client.calls import Call
-from fluxnetes.client.channel import DEFAULT_ADDRESS, OPTIONS, Shown
+from fluxnetes.client.channel import DEFAULT_ADDRESS, OPTIONS, ClientCredentials
+from fluxnetes.client.errors import error_of
 from fluxnetes.client.retrying import Patience, Tries
 from fluxnetes.client.values import (
     Estimate,
@@ -23,17 +24,17 @@ from fluxnetes.client.values import (
     Reset,
     Status,
 )
-from fluxnetes.client.watching import PAUSE, check_lost, move
+from fluxnetes.client.watching import RECONNECT_DELAY, check_lost, remember_position
 
 T = TypeVar("T")
 
 
 class Client:
-    """One server; any thread may ask it. Use it as a context manager, or `close` it.
+    """A connection to one server, for any thread. Use it as a context manager, or `close` it.
 
-    `token` is shown to servers that want one. `authority` is the certificate, in PEM, of whoever
-    signed the server's; without one the connection is in plain text. `certificate` and `key` are
-    shown to servers that want them.
+    `token` is sent to servers that require one. `authority` is the PEM certificate of the authority
+    that signed the server's certificate; without it the connection is in plain text. `certificate`
+    and `key` authenticate the client to servers that require a client certificate.
     """
 
     def __init__(
@@ -46,11 +47,11 @@ class Client:
         key: bytes | None = None,
         patience: Patience | None = None,
     ) -> None:
-        shown = Shown(token, authority, certificate, key)
+        credentials = ClientCredentials(token, authority, certificate, key)
         self._patience = patience or Patience()
-        self._metadata = shown.metadata
+        self._metadata = credentials.metadata
         self._closed = False
-        if (trusted := shown.credentials) is None:
+        if (trusted := credentials.tls) is None:
             self._channel = grpc.insecure_channel(address, OPTIONS)
         else:
             self._channel = grpc.secure_channel(address, trusted, OPTIONS)
@@ -78,7 +79,7 @@ class Client:
         format: str = "",
         now: int = 0,
     ) -> Job:
-        """Have something now or, with `reserve`, at the earliest time there is room.
+        """Allocate resources now or, with `reserve`, at the earliest time they are free.
 
         Raises Busy or Unsatisfiable if it does not fit.
         """
@@ -100,7 +101,7 @@ class Client:
         after_ok: Iterable[int] = (),
         after_any: Iterable[int] = (),
     ) -> Job:
-        """Queue a job; it starts when its turn comes, there is room, and jobs before it allow."""
+        """Queue a job; it starts when its queue's policy, limits and free resources allow."""
         before = calls.dependencies(after, after_ok, after_any)
         owner = calls.Owner(namespace, user, queue, priority)
         return self._do(calls.submit(request, walltime, name, owner, held, begin, before))
@@ -116,7 +117,7 @@ class Client:
         priority: int = 0,
         now: int = 0,
     ) -> Estimate:
-        """When and where it would start if it were submitted now. Nothing is submitted."""
+        """When and where the job would start if it were submitted now. Nothing is submitted."""
         owner = calls.Owner(namespace, user, queue, priority)
         return self._do(calls.estimate(request, walltime, owner, now))
 
@@ -130,23 +131,23 @@ class Client:
         format: str = "jgf",
         now: int = 0,
     ) -> Job:
-        """Tell the server of an allocation that was made elsewhere."""
+        """Record an allocation that was made elsewhere."""
         return self._do(calls.update(job, allocation, at, duration, format, now))
 
     def renew(self, job: int) -> int | None:
-        """Say that an allocation is still wanted; when it expires otherwise, None: never."""
+        """Renew the lease of an allocation; returns when it expires, None: never."""
         return self._do(calls.renew(job))
 
     def start(self, job: int) -> Job:
-        """Say that a job began to run on what it was given."""
+        """Report that a job started on its allocation."""
         return self._do(calls.start(job))
 
     def finish(self, job: int, *, failed: bool = False, reason: str = "") -> None:
-        """Say that a job is over."""
+        """Report that a job ended."""
         self._do(calls.finish(job, failed, reason))
 
     def cancel(self, job: int, *, reason: str = "", missing_ok: bool = True) -> None:
-        """Call a job off. It is well if it is gone already, unless told otherwise."""
+        """Cancel a job. With `missing_ok`, a job that does not exist is no error."""
         self._do(calls.cancel(job, reason, missing_ok))
 
     def hold(self, job: int) -> Job:
@@ -154,7 +155,7 @@ class Client:
         return self._do(calls.hold(job))
 
     def release(self, job: int) -> Job:
-        """Let a held job start when its turn comes."""
+        """Release a held job."""
         return self._do(calls.release(job))
 
     def job(self, job: int) -> Job:
@@ -162,23 +163,23 @@ class Client:
         return self._do(calls.job(job))
 
     def explain(self, job: int) -> Explanation:
-        """A job's story and, while it waits, why and until when."""
+        """A job's history and, while it waits, why and until when."""
         return self._do(calls.explain(job))
 
     def watch_jobs(
         self, *, resume: str = "", namespace: str = "", queue: str = ""
     ) -> Generator[JobChange | Reset, None, None]:
-        """All jobs that live, then every change, without end and whatever becomes of the server.
+        """All live jobs, then every change, endlessly and across restarts of the server.
 
-        What there is, is told after a Reset. A job that changed often may be told of once, as it is
-        then; and one that did not change may be told of again.
+        The current jobs follow a Reset. Several changes of a job may be sent as one, with its
+        latest state; a job that did not change may be sent again.
         """
         return self._follow(calls.watch_jobs(resume, namespace, queue))
 
     # -- resources -----------------------------------------------------------------------------
 
     def nodes(self, *names: str) -> list[Node]:
-        """All nodes, or those of these names."""
+        """All nodes, or the named ones."""
         found, token = self._do(calls.nodes(names, ""))
         while token:
             more, token = self._do(calls.nodes(names, token))
@@ -186,50 +187,52 @@ class Client:
         return found
 
     def watch_nodes(self, *, resume: str = "") -> Generator[NodeChange | Reset, None, None]:
-        """All nodes, then every change of any of them, as for jobs."""
+        """All nodes, then every change of a node, as `watch_jobs` does for jobs."""
         return self._follow(calls.watch_nodes(resume))
 
     def load(self, graph: str, *, format: str = "jgf", policy: str = "") -> int:
-        """Begin anew on another graph; how many vertices it has. All jobs are forgotten."""
+        """Replace the graph; returns its number of vertices. All jobs are forgotten."""
         return self._do(calls.load(graph, format, policy))
 
     def grow(self, jgf: str) -> int:
-        """Add to the graph; how many vertices it has then."""
+        """Add to the graph; returns its number of vertices."""
         return self._do(calls.grow(jgf))
 
     def shrink(self, *paths: str) -> int:
-        """Take out what is at some paths; how many vertices are left."""
+        """Remove the subtrees at these paths; returns the number of vertices left."""
         return self._do(calls.shrink(paths))
 
     def status(self) -> Status:
-        """What the server is, and how it is."""
+        """The server's version, graph, policy, totals and number of jobs."""
         return self._do(calls.status())
 
-    # -- asking --------------------------------------------------------------------------------
+    # -- calling -------------------------------------------------------------------------------
 
     def _do(self, call: Call[T]) -> T:
-        ask: Any = self._channel.unary_unary(call.path, *call.codec)
+        invoke: Any = self._channel.unary_unary(call.path, *call.codec)
         tries = Tries(call, self._patience)
         while True:
             try:
-                return call.read(ask(call.request, timeout=tries.left, metadata=self._metadata))
+                return call.read(invoke(call.request, timeout=tries.left, metadata=self._metadata))
             except grpc.RpcError as failed:
-                pause = tries.pause_after(failed)
-            time.sleep(pause)
+                if self._closed:  # by another thread: a closed channel takes no further call
+                    raise error_of(failed) from None
+                delay = tries.delay_after(failed)
+            time.sleep(delay)
 
     def _follow(self, call: Call[T | None]) -> Generator[T, None, None]:
-        """What a stream tells, taken up again where it was cut."""
-        listen: Any = self._channel.unary_stream(call.path, *call.codec)
+        """The messages of a stream, resumed where the connection was lost."""
+        connect: Any = self._channel.unary_stream(call.path, *call.codec)
         while not self._closed:
-            stream = listen(call.request, metadata=self._metadata)
+            stream = connect(call.request, metadata=self._metadata)
             try:
                 for message in stream:
-                    move(call, message)
+                    remember_position(call, message)
                     if (found := call.read(message)) is not None:
                         yield found
             except grpc.RpcError as failed:
                 if not self._closed:
                     check_lost(failed)
             finally:
-                stream.cancel()  # for whoever stops reading; it is not cut by itself
-            time.sleep(PAUSE)
+                stream.cancel()  # a generator that is closed early does not end its stream
+            time.sleep(RECONNECT_DELAY)

@@ -1,4 +1,4 @@
-"""What a server tells, as values. Times are seconds since the epoch."""
+"""The values that callers see. Times are seconds since the epoch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 
 class State(enum.Enum):
-    """Where a job is in its life."""
+    """The state of a job."""
 
     GATHERING = "gathering"
     HELD = "held"
@@ -23,7 +23,7 @@ class State(enum.Enum):
     REJECTED = "rejected"
     RESERVED = "reserved"
     UNKNOWN = "unknown"
-    """Of a server that is newer than this client."""
+    """A state that only a newer client knows."""
 
     @property
     def has_ended(self) -> bool:
@@ -37,13 +37,13 @@ _ENDED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """So many pods that are alike."""
+    """A number of equal pods."""
 
     count: int
     amounts: Mapping[str, int]
-    """What each takes of its node, by type."""
+    """What each pod takes of its node, by type."""
     exclusive: bool = False
-    """Each has its node for itself."""
+    """Each pod has its node to itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +60,17 @@ class Gang:
 
 @dataclass(frozen=True, slots=True)
 class NodeShare:
-    """What a job has of one node."""
+    """What a job holds of one node."""
 
     node: str
     tasks: int
-    """Its slots or pods that go there; 0 if that cannot be told."""
+    """Its slots or pods on the node; 0 if unknown."""
     amounts: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job, as it was when it was asked about."""
+    """A job, as it was when the server answered."""
 
     id: int
     state: State
@@ -88,14 +88,14 @@ class Job:
     promised: int | None = None
     nodes: tuple[NodeShare, ...] = ()
     at: int = 0
-    """For a match on a server without a clock: when it may start, on the caller's."""
+    """For a match on a server without a clock: when it may start, on the caller's clock."""
     allocation: str = ""
-    """For a match: what was given, as the text that was asked for."""
+    """For a match: the allocation, in the requested format."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A job's story and, while it waits, why."""
+    """A job's history and, while it waits, why."""
 
     job: Job
     reason: str
@@ -115,7 +115,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """All that there is of one type."""
+    """The totals of one resource type."""
 
     type: str
     total: int
@@ -127,7 +127,7 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one job has of a node."""
+    """What one job holds of a node."""
 
     job: int
     amounts: Mapping[str, int]
@@ -136,7 +136,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node, what is free of it, and who has the rest."""
+    """A node, its free resources, and the jobs that hold the rest."""
 
     name: str
     path: str = ""
@@ -148,35 +148,35 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """All that a stream told before is void; what there is now follows.
+    """All that a stream sent before is void; the current state follows.
 
-    Every stream begins so, and so does one whose server was restarted.
+    Every stream begins with it, and so does the stream of a restarted server.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class JobChange:
-    """A job came, changed or ended."""
+    """A job was added, changed or ended."""
 
     job: Job
     ended: bool
     resume: str
-    """Where to go on if the stream is left here; empty: from the beginning."""
+    """The position to resume a stream from; empty: from the beginning."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeChange:
-    """A node came, changed or went."""
+    """A node was added, changed or removed."""
 
     node: Node
-    """Of one that is gone, only its name."""
+    """Of a removed node, only the name."""
     gone: bool
     resume: str
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What a server is, and how it is."""
+    """The server's version, graph, policy, totals and number of jobs."""
 
     version: str
     source: str

@@ -1,8 +1,8 @@
-"""Streams without end: taken up again where they were cut, whatever becomes of the server.
+"""Endless streams that resume where the connection was lost, also across restarts of the server.
 
-The server says in its messages up to where everything was told. Whoever comes back says up to where
-it was told, and hears what changed since then. A server that was restarted does not know the place;
-it says that all is to be told anew.
+A message of the server carries a position, `resume`: all changes up to there were sent. A client
+that reconnects sends the last position and receives what changed since. A restarted server does not
+know the position and begins with a reset.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ import grpc
 from fluxnetes.client.calls import Call
 from fluxnetes.client.errors import Unavailable, error_of
 
-PAUSE = 0.5
-"""Seconds before a stream that was cut is taken up again."""
+RECONNECT_DELAY = 0.5
+"""Seconds before a lost stream is reconnected."""
 
 
-def move(call: Call[Any], message: Any) -> None:
-    """Remember up to where everything was told."""
+def remember_position(call: Call[Any], message: Any) -> None:
+    """Resume after this message if the connection is lost."""
     if message.resume:
         call.request.resume = message.resume
 
 
 def check_lost(failed: grpc.RpcError) -> None:
-    """A stream that was cut is taken up again; one that is refused is not. Raises CallError."""
+    """Raise CallError unless the stream was lost, rather than refused, and can be resumed."""
     error = error_of(failed)
     if not isinstance(error, Unavailable):
         raise error from None

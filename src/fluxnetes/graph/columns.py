@@ -1,17 +1,18 @@
-"""The resource graph, kept as columns.
+"""The resource graph, stored as columns.
 
 A cluster is a graph of *vertices*: the cluster itself, its racks, nodes, sockets, cores, memory.
-An *edge* says that one vertex holds another, in one *subsystem*: `containment` is the tree that
-everybody thinks of, `power` or `network` may cross it. One vertex can stand in several subsystems.
+An *edge* means that one vertex holds another, in one *subsystem*: `containment` is the tree of what
+is physically inside what, `power` or `network` may cross it. One vertex can be in several
+subsystems.
 
-A vertex is a row number. What is known of it lies in columns, one NumPy array an attribute, so
-that a question about a million vertices is a few array operations and costs 60 bytes a vertex.
-Strings are interned; a name is stored only where it is not basename + id, a path only where a
-reader gave one. Rows are never reused: a removed vertex keeps its row and loses its edges.
+A vertex is a row number. Its attributes are in columns, one NumPy array per attribute, so that a
+question about a million vertices is a few array operations and costs 60 bytes a vertex. Strings are
+interned; a name is stored only where it is not basename + id, a path only where a reader set one.
+Rows are never reused: a removed vertex keeps its row and loses its edges.
 
 A reader fills a `GraphPatch` (new vertices, new edges) and the graph applies it; loading a graph is
-applying a patch to an empty one, growing is applying a patch to a full one. Whoever caches
-something computed from the shape of the graph compares `ResourceGraph.version`.
+applying a patch to an empty one, growing is applying a patch to a full one. Code that caches
+values computed from the shape of the graph compares `ResourceGraph.version` to detect changes.
 """
 
 from __future__ import annotations
@@ -40,18 +41,17 @@ BUILTIN_TYPES = (
 )
 
 MAX_AMOUNT = 2**53
-"""The largest pool: what a double can count."""
-
+"""Maximum size of a pool: doubles count exactly up to this number."""
 
 _NUMBERS = ("id", "rank", "size", "uniq_id", "divisible", "edge_source", "edge_target")
 
 
 class GraphError(ValueError):
-    """A resource graph, or a change to one, cannot be made sense of."""
+    """A resource graph, or a change to one, is invalid."""
 
 
 class Interner:
-    """Names and their numbers, in the order in which they first appeared."""
+    """Interned strings: names and their numbers, in the order in which they first appeared."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         self.names: list[str] = []
@@ -66,7 +66,7 @@ class Interner:
         return len(self.names)
 
     def number(self, name: str) -> int:
-        """The number of `name`, given out now if it is new."""
+        """The number of `name`; a new name gets the next one."""
         found = self._numbers.get(name)
         if found is None:
             found = self._numbers[name] = len(self.names)
@@ -86,7 +86,7 @@ class ResourceGraph:
         self.units = Interner([""])
         self.subsystems = Interner([CONTAINMENT])
         self.version = 0
-        """Counts the changes of shape (apply, remove) and size; whoever caches those compares."""
+        """Counts the changes of shape (apply, remove) and size, so that caches detect them."""
         self.type_id: NDArray[np.int32] = np.empty(0, np.int32)
         self.basename_id: NDArray[np.int32] = np.empty(0, np.int32)
         self.unit_id: NDArray[np.int32] = np.empty(0, np.int32)
@@ -97,9 +97,9 @@ class ResourceGraph:
         self.up: Bools = np.empty(0, np.bool_)
         self.divisible: Bools = np.empty(0, np.bool_)
         self.occupied: Ints = np.empty(0, np.int64)
-        """How much of each pool others hold, of whom we know nothing else; see `set_occupied`."""
+        """Amount of each pool in use outside of the matcher's jobs; see `set_occupied`."""
         self.closed: Bools = np.empty(0, np.bool_)
-        """What takes nothing new; who is there stays."""
+        """Vertices that accept no new job; running jobs keep what they hold there."""
         self.edge_source: Ints = np.empty(0, np.int64)
         self.edge_target: Ints = np.empty(0, np.int64)
         self.edge_subsystem: Ints = np.empty(0, np.int64)
@@ -110,7 +110,8 @@ class ResourceGraph:
         self._roots: dict[int, int] = {}
         """The root of each subsystem when it was last walked."""
         self._child_names: dict[tuple[int, str], dict[str, list[int]]] = {}
-        self._paths_given: dict[int, dict[str, list[int]]] | None = None
+        self._path_index: dict[int, dict[str, list[int]]] | None = None
+        """The vertices of each path in `_paths`, by subsystem; None until it is needed."""
         self._by_rank: tuple[Ints, Ints] | None = None
 
     # -- shape ---------------------------------------------------------------------------------
@@ -144,7 +145,7 @@ class ResourceGraph:
         setattr(self, column, np.concatenate((old, values)) if len(old) else values.copy())
 
     def remove(self, vertices: ArrayLike) -> None:
-        """Take vertices out with all that they contain: rows stay, edges from and to them go."""
+        """Remove vertices with all that they contain: the rows stay, their edges are deleted."""
         gone = np.zeros(self.vertex_count, dtype=np.bool_)
         gone[np.asarray(vertices, dtype=np.int64)] = True
         containing = self.edge_subsystem == 0
@@ -163,7 +164,7 @@ class ResourceGraph:
         self.version += 1
         self._topologies.clear()
         self._child_names.clear()
-        self._paths_given = None
+        self._path_index = None
         self._by_rank = None
 
     def topology(self, subsystem: str = CONTAINMENT) -> Topology:
@@ -211,7 +212,7 @@ class ResourceGraph:
         return order[np.searchsorted(ranks, rank) : np.searchsorted(ranks, rank, side="right")]
 
     def copy(self) -> ResourceGraph:
-        """The same graph once more: what happens to one of the two does not happen to the other."""
+        """A deep copy: changes to one of the two do not affect the other."""
         twin = ResourceGraph()
         for name, value in vars(self).items():
             if isinstance(value, np.ndarray):
@@ -223,7 +224,7 @@ class ResourceGraph:
         twin._properties = {vertex: dict(its) for vertex, its in self._properties.items()}
         twin._paths = {subsystem: dict(paths) for subsystem, paths in self._paths.items()}
         twin._roots = dict(self._roots)
-        twin._topologies = dict(self._topologies)  # a topology never changes; both may have it
+        twin._topologies = dict(self._topologies)  # immutable, so both may share it
         return twin
 
     def is_like(self, other: ResourceGraph) -> bool:
@@ -235,13 +236,13 @@ class ResourceGraph:
             return False
         return (
             all(np.array_equal(getattr(self, each), getattr(other, each)) for each in _NUMBERS)
-            and self._words() == other._words()
+            and self._texts() == other._texts()
             and self._has_paths_of(other)
             and other._has_paths_of(self)
         )
 
-    def _words(self) -> tuple[list[str], ...]:
-        """All that is said of vertices and edges in words, whatever its numbers."""
+    def _texts(self) -> tuple[list[str], ...]:
+        """The interned attributes of vertices and edges as text, independent of their numbers."""
         types, subsystems = self.types.names, self.subsystems.names
         return (
             self.names(np.arange(self.vertex_count)),
@@ -251,7 +252,7 @@ class ResourceGraph:
         )
 
     def _has_paths_of(self, other: ResourceGraph) -> bool:
-        """Whether paths that were given there are what they are here, given or not."""
+        """Whether the paths that `other` stores are the same here, stored or derived."""
         return all(
             self.path(vertex, other.subsystems.names[number]) == path
             for number, paths in other._paths.items()
@@ -286,7 +287,7 @@ class ResourceGraph:
         return found
 
     def path(self, vertex: int, subsystem: str = CONTAINMENT) -> str | None:
-        """The path of a vertex in a subsystem, or None where it is not part of it."""
+        """The path of a vertex in a subsystem, or None where it is not in it."""
         number = self.subsystems.get(subsystem)
         given = self._paths.get(number, {}).get(vertex)
         if given is not None:
@@ -309,12 +310,12 @@ class ResourceGraph:
         return "/" + "/".join(reversed(parts))
 
     def paths(self, vertex: int) -> dict[str, str]:
-        """The paths of a vertex in every subsystem that it stands in."""
+        """The paths of a vertex, by subsystem."""
         found = ((s, self.path(vertex, s)) for s in self.subsystems.names)
         return {subsystem: path for subsystem, path in found if path is not None}
 
     def all_paths(self, subsystem: str = CONTAINMENT) -> dict[int, str]:
-        """The path of every vertex that stands in a subsystem: what `path` says of each."""
+        """The path of every vertex that is in a subsystem: what `path` returns for each."""
         given = self._paths.get(self.subsystems.get(subsystem), {})
         try:
             tree = self.topology(subsystem)
@@ -328,16 +329,16 @@ class ResourceGraph:
         return given | dict(zip(rows, found, strict=True))
 
     def find_path(self, path: str) -> list[int]:
-        """The vertices at a path, of whatever subsystem; none if there is no such path."""
-        if self._paths_given is None:
-            self._paths_given = {}
+        """The vertices at a path, in the first subsystem that has the path; none if none has."""
+        if self._path_index is None:
+            self._path_index = {}
             for number, paths in self._paths.items():
-                index = self._paths_given.setdefault(number, {})
+                index = self._path_index.setdefault(number, {})
                 for vertex, its in paths.items():
                     index.setdefault(its, []).append(vertex)
         for number, subsystem in enumerate(self.subsystems.names):
             given = self._paths.get(number, {})
-            found = set(self._paths_given.get(number, {}).get(path, ()))
+            found = set(self._path_index.get(number, {}).get(path, ()))
             found.update(v for v in self._walk_path(path, subsystem) if given.get(v, path) == path)
             if found:
                 return sorted(found)
@@ -392,7 +393,7 @@ class ResourceGraph:
         self._properties.get(vertex, {}).pop(key, None)
 
     def replace_properties(self, properties: dict[int, dict[str, str]]) -> None:
-        """Give all vertices these properties, and no others."""
+        """Set the properties of all vertices; every property that is not given is removed."""
         self._properties = properties
 
     def set_status(self, vertex: int, up: bool) -> None:
@@ -400,21 +401,24 @@ class ResourceGraph:
         self.up[vertex] = up
 
     def set_closed(self, vertex: int, closed: bool) -> None:
-        """Close one vertex to whatever is new, or open it again; who is there stays."""
+        """Close one vertex to new jobs, or open it again; running jobs keep what they hold."""
         self.closed[vertex] = closed
 
     def set_occupied(self, vertices: ArrayLike, amounts: ArrayLike) -> None:
-        """Others hold so much of these pools now. That changes what is free, not what there is."""
+        """Set the amounts of pools that are in use outside of the matcher's jobs.
+
+        That changes what is free, not the size of the pools.
+        """
         rows = np.atleast_1d(np.asarray(vertices, np.int64))
         if not self.divisible[rows].all():
             name = self.name(int(rows[~self.divisible[rows]][0]))
-            raise GraphError(f"{name} is no pool; others can hold parts of pools alone")
+            raise GraphError(f"{name} is not a pool; only a pool can be occupied in part")
         self.occupied[rows] = np.maximum(amounts, 0)
 
     def set_size(self, vertex: int, size: int) -> None:
-        """A pool is larger or smaller from now on, whoever holds what of it."""
+        """Resize a pool, whatever jobs hold of it."""
         if not self.divisible[vertex]:
-            raise GraphError(f"{self.name(vertex)} is no pool; its size cannot change")
+            raise GraphError(f"{self.name(vertex)} is not a pool; its size cannot change")
         if not 0 <= size <= MAX_AMOUNT:
             type = self.type_name(vertex)
             raise GraphError(f"a pool of {size} {type}: expected 0 to {MAX_AMOUNT}")

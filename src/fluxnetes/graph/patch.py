@@ -1,4 +1,4 @@
-"""A change to a graph: vertices and edges to be added, gathered before anything is touched."""
+"""A change to a graph: vertices and edges to add, collected before the graph is modified."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class GraphPatch:
         uniq_ids: ArrayLike | None = None,
         divisible: bool = False,
     ) -> Ints:
-        """Add many vertices of one type; every argument that is one value serves them all."""
+        """Add many vertices of one type; an argument that is a single value applies to all."""
         graph = self.graph
         return self.table(
             type_ids=graph.types.number(type),
@@ -125,7 +125,7 @@ class GraphPatch:
         up: ArrayLike = True,
         divisible: ArrayLike = False,
     ) -> Ints:
-        """Add many vertices of any types, by columns; interned strings are given as numbers."""
+        """Add many vertices of any types, by columns; interned strings are passed as numbers."""
         self._flush()
         count = len(ids)
         rows: Ints = np.arange(self.first + self.count, self.first + self.count + count)
@@ -157,7 +157,7 @@ class GraphPatch:
         self.edge_table(sources, targets, self.graph.subsystems.number(subsystem))
 
     def edge_table(self, sources: ArrayLike, targets: ArrayLike, subsystem_ids: ArrayLike) -> None:
-        """Add many edges, by columns; subsystems are given as numbers."""
+        """Add many edges, by columns; subsystems are passed as numbers."""
         self._flush_edges()
         target_rows = np.atleast_1d(np.asarray(targets, dtype=np.int64))
         source_rows, numbers = (
@@ -180,7 +180,7 @@ class GraphPatch:
                 values.clear()
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """The new rows, one array a column."""
+        """The new rows, one array per column."""
         self._flush()
         return {name: _concatenate(chunks, _COLUMNS[name]) for name, chunks in self._chunks.items()}
 
@@ -197,5 +197,5 @@ def _concatenate(chunks: list[NDArray[Any]], dtype: Any) -> NDArray[Any]:
 
 
 def derived_name(basename: str, id: int) -> str:
-    """The name of a vertex that was given none."""
+    """The name of a vertex for which no other was set."""
     return f"{basename}{id}"

@@ -1,4 +1,4 @@
-"""A placement: which vertices a job was given, and how they are shown.
+"""A placement: the vertices allocated to a job, in the order of the output formats.
 
 A placement is a part of the graph: the vertices that a job holds exclusively and, above them up to
 the root, the ones that it shares. Its rows are in the order in which a depth-first walk leaves
@@ -14,7 +14,7 @@ from fluxnetes.common.arrays import Bools, Ints
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Placement:
-    """Columns of the vertices given to one job (or found by one query), children first."""
+    """Columns of the vertices allocated to one job (or found by one query), children first."""
 
     vertex: Ints
     """Row in the graph."""
@@ -23,17 +23,17 @@ class Placement:
     depth: Ints
     """0 for the root."""
     needs: Ints
-    """How much of the vertex is taken: its whole size, or a part of a divisible pool."""
+    """Allocated amount: the vertex's whole size, or a part of a divisible pool."""
     exclusive: Bools
-    """Held alone; a vertex that is not is shared with other jobs."""
+    """Whether the job holds the vertex exclusively; other vertices it shares with other jobs."""
     start: int = 0
     end: int = 0
     queue: str | None = None
     subsystem: str = "containment"
     labels: dict[int, str] = field(default_factory=dict)
-    """Labels that the request gave to vertices that are not slots, by row."""
+    """Labels that the request sets on vertices that are not slots, by row."""
     usage: dict[int, dict[str, str]] | None = None
-    """What a query asked to be told of each vertex's aggregates, by row."""
+    """The aggregates of each vertex, by row, where a query asked for them."""
 
     def __len__(self) -> int:
         return len(self.vertex)

@@ -1,8 +1,8 @@
-"""Graphs of pools: machines whose resources are quantities, not numbered things.
+"""Builds graphs of pools: nodes whose resources are quantities, not numbered devices.
 
-Kubernetes hands out millicores and MiB, not cores 0 to 15. Here a node holds *divisible pools*, one
-vertex for each quantity, of which a job takes a part. Pools may stand anywhere: the licences of
-a program below the cluster, the bandwidth of a file system below a rack.
+Kubernetes allocates millicores and MiB, not cores 0 to 15. Here a node holds *divisible pools*, one
+vertex for each quantity, of which a job holds a part. Pools may be anywhere: the licences of a
+program below the cluster, the bandwidth of a file system below a rack.
 
     graph = pool_graph(
         {"n1": {"cpu": 15_500, "memory": 61_000, "pods": 110, "nvidia.com/gpu": 8}},
@@ -28,10 +28,10 @@ def pool_graph(
     shared: Mapping[str, int] | None = None,
     properties: Mapping[str, Mapping[str, str]] | None = None,
 ) -> ResourceGraph:
-    """A cluster of nodes with quantities, by node name.
+    """A cluster of nodes with the given quantities, by node name.
 
-    `zones` says which subnet a node is in; `shared` are quantities of the whole cluster;
-    `properties` are those of nodes.
+    `zones` maps a node to its subnet; `shared` are quantities of the whole cluster; `properties`
+    are those of nodes.
     """
     graph = ResourceGraph()
     patch = GraphPatch(graph)
@@ -51,7 +51,7 @@ def pool_graph(
 
 
 def add_pools(patch: GraphPatch, holder: int, amounts: Mapping[str, int]) -> None:
-    """Put pools below a vertex: an amount for each type, none twice."""
+    """Add pools below a vertex: one for each type, of the given size."""
     for type, amount in amounts.items():
         if not 0 <= amount <= MAX_AMOUNT:
             raise GraphError(f"a pool of {amount} {type}: expected 0 to {MAX_AMOUNT}")

@@ -1,12 +1,12 @@
-"""One subsystem of a graph as a tree in depth-first order.
+"""The tree of one subsystem of a graph, in depth-first order.
 
-Vertices are renumbered by *position*: the order in which a depth-first walk from the root meets
+Vertices are renumbered by *position*: the order in which a depth-first walk from the root reaches
 them, children in the order in which their edges were added. In that order a subtree is a range
 (`position .. end`), siblings are sorted, and a sum over children is a sum over segments, so the
 matcher needs no pointers.
 
-A subsystem may be a DAG: a vertex held by two parents. Like the reference, each vertex belongs to
-the parent through which the walk meets it first.
+A subsystem may be a DAG, where a vertex has two parents. As in the reference, each vertex then
+belongs to the parent through which the walk reaches it first.
 """
 
 from __future__ import annotations
@@ -23,13 +23,21 @@ class Topology:
     """The columns of a tree, by position; `position` alone is by vertex (-1: not in this tree)."""
 
     vertex: Ints
+    """Row in the graph."""
     position: Ints
+    """The inverse of `vertex`: the position of each row."""
     parent: Ints
+    """Position of the parent; -1 for the root."""
     depth: Ints
+    """0 for the root."""
     end: Ints
+    """The position after the last one of the subtree."""
     post: Ints
+    """Rank in the order in which a depth-first walk leaves the vertices, children first."""
     first_child: Ints
+    """Where the children of each position start in `child`; the last entry is the end."""
     child: Ints
+    """The positions of all children, grouped by parent."""
     is_tree: bool
     """False where some vertex has a second parent in this subsystem."""
 
@@ -45,7 +53,7 @@ class Topology:
 
 
 def ragged(starts: Ints, lengths: Ints) -> Ints:
-    """The numbers start .. start+length-1 of every pair, one after the other."""
+    """The numbers start .. start+length-1 of every pair, concatenated."""
     total = int(lengths.sum())
     if total == 0:
         return np.empty(0, dtype=np.int64)
@@ -104,7 +112,7 @@ def _walk_tree(root: int, pointers: Ints, targets: Ints) -> tuple[Ints, Ints, In
 def _walk_dag(
     root: int, pointers: Ints, targets: Ints, vertex_count: int
 ) -> tuple[Ints, Ints, Ints]:
-    """The same for a graph in which a vertex may have several parents: the first one met wins."""
+    """The same for a graph in which a vertex may have several parents: the first one wins."""
     seen = bytearray(vertex_count)
     vertex: list[int] = []
     parent: list[int] = []
@@ -134,8 +142,8 @@ def _finish(vertex_count: int, vertex: Ints, parent: Ints, depth: Ints, is_tree:
         here = np.flatnonzero(depth == level)
         size += np.bincount(parent[here], weights=size[here], minlength=total).astype(np.int64)
     end = np.arange(total) + size
-    # A vertex is left when all before it in depth-first order that are not its ancestors, and
-    # all below it, have been left.
+    # The walk leaves a vertex after all vertices before it in depth-first order that are not its
+    # ancestors, and after all below it.
     post = end - 1 - depth
     child = np.argsort(parent[1:], kind="stable") + 1
     first_child = np.searchsorted(parent[1:][child - 1], np.arange(total + 1))

@@ -1,12 +1,17 @@
-"""What a job asks for: jobspecs as values, and their reader.
+"""Jobspecs: a job's request for resources, as values, and their parser (RFC 14, RFC 25).
 
-    model        the values: Jobspec, Resource, Count, Task
-    constraint   which nodes a job may use (RFC 31)
-    parse        text -> Jobspec            (over `document`: text -> values, `fields`: one value)
-    build        Jobspecs in one line
-    errors       what is wrong with a jobspec, and where
+    text --document--> plain values --parse, fields, constraint--> Jobspec
 
-The reader needs a YAML parser, so it is imported only when someone reads.
+- `model`: the values: `Jobspec`, `Resource`, `Count`, `Task`
+- `constraint`: the nodes that a job may use, as values and their parser (RFC 31)
+- `parse`: text, or a decoded document, to a `Jobspec`
+- `document`: YAML or JSON text to plain values, with limits on size, depth and repetition
+- `fields`: typed readers for the single values of a decoded document
+- `build`: functions that build a `Jobspec` in one Python expression
+- `errors`: `JobspecError`, which names the key, what was found and what is allowed
+
+The values need nothing but the standard library and `notation`. The parser needs a YAML library, so
+it is imported at the first use of `parse_jobspec` or `jobspec_from_document`.
 """
 
 from __future__ import annotations

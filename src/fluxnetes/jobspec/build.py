@@ -1,8 +1,9 @@
-"""Jobspecs in one line, for tests and for people.
+"""Functions that build a jobspec in one Python expression.
 
     jobspec(node(8, slot(1, core(8), memory(4))), duration=3600)
 
-A count is a number or a `Count`. Nothing is checked: a jobspec that makes no sense can be built.
+A count is a number or a `Count`. Nothing is validated here: an invalid jobspec can be built, and
+the matcher then answers that it is invalid.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ def res(
     unit: str | None = None,
 ) -> Resource:
     """A request for `count` of any type, each with its children."""
-    how_many = count if isinstance(count, Count) else Count(count, count)
-    return Resource(type, how_many, children, exclusive, label, unit)
+    number = count if isinstance(count, Count) else Count(count, count)
+    return Resource(type, number, children, exclusive, label, unit)
 
 
 cluster = partial(res, "cluster")
@@ -51,7 +52,7 @@ def jobspec(
     constraint: Constraint | None = None,
     attributes: Mapping[str, Any] | None = None,
 ) -> Jobspec:
-    """A job without tasks that asks for these resources."""
+    """A request for these resources, without tasks."""
     return Jobspec(
         resources=resources,
         duration=float(duration),

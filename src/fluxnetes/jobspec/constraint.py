@@ -1,14 +1,15 @@
-"""RFC 31 constraints: which nodes a job may use.
+"""Constraints on the nodes that a job may use (RFC 31): values, their predicates and their parser.
 
-A constraint is a small tree of frozen values. Leaves look at one node: its properties, its name,
-its rank. Inner values combine. `{}` matches every node; it is `None` at the top, `And(())` inside.
+A constraint is a small tree of frozen values. Leaves are predicates on one node: its properties,
+its name, its rank. Inner values combine them. `{}` matches every node; it is `None` at the top and
+`And(())` inside.
 
     {"and": [{"properties": ["gpu", "^old"]}, {"not": [{"hostlist": ["node[0-3]"]}]}]}
 
-Constraints can be hashed: the matcher keeps the nodes that each one allows.
+Constraints are hashable: the matcher caches the nodes that each one allows.
 
-The reference takes a property in YAML only in quotes, to keep numbers out. An example of RFC 14 has
-none, so here any text will do, and numbers are refused.
+The reference accepts a property in YAML only in quotes, to exclude numbers. An example of RFC 14
+has no quotes, so here any text is accepted, and numbers are rejected.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from fluxnetes.notation.idset import decode_idset
 
 _OPERATORS = ("properties", "hostlist", "ranks", "and", "or", "not")
 _FORBIDDEN = frozenset("!&'\"^`|()")
-_DEEPEST = 64
+"""Characters that RFC 31 forbids in the name of a property."""
+_MAX_DEPTH = 64
+"""Maximum nesting of operators, because parsing and evaluation recurse."""
 
 _Item = TypeVar("_Item", str, int)
 HasProperty: TypeAlias = Callable[[str], bool]
@@ -65,7 +68,7 @@ class Ranks:
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """All hold; so does the empty one."""
+    """Every part matches; without parts, every node does."""
 
     of: tuple[Constraint, ...] = ()
 
@@ -75,7 +78,7 @@ class And:
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """At least one holds; the empty one does not."""
+    """At least one part matches; without parts, no node does."""
 
     of: tuple[Constraint, ...] = ()
 
@@ -85,7 +88,7 @@ class Or:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """Not all hold: the opposite of `And`, not of `Or`."""
+    """At least one part does not match: the negation of `And`, not of `Or`."""
 
     of: tuple[Constraint, ...] = ()
 
@@ -97,7 +100,7 @@ Constraint: TypeAlias = Properties | Hostlist | Ranks | And | Or | Not
 
 
 def parse_constraint(document: object, path: str = "constraints") -> Constraint | None:
-    """The constraint that a decoded document stands for; None for `{}`."""
+    """The constraint in a decoded document; None for `{}`, which allows every node."""
     return None if document == {} else _parse(document, path, 1)
 
 
@@ -107,8 +110,8 @@ def _parse(document: object, path: str, depth: int) -> Constraint:
         raise JobspecError(path, describe(document), allowed)
     if len(document) > 1:
         raise JobspecError(path, f"{len(document)} operators", "one (combine with and, or, not)")
-    if depth > _DEEPEST:
-        raise JobspecError(path, "another level of constraints", f"at most {_DEEPEST} levels")
+    if depth > _MAX_DEPTH:
+        raise JobspecError(path, "another level of constraints", f"at most {_MAX_DEPTH} levels")
     for operator, operands in document.items():
         return _parse_operator(operator, operands, path, depth)
     return And()

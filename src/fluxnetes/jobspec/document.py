@@ -1,8 +1,8 @@
-"""Text into plain values: dictionaries, lists, text, numbers, booleans and null.
+"""Decodes YAML or JSON text into dictionaries, lists, text, numbers, booleans and null.
 
-A jobspec comes from outside, so what is expensive or ambiguous is refused before anyone looks at
-its meaning: too long, too deep, too many values (also when YAML aliases multiply few into many),
-the same key twice, more than one document.
+A jobspec is untrusted input, so what is expensive or ambiguous is rejected before its meaning is
+examined: text that is too long, nesting that is too deep, too many values (also when YAML aliases
+multiply a few into many), the same key twice, more than one document.
 
 A YAML scalar without quotes becomes a number only where that number prints exactly as it was
 written: `4` and `0.5` do, while `1e3`, `010` and `1.50` stay text. So nothing is lost where text is
@@ -23,8 +23,11 @@ import yaml
 from fluxnetes.jobspec.errors import JobspecError, child_path, describe
 
 MAX_LENGTH = 16 * 2**20
+"""Maximum length of a text, in bytes or characters, checked before anything is decoded."""
 MAX_DEPTH = 64
+"""Maximum nesting of lists and mappings, because the readers recurse."""
 MAX_VALUES = 1_000_000
+"""Maximum number of values in one document, each use of an alias counted with its content."""
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DOCUMENT = "a YAML or JSON document"
@@ -35,11 +38,11 @@ _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
 _FLOAT = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?")
 
 _Trail = tuple["_Trail", str | int] | None
-"""The way from the top of a document to a value, innermost key last."""
+"""The keys from the top of a document to a value, innermost key last."""
 
 
 def decode_document(text: str | bytes) -> object:
-    """The values that a JSON or YAML text stands for."""
+    """The values in a JSON or YAML text."""
     if len(text) > MAX_LENGTH:
         raise JobspecError("", f"a text of length {len(text)}", f"at most {MAX_LENGTH}")
     if isinstance(text, bytes):
@@ -49,16 +52,16 @@ def decode_document(text: str | bytes) -> object:
         try:
             return _JSON.decode(text)
         except (ValueError, RecursionError):
-            pass  # It may still be YAML; if not, the YAML reader says what is wrong and where.
+            pass  # It may still be YAML; if not, the YAML reader reports the error and its place.
     return _decode_yaml(text)
 
 
 def check_document(document: object) -> None:
-    """Refuse what is too deep or too large, and keys that are not text."""
-    waiting: list[tuple[object, int, _Trail]] = [(document, 0, None)]
+    """Raise for a document that is too deep or too large, or has keys that are not text."""
+    stack: list[tuple[object, int, _Trail]] = [(document, 0, None)]
     values = 0
-    while waiting:
-        value, depth, trail = waiting.pop()
+    while stack:
+        value, depth, trail = stack.pop()
         entries: Iterator[tuple[Any, Any]]
         if isinstance(value, dict):
             _check_key_types(value, trail)
@@ -74,7 +77,7 @@ def check_document(document: object) -> None:
             raise _too_many(_path(trail))
         for key, child in entries:
             if isinstance(child, dict | list):
-                waiting.append((child, depth + 1, (trail, key)))
+                stack.append((child, depth + 1, (trail, key)))
 
 
 def _check_key_types(value: dict[Any, Any], trail: _Trail) -> None:
@@ -103,7 +106,7 @@ def _too_deep(path: str) -> JobspecError:
 
 
 def _too_many(path: str) -> JobspecError:
-    return JobspecError(path, "still more values", f"at most {MAX_VALUES} in all, aliases counted")
+    return JobspecError(path, "too many values", f"at most {MAX_VALUES} in all, aliases counted")
 
 
 def _decode_bytes(data: bytes) -> str:
@@ -148,8 +151,8 @@ def _decode_yaml(text: str) -> object:
 class _YamlReader:
     """Builds values from the events of the YAML parser.
 
-    Events rather than PyYAML's loader: that is twice as fast, and depth, repeated keys and quotes
-    can be seen on the way. The recursion is bounded by MAX_DEPTH.
+    Reading events is twice as fast as PyYAML's loader, and exposes depth, repeated keys and quotes.
+    The recursion is bounded by MAX_DEPTH.
     """
 
     def __init__(self, text: str) -> None:

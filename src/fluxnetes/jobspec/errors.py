@@ -1,19 +1,20 @@
-"""What is wrong with a jobspec, and where.
+"""The error for an invalid jobspec, and helpers to describe values and paths in it.
 
     ValueError
-      JobspecError      the text is no jobspec; trying again will not help
+      JobspecError      the text is not a valid jobspec; a retry does not help
 
-There is one kind of error, because there is one thing to do about it: change the jobspec. So it
-says which key (`path`), what stands there (`found`, in words) and what may stand there (`allowed`).
+There is one class of error, because there is one remedy: change the jobspec. So it names the key
+(`path`), what was found there (`found`, in words) and what is allowed there (`allowed`).
 """
 
 from __future__ import annotations
 
-_LONGEST_QUOTE = 60
+_MAX_QUOTE = 60
+"""Maximum number of characters of a text that a message repeats."""
 
 
 class JobspecError(ValueError):
-    """A jobspec that cannot be accepted.
+    """A jobspec is invalid.
 
     >>> print(JobspecError("resources[0].count.min", "'two'", "an integer of at least 1"))
     resources[0].count.min: found 'two', expected an integer of at least 1
@@ -31,7 +32,7 @@ class JobspecError(ValueError):
 
 
 def describe(value: object) -> str:
-    """A decoded value in the words of the person who wrote it, and never long.
+    """A decoded value as it is written in a jobspec, or its kind and length where it is long.
 
     >>> describe(True), describe(None), describe([1, 2])
     ('true', 'null', 'a list of 2')
@@ -56,9 +57,9 @@ def describe(value: object) -> str:
 
 def quote(text: str) -> str:
     """The text in quotes, cut where it gets long."""
-    if len(text) <= _LONGEST_QUOTE:
+    if len(text) <= _MAX_QUOTE:
         return repr(text)
-    return f"{text[:_LONGEST_QUOTE]!r}..."
+    return f"{text[:_MAX_QUOTE]!r}..."
 
 
 def child_path(path: str, key: str | int) -> str:
@@ -71,6 +72,6 @@ def child_path(path: str, key: str | int) -> str:
     """
     if isinstance(key, int):
         return f"{path}[{key}]"
-    if not key.replace("-", "_").isidentifier() or len(key) > _LONGEST_QUOTE:
+    if not key.replace("-", "_").isidentifier() or len(key) > _MAX_QUOTE:
         return f"{path}[{quote(key)}]"
     return f"{path}.{key}" if path else key

@@ -15,7 +15,8 @@ from fluxnetes.jobspec.errors import JobspecError, child_path, describe
 
 _INTEGER = re.compile(r"[-+]?(?:(0[xX][0-9a-fA-F]{1,16})|(0[0-7]{1,22})|(0|[1-9][0-9]{0,19}))")
 _NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+\.?[0-9]*)(?:[eE][-+]?[0-9]+)?")
-_MOST_BITS = 1024
+_MAX_BITS = 1024
+"""Longest integer that is accepted as text; printing longer ones takes quadratic time."""
 
 
 class MappingKeys(NamedTuple):
@@ -57,13 +58,13 @@ def text(value: object, path: str, allowed: str = "text") -> str:
         return value
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, float) or (isinstance(value, int) and value.bit_length() <= _MOST_BITS):
+    if isinstance(value, float) or (isinstance(value, int) and value.bit_length() <= _MAX_BITS):
         return str(value)
     raise JobspecError(path, describe(value), allowed)
 
 
 def boolean(value: object, path: str) -> bool:
-    """Exactly `true` or `false`: the `yes` and `on` of old YAML are refused."""
+    """Exactly `true` or `false`: the `yes` and `on` of old YAML are rejected."""
     if isinstance(value, bool):
         return value
     if value == "true" or value == "false":
@@ -92,7 +93,7 @@ def _integer_of(value: object) -> int | None:
 
 
 def seconds(value: object, path: str) -> float:
-    """A length of time: a finite number that is not negative."""
+    """A duration: a finite number that is not negative."""
     number = _number_of(value)
     if number is None or not math.isfinite(number) or number < 0:
         allowed = "a number of seconds, finite and at least 0 (such as 3600 or 0.5)"

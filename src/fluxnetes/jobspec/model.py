@@ -1,4 +1,4 @@
-"""A jobspec, as values: what a job asks for (RFC 14 and RFC 25)."""
+"""The values of a jobspec: a job's resources, tasks and attributes (RFC 14 and RFC 25)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from typing import Any
 from fluxnetes.jobspec.constraint import Constraint
 
 UINT_MAX = 2**32 - 1
+"""Largest count: the reference keeps counts in unsigned integers of 32 bits."""
 
 SLOT = "slot"
+"""The type of a bundle of resources that a task runs in; it is not a vertex of the graph."""
 XOR_SLOT = "xor_slot"
+"""The type of slots of which one among the siblings is placed, the others are not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many: a number (min equals max), or a range walked by an operator."""
+    """A number (min equals max), or a range whose steps an operator and an operand define."""
 
     min: int
     max: int
@@ -48,7 +51,7 @@ class Count:
 
     @property
     def largest(self) -> int:
-        """The count that a machine without end would serve."""
+        """The largest count of the range, whatever is available."""
         return self.fit(UINT_MAX)
 
 
@@ -78,7 +81,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Jobspec:
-    """A whole request."""
+    """A job's whole request."""
 
     resources: tuple[Resource, ...]
     tasks: tuple[Task, ...] = field(default=(), hash=False)

@@ -1,15 +1,15 @@
-"""A jobspec from its text, by the rules of the reference.
+"""Parses a jobspec by the rules of the reference.
 
     text --decode_document--> plain values --jobspec_from_document--> Jobspec
 
-The reference's parser is the measure of what is a jobspec (RFC 14 allows more, RFC 25 less):
-exactly the four keys at the top, known keys below, a label on every slot. What is opaque to a
-scheduler (`attributes.user`, most of `attributes.system`) is kept as it came. Whether a graph has
-the types that a jobspec names is not asked here.
+The reference's parser defines what is a valid jobspec (RFC 14 allows more, RFC 25 less): exactly
+the four keys at the top, known keys below, a label on every slot. What is opaque to a scheduler
+(`attributes.user`, most of `attributes.system`) is kept unchanged. Whether a graph has the types
+that a jobspec names is not checked here.
 
-In three places the reference shrugs where a user would want to know, and we refuse: an unknown key
-in a count or a task (a misspelt `max` would ask for everything), a task count that is no number,
-and a `system` or `environment` that is no mapping.
+In three places the reference accepts silently what is an error here: an unknown key in a count or a
+task (a misspelt `max` would request everything), a task count that is not a number, and a `system`
+or `environment` that is not a mapping.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from fluxnetes.jobspec.fields import MappingKeys, boolean, integer, mapping, sec
 from fluxnetes.jobspec.model import SLOT, UINT_MAX, Count, Jobspec, Resource, Task
 
 MAX_RESOURCES = 100_000
+"""Maximum number of entries in the resource section, at all levels."""
 _INT_MAX = 2**31 - 1
 
 _TOP = MappingKeys(("version", "resources", "tasks", "attributes"))
@@ -36,12 +37,12 @@ _COUNT = f"an integer from 0 to {UINT_MAX}, or a mapping with min, max, operator
 
 
 def parse_jobspec(source: str | bytes) -> Jobspec:
-    """The jobspec that a YAML or JSON text stands for."""
+    """The jobspec in a YAML or JSON text."""
     return jobspec_from_document(decode_document(source))
 
 
 def jobspec_from_document(document: object) -> Jobspec:
-    """The jobspec that an already decoded YAML or JSON document stands for."""
+    """The jobspec in a YAML or JSON document that is decoded already."""
     check_document(document)
     top = mapping(document, "", _TOP)
     version = integer(top["version"], "version", 1, 9999)
@@ -68,7 +69,7 @@ class _ResourceReader:
         entries = sequence(value, path, "resources")
         self._entries += len(entries)
         if self._entries > MAX_RESOURCES:
-            raise JobspecError(path, "still more resources", f"at most {MAX_RESOURCES} in all")
+            raise JobspecError(path, "too many resources", f"at most {MAX_RESOURCES} in all")
         return tuple([self._read(entry, f"{path}[{i}]") for i, entry in enumerate(entries)])
 
     def _read(self, value: object, path: str) -> Resource:

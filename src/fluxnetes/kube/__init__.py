@@ -1,18 +1,23 @@
-"""Kubernetes: what there is, what changes, and our own changes to it.
+"""The Kubernetes API client: reads, watches and changes objects of one API server.
 
-    informer     Informer: all objects of a kind, kept up to date        start here to read
-      cache      what we know, and how that changes
-      watch      one connection's worth of events
-      backoff    patience
-    client       Client: get, list, create, patch, delete, bind          start here to write
-      patches    four ways to change an object
-      transport  HTTP, in three lanes; what failures mean   (over `wires`: short requests,
-                 `sessions`: watches and proxies, `exchange`: what both carry)
-      decoding   bytes -> objects
-    config       Access: the way to a server    (over `kubeconfig`, `exec_plugin`, `credentials`,
-                 `tls`: the file, programs that hand out tokens, who we are, whom we trust)
-    objects      the kinds, with the fields that we use
-    errors       what can go wrong
+    client     KubeClient: get, list, create, patch, delete, bind          start here to write
+    informer   Informer: all objects of a kind, kept up to date            start here to read
+    cache      ObjectCache: the objects last seen, and the changes between two views of them
+    watch      one watch connection: batches of events after a known resource version
+    decoding   bytes to objects: single ones, pages of a list, lines of a watch
+    patches    the four kinds of patch that the server accepts
+    errors     the error tree, and which HTTP status leads to which error
 
-Nothing is imported here: aiohttp is only for those who talk to a server.
+    objects/   the kinds, with the fields that Fluxnetes reads
+    auth/      ApiAccess: address, trusted authority and credentials, from a kubeconfig or a pod
+    http/      Transport: connections, request lanes, retries, HTTP failures to `errors`
+
+Data flow:
+
+    kubeconfig or service account -> auth -> ApiAccess -> KubeClient -> http.Transport -> API server
+
+    read    API server -> http -> decoding -> watch -> cache -> Informer.changes() -> watchers
+    write   caller -> KubeClient (patches, objects) -> http -> API server
+
+Nothing is imported here, so that programs which never talk to an API server do not load aiohttp.
 """

@@ -1,7 +1,7 @@
-"""What the server has, as far as we have heard, and how that changes.
+"""A cache of the objects of one kind, which turns lists and watch events into changes.
 
-An object that was deleted and made again under its old name while we were away is another object:
-it comes out as deleted and added. An object that comes again unchanged comes out as nothing.
+An object that was deleted and created again under its old name between two views is another object:
+it yields a deletion and an addition. An object that arrives again unchanged yields no change.
 """
 
 from __future__ import annotations
@@ -28,44 +28,44 @@ class ChangeKind(Enum):
 
 
 class ObjectChange(Struct, Generic[T], frozen=True, gc=False):
-    """What happened to one object, which is now (or was last) like this."""
+    """A change of one object, with its current state (its last one, if it was deleted)."""
 
     kind: ChangeKind
     object: T
     before: T | None = None
-    """What it was like, unless it is new to us."""
+    """Its previous state; None if the cache did not have it."""
 
 
 class ObjectCache(Generic[T]):
-    """What the server has, as far as we have heard."""
+    """The objects of one kind as last listed or reported by a watch."""
 
     def __init__(self) -> None:
         self.objects: dict[Key, T] = {}
         self.version = ""
-        """The moment that this shows; empty: it must be listed."""
+        """Resource version of this state; empty: the objects must be listed."""
 
     def replace(self, listing: Listing[T]) -> list[ObjectChange[T]]:
-        """Take what was listed; what is not in it is gone."""
+        """Replace the content by a complete list; objects not in it are deleted."""
         listed = {item.key: item for item in listing.items}
         gone = [key for key in self.objects if key not in listed]
-        changes = [change for key in gone for change in self._forget(key)]
+        changes = [change for key in gone for change in self._remove(key)]
         for key, item in listed.items():
             changes += self._put(key, item)
         self.version = listing.version
         return changes
 
     def extend(self, items: Iterable[T]) -> list[ObjectChange[T]]:
-        """Take a part of what is being listed; what is gone is known once all of it is here."""
+        """Add one page of a list; deletions are known only when the list is complete."""
         return [change for item in items for change in self._put(item.key, item)]
 
     def take(self, event: WatchEvent[T]) -> list[ObjectChange[T]]:
-        """Take an event of a watch."""
+        """Apply an event of a watch."""
         if event.version:
             self.version = event.version
         if event.key is None:
             return []
         if event.gone or event.object is None:
-            return self._forget(event.key, event.object)
+            return self._remove(event.key, event.object)
         return self._put(event.key, event.object)
 
     def _put(self, key: Key, item: T) -> list[ObjectChange[T]]:
@@ -82,6 +82,6 @@ class ObjectCache(Generic[T]):
             return []
         return [ObjectChange(ChangeKind.CHANGED, item, before)]
 
-    def _forget(self, key: Key, last: T | None = None) -> list[ObjectChange[T]]:
+    def _remove(self, key: Key, last: T | None = None) -> list[ObjectChange[T]]:
         before = self.objects.pop(key, None)
         return [] if before is None else [ObjectChange(ChangeKind.DELETED, last or before, before)]

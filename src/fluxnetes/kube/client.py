@@ -1,12 +1,12 @@
-"""The API server, kind by kind.
+"""The client of one API server: get, list, create, patch, delete and bind, for every kind.
 
-    async with Client(find_access()) as client:
+    async with KubeClient(find_access()) as client:
         pod = await client.get(PODS, "a", "default")
         async for page in client.pages(NODES): ...
         await client.patch(JOBS, "b", merge({"spec": {"suspend": False}}), "default")
 
-Answers are structs of `objects`; failures are those drawn in `errors`. To follow what changes, see
-`informer`.
+Results are structs of `objects`; failures are the exceptions listed in `errors`. To follow changes,
+use `informer`.
 """
 
 from __future__ import annotations
@@ -30,28 +30,28 @@ from fluxnetes.kube.patches import ObjectPatch
 T = TypeVar("T", bound=Object)
 
 PAGE = 500
-"""Objects in a page: enough to be quick, few enough that nobody else waits long for us."""
+"""Objects per page of a list: large enough to be fast, small enough not to block other clients."""
 
 
 _UNCHECKED = "?fieldValidation=Ignore"
-"""The server need not look for misspelt fields in what is always the same."""
+"""Skips the server's check for unknown fields, which costs time and finds none in a bind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which objects of a kind."""
+    """Selects objects of a kind."""
 
     namespace: str = ""
-    """Empty: all of them."""
+    """Empty: all namespaces."""
     labels: str = ""
     """A label selector: `app=a,tier!=b`."""
     fields: str = ""
     """A field selector: `spec.nodeName=n1`."""
 
     def params(self) -> dict[str, str]:
-        """As the server wants it."""
-        asked = {"labelSelector": self.labels, "fieldSelector": self.fields}
-        return {key: value for key, value in asked.items() if value}
+        """As query parameters."""
+        given = {"labelSelector": self.labels, "fieldSelector": self.fields}
+        return {key: value for key, value in given.items() if value}
 
 
 EVERYTHING = Scope()
@@ -59,14 +59,14 @@ EVERYTHING = Scope()
 
 @dataclass(frozen=True, slots=True)
 class Listing(Generic[T]):
-    """All objects of a scope, as they were at one moment."""
+    """All objects of a scope, at one resource version."""
 
     items: list[T]
     version: str
 
 
 class KubeClient:
-    """One API server. Open it with `async with`."""
+    """The client of one API server. Open it with `async with`."""
 
     def __init__(self, access: ApiAccess, *, timeout: float = 60.0) -> None:
         self.namespace = access.namespace
@@ -80,7 +80,7 @@ class KubeClient:
         await self.transport.__aexit__(*details)
 
     async def prepare_binds(self) -> None:
-        """Open the connections for binds, so that the first one need not wait for that."""
+        """Open the connections for binds in advance, so that the first bind is not delayed."""
         await self.transport.open_all(Lane.BINDS)
 
     # --- read ---
@@ -91,7 +91,7 @@ class KubeClient:
         """One object."""
         path = resource.path(namespace, name, subresource)
         what = _what("get", resource, namespace, name, subresource)
-        return decoding(resource).object(await self.transport.ask(HttpRequest(what, "GET", path)))
+        return decoding(resource).object(await self.transport.send(HttpRequest(what, "GET", path)))
 
     async def list(self, resource: Resource[T], scope: Scope = EVERYTHING) -> Listing[T]:
         """All objects of a scope, however many pages that takes."""
@@ -101,43 +101,43 @@ class KubeClient:
             return await self.whole(resource, scope)
 
     async def whole(self, resource: Resource[T], scope: Scope = EVERYTHING) -> Listing[T]:
-        """The same in one piece: for when the moment that the first page showed is too long ago."""
+        """The same in one request, for when the version of the first page has expired."""
         return await self._gather(resource, scope, 0)
 
     async def pages(
         self, resource: Resource[T], scope: Scope = EVERYTHING, size: int = PAGE
     ) -> AsyncGenerator[Listing[T], None]:
-        """The same piece by piece; the last piece's version is that of the whole."""
+        """The same page by page; the version of the last page is that of the whole list."""
         read, what = decoding(resource), _what("list", resource, scope.namespace)
         path, params = resource.path(scope.namespace), {**scope.params(), "limit": str(size)}
-        asking = asyncio.create_task(self.transport.ask(HttpRequest(what, "GET", path, params)))
+        pending = asyncio.create_task(self.transport.send(HttpRequest(what, "GET", path, params)))
         try:
             while True:
-                content = await asking
+                content = await pending
                 more = read.next_page(content)
-                if more:  # the server makes the next page while we read this one
+                if more:  # the server prepares the next page while this one is decoded
                     request = HttpRequest(what, "GET", path, {**params, "continue": more})
-                    asking = asyncio.create_task(self.transport.ask(request))
+                    pending = asyncio.create_task(self.transport.send(request))
                     await asyncio.sleep(0)
                 page = read.page(content)
                 yield Listing(page.items, page.metadata.resource_version)
                 if not more:
                     return
         finally:
-            # Whoever stops before the last page does not care what became of the next.
-            if not asking.cancel() and not asking.cancelled():
-                asking.exception()
+            # A caller may stop before the last page; the next one is then discarded.
+            if not pending.cancel() and not pending.cancelled():
+                pending.exception()
 
     # --- write ---
 
     async def create(
         self, resource: Resource[T], content: Mapping[str, Any] | Object, namespace: str = ""
     ) -> T:
-        """Make an object, and see what admission made of it."""
+        """Create an object; the result is the object as admission changed it."""
         body = msgspec.json.encode(resource.body(msgspec.to_builtins(content)))
         what = _what("create", resource, namespace)
         request = HttpRequest(what, "POST", resource.path(namespace), body=body)
-        return decoding(resource).object(await self.transport.ask(request))
+        return decoding(resource).object(await self.transport.send(request))
 
     async def patch(
         self,
@@ -147,7 +147,7 @@ class KubeClient:
         namespace: str = "",
         subresource: str = "",
     ) -> T:
-        """Change an object, or with `subresource="status"` what is said about it."""
+        """Change an object, or its status with `subresource="status"`."""
         content = resource.body(patch.content, name) if patch.needs_names else patch.content
         request = HttpRequest(
             _what("patch", resource, namespace, name, subresource),
@@ -157,7 +157,7 @@ class KubeClient:
             msgspec.json.encode(content),
             patch.content_type,
         )
-        return decoding(resource).object(await self.transport.ask(request))
+        return decoding(resource).object(await self.transport.send(request))
 
     async def delete(
         self,
@@ -169,7 +169,7 @@ class KubeClient:
         grace: int | None = None,
         dependents: str = "Background",
     ) -> None:
-        """Delete an object. With a uid only that very one, not a later one of the same name."""
+        """Delete an object. With a uid: only that object, not a later one of the same name."""
         options: dict[str, Any] = {"propagationPolicy": dependents}
         if grace is not None:
             options["gracePeriodSeconds"] = grace
@@ -177,7 +177,7 @@ class KubeClient:
             options["preconditions"] = {"uid": uid}
         what = _what("delete", resource, namespace, name)
         path = resource.path(namespace, name)
-        await self.transport.ask(
+        await self.transport.send(
             HttpRequest(what, "DELETE", path, body=msgspec.json.encode(options))
         )
 
@@ -190,10 +190,10 @@ class KubeClient:
         node: str,
         annotations: Mapping[str, str] | None = None,
     ) -> None:
-        """Give a pod its node, for ever, and annotations with it.
+        """Bind a pod to a node, which cannot be undone, and set annotations with it.
 
-        The uid makes sure that it is the pod that was matched. `Conflict` means that it is not,
-        that it has a node already, or that it is being deleted; `NotFound`, that it is gone.
+        The uid makes sure that it is the pod that was matched. `Conflict`: it is another pod, it
+        already has a node, or it is being deleted. `NotFound`: it no longer exists.
         """
         metadata = {"name": name, "namespace": namespace, "uid": uid}
         binding = {
@@ -208,7 +208,7 @@ class KubeClient:
             PODS.path(namespace, name, "binding") + _UNCHECKED,
             body=msgspec.json.encode(binding),
         )
-        await self.transport.ask(request, Lane.BINDS)
+        await self.transport.send(request, Lane.BINDS)
 
     async def _gather(self, resource: Resource[T], scope: Scope, size: int) -> Listing[T]:
         items: list[T] = []
@@ -220,6 +220,6 @@ class KubeClient:
 
 
 def _what(verb: str, resource: Resource[T], *parts: str) -> str:
-    """What was asked, in words."""
+    """The request in words, for errors."""
     name = "/".join(filter(None, parts))
     return f"{verb} {resource.plural} {name}".rstrip()

@@ -1,7 +1,7 @@
-"""From bytes to objects: single ones, pages of a list, lines of a watch.
+"""Decodes responses of the API server: single objects, pages of a list, lines of a watch.
 
-An object that we cannot read (a custom resource whose schema is not the one we know) must not hide
-all others from us. It is treated as if it were not there, and a warning names it.
+An object that cannot be decoded (a custom resource with a schema that Fluxnetes does not know) must
+not hide all others. It is treated as if it did not exist, and a warning names it.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _log = logging.getLogger("fluxnetes.kube")
 
 
 class PageMetadata(Struct, frozen=True, rename="camel"):
-    """Which moment a list shows, and where it goes on."""
+    """The resource version of a list, and the token of its next page."""
 
     resource_version: str = ""
     continue_: str = msgspec.field(default="", name="continue")
 
 
 class Page(Struct, Generic[T], frozen=True):
-    """A part of a list."""
+    """A page of a list."""
 
     items: list[T]
     metadata: PageMetadata
@@ -52,19 +52,19 @@ class _RawEvent(Struct, frozen=True, gc=False):
 
 
 class WatchEvent(Struct, Generic[T], frozen=True, gc=False):
-    """What a watch tells: an object is now like this, or gone; or only how far we have come."""
+    """An event of a watch: an object changed or was deleted; or a bookmark with only a version."""
 
     version: str
-    """The moment that it brings us to."""
+    """The resource version after it."""
     key: Key | None = None
-    """None: only a bookmark."""
+    """None: a bookmark."""
     object: T | None = None
-    """The object as it was last."""
+    """The object in its current state, or its last one if it was deleted."""
     gone: bool = False
 
 
 class Decoding(Generic[T]):
-    """How objects of one kind are read."""
+    """The decoders of one kind."""
 
     def __init__(self, resource: Resource[T]) -> None:
         self._what = resource.plural
@@ -82,25 +82,25 @@ class Decoding(Generic[T]):
             return self._object.decode(content)
         except msgspec.DecodeError as error:
             raise UnreadableResponse(
-                f"an answer about {self._what} makes no sense: {error}"
+                f"the response about {self._what} cannot be decoded: {error}"
             ) from None
 
     def page(self, content: bytes) -> Page[T]:
-        """A part of a list, without what we cannot read."""
+        """A page of a list, without the objects that cannot be decoded."""
         try:
             return self._page.decode(content)
         except msgspec.DecodeError:
             return self._readable(content)
 
     def next_page(self, content: bytes) -> str:
-        """Where the list goes on after this part; empty: nowhere. Much quicker than reading it."""
+        """The token of the next page; empty: none. Much faster than decoding the page."""
         try:
             return self._head.decode(content).metadata.continue_
         except msgspec.DecodeError:
             return ""
 
     def event(self, line: bytes) -> WatchEvent[T]:
-        """A line of a watch. Raises what the server says is wrong with the watch."""
+        """A line of a watch. Raises the error that the server reports about the watch."""
         try:
             event = self._event.decode(line)
             if event.type == "BOOKMARK":
@@ -110,7 +110,7 @@ class Decoding(Generic[T]):
             return self._changed(event)
         except msgspec.DecodeError as error:
             raise UnreadableResponse(
-                f"a watch of {self._what} sent what makes no sense: {error}"
+                f"an event in the watch of {self._what} cannot be decoded: {error}"
             ) from None
 
     def _changed(self, event: _RawEvent) -> WatchEvent[T]:
@@ -129,7 +129,9 @@ class Decoding(Generic[T]):
             page = self._raw_page.decode(content)
             found = [self._if_readable(item) for item in page.items or ()]
         except msgspec.DecodeError as error:
-            raise UnreadableResponse(f"a list of {self._what} makes no sense: {error}") from None
+            raise UnreadableResponse(
+                f"the list of {self._what} cannot be decoded: {error}"
+            ) from None
         return Page([item for item in found if item is not None], page.metadata)
 
     def _if_readable(self, item: Raw) -> T | None:
@@ -141,14 +143,14 @@ class Decoding(Generic[T]):
 
     def _warn(self, bare: Object, error: Exception) -> None:
         name = "/".join(filter(None, bare.key))
-        _log.warning("%s %s cannot be read and is left out: %s", self._what, name, error)
+        _log.warning("%s %s cannot be decoded and is ignored: %s", self._what, name, error)
 
 
 _KNOWN: dict[Resource[Any], Decoding[Any]] = {}
 
 
 def decoding(resource: Resource[T]) -> Decoding[T]:
-    """The one for this kind; made once."""
+    """The decoders for this kind, built once."""
     known = _KNOWN.get(resource)
     if known is None:
         known = _KNOWN[resource] = Decoding(resource)

@@ -1,27 +1,27 @@
-"""What can go wrong between us and the API server.
+"""The errors of requests to the API server, and which HTTP status leads to which.
 
     KubeError
-      ConfigError                 no way to a server: change the kubeconfig or the credentials
-      PermanentError              the same request again gets the same answer
-        BadRequest          400   the server cannot make sense of the request
-        Unauthorized        401   the server does not know the caller, even with fresh credentials
-        Forbidden           403   the caller lacks the right
+      ConfigError                 no usable server: change the kubeconfig or the credentials
+      PermanentError              the same request again gets the same response
+        BadRequest          400   the server cannot interpret the request
+        Unauthorized        401   the server refuses the credentials, even fresh ones
+        Forbidden           403   the caller lacks the permission
         NotFound            404   no such object, or no such kind on this server
         AlreadyExists       409   an object of that name exists
         Conflict            409   the object changed since it was read: read it, decide again
-        Expired             410   that part of history is gone: list again
-        InvalidObject       422   the object breaks rules; `causes` says which fields
+        Expired             410   that resource version is gone: list again
+        InvalidObject       422   the object fails validation; `causes` names the fields
         ApiRefused          4xx   any other refusal
         Untrusted                 the server's certificate is not trusted
-        UnreadableResponse        the response is not what the API promises
+        UnreadableResponse        the response does not follow the API
       TemporaryError              the same request may work later
         Overloaded          429   nothing was done; try again after `retry_after` seconds
         ServerError         5xx   the server failed, and the request may or may not be done
         Unreachable               no response; `may_be_done` is false if there was no connection
 
-After a temporary error that says `may_be_done` nobody knows whether a write was done. So every
-write of ours can be done twice: a bind and a delete carry a uid, a create has a name, a patch says
-what shall be.
+After a temporary error with `may_be_done` the client cannot know whether a write was done. So every
+write is safe to repeat: a bind and a delete carry a uid, a create has a name, a patch states the
+wanted values.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ class ApiStatusCause(Struct, frozen=True, rename="camel"):
 
 
 class ApiStatusDetails(Struct, frozen=True, rename="camel"):
-    """What the server adds for programs."""
+    """The machine-readable part of a Status."""
 
     causes: tuple[ApiStatusCause, ...] = ()
     retry_after_seconds: int = 0
 
 
 class ApiStatus(Struct, frozen=True, rename="camel"):
-    """The server's own words about a request."""
+    """The Status object with which the server refuses a request."""
 
     code: int = 0
     reason: str = ""
@@ -61,11 +61,11 @@ class KubeError(Exception):
 
 
 class ConfigError(KubeError):
-    """What we were given does not lead to an API server."""
+    """The configuration does not lead to an API server."""
 
 
 class PermanentError(KubeError):
-    """The same request again would get the same answer."""
+    """The same request again would get the same response."""
 
     def __init__(self, message: str, status: ApiStatus | None = None) -> None:
         super().__init__(message)
@@ -77,16 +77,16 @@ class PermanentError(KubeError):
         return self.status.details.causes
 
 
-class BadRequest(PermanentError):  # noqa: N818 - here and below: the server's own words
-    """The request makes no sense to this server."""
+class BadRequest(PermanentError):  # noqa: N818 - here and below: the server's own reasons
+    """The server cannot interpret the request."""
 
 
 class Unauthorized(PermanentError):  # noqa: N818
-    """The server does not know who we are."""
+    """The server does not accept the credentials."""
 
 
 class Forbidden(PermanentError):  # noqa: N818
-    """We may not."""
+    """The user lacks the permission."""
 
 
 class NotFound(PermanentError):  # noqa: N818
@@ -98,15 +98,15 @@ class AlreadyExists(PermanentError):  # noqa: N818
 
 
 class Conflict(PermanentError):  # noqa: N818
-    """The object is not what we believed it to be."""
+    """The object changed since it was read."""
 
 
 class Expired(PermanentError):  # noqa: N818
-    """The server no longer has that part of history."""
+    """The server no longer has that resource version."""
 
 
 class InvalidObject(PermanentError):  # noqa: N818
-    """The object breaks rules."""
+    """The object fails validation."""
 
 
 class ApiRefused(PermanentError):  # noqa: N818
@@ -114,11 +114,11 @@ class ApiRefused(PermanentError):  # noqa: N818
 
 
 class Untrusted(PermanentError):  # noqa: N818
-    """The server's certificate is not one that we trust."""
+    """The server's certificate is not trusted."""
 
 
 class UnreadableResponse(PermanentError):  # noqa: N818
-    """The answer is not what the API promises."""
+    """The response does not follow the API."""
 
 
 class TemporaryError(KubeError):
@@ -127,11 +127,11 @@ class TemporaryError(KubeError):
     def __init__(self, message: str, *, may_be_done: bool = True) -> None:
         super().__init__(message)
         self.may_be_done = may_be_done
-        """Whether a write may have happened all the same."""
+        """Whether a write may have happened nevertheless."""
 
 
 class Overloaded(TemporaryError):  # noqa: N818
-    """The server takes no more at the moment; it did nothing."""
+    """The server limits requests at the moment; it did nothing."""
 
     def __init__(self, message: str, retry_after: float) -> None:
         super().__init__(message, may_be_done=False)
@@ -139,11 +139,11 @@ class Overloaded(TemporaryError):  # noqa: N818
 
 
 class ServerError(TemporaryError):
-    """The server could not."""
+    """The server failed."""
 
 
 class Unreachable(TemporaryError):  # noqa: N818
-    """The server did not answer."""
+    """The server did not respond."""
 
 
 _BY_CODE: dict[int, type[PermanentError]] = {
@@ -158,7 +158,7 @@ _BY_CODE: dict[int, type[PermanentError]] = {
 
 
 def error_for(what: str, status: ApiStatus) -> PermanentError | TemporaryError:
-    """The error that a refusal stands for; `what` says what was asked.
+    """The error that a refusal stands for; `what` names the request.
 
     >>> error_for("get pods default/a", ApiStatus(404, "NotFound", 'pods "a" not found'))
     NotFound('get pods default/a: pods "a" not found (404)')

@@ -37,7 +37,7 @@ from fluxnetes.kube.watch import watch
 T = TypeVar("T", bound=Object)
 
 _MIN_WATCH_SECONDS = 1.0
-"""Seconds below which a watch without events counts as failed; a pause then prevents a busy loop."""
+"""Seconds below which a watch without events counts as failed; a pause prevents a busy loop."""
 
 
 class Informer(Generic[T]):

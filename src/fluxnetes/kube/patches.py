@@ -1,13 +1,13 @@
-"""Ways to change an object without sending all of it.
+"""The four kinds of patch: changes to an object without sending all of it.
 
-    merge       these keys get these values, null removes; lists are replaced as a whole
+    merge       sets these keys, null removes one; lists are replaced as a whole
     strategic   the same, but lists of built-in kinds are merged by their keys (conditions by type)
-    edits       a list of operations at paths, with `test` to make sure first  (JSON Patch)
-    apply       this is what we want of the object; what we no longer name we no longer own
-                (server-side apply: makes the object if it is not there)
+    edits       a list of operations at paths, with `test` as a precondition  (JSON Patch)
+    apply       the wanted state of the fields that Fluxnetes owns; it gives up those that it no
+                longer names (server-side apply: creates the object if it does not exist)
 
-A `resourceVersion` in the metadata of a merge makes it a comparison: if the object has changed
-since, the answer is `Conflict`.
+A `resourceVersion` in the metadata of a merge is a precondition: if the object has changed since,
+the request fails with `Conflict`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 MANAGER = "fluxnetes"
-"""The name under which the server remembers our fields."""
+"""The field manager: the name under which the server records the fields that Fluxnetes owns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class ObjectPatch:
     content: Any
     params: Mapping[str, str] = field(default_factory=dict)
     needs_names: bool = False
-    """Whether the content must name the kind."""
+    """Whether the content must include apiVersion, kind and name."""
 
 
 def merge(content: Mapping[str, Any]) -> ObjectPatch:
@@ -47,6 +47,6 @@ def edits(operations: Sequence[Mapping[str, Any]]) -> ObjectPatch:
 
 
 def apply(content: Mapping[str, Any], *, manager: str = MANAGER, force: bool = True) -> ObjectPatch:
-    """Make it so. With `force` we take over what others own; without it that is a `Conflict`."""
+    """Apply this state. `force` takes over fields of other managers; without it: `Conflict`."""
     params = {"fieldManager": manager, "force": "true" if force else "false"}
     return ObjectPatch("application/apply-patch+yaml", content, params, needs_names=True)

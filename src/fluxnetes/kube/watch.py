@@ -27,7 +27,7 @@ from fluxnetes.kube.objects.base import Object, Resource
 T = TypeVar("T", bound=Object)
 
 _MIN_TIMEOUT, _MAX_TIMEOUT = 300, 600
-"""Bounds of a watch's timeout in seconds, drawn at random so that watches do not restart together."""
+"""Bounds of a watch's timeout in seconds; random, so that watches do not restart together."""
 
 
 class LineSplitter:

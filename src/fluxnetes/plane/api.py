@@ -1,7 +1,7 @@
-"""The few requests that the plane itself, its tests and benchmarks send to the API server.
+"""A small API client for the plane itself, its tests and its benchmarks.
 
-One connection, one thread, no cache: whoever schedules has a client of its own, in another layer.
-`follow` lists and then watches, so that nobody has to sleep until something is so.
+One connection, one thread, no cache: the scheduler has a client of its own, `fluxnetes.kube`.
+`follow` lists and then watches, so that callers wait for a state without polling.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ from fluxnetes.plane.errors import PlaneFailed, RequestRefused
 from fluxnetes.plane.paths import LOOPBACK
 
 Object = dict[str, Any]
-"""An object of the API, as JSON has it."""
+"""An object of the API, as decoded JSON."""
 
 MERGE = "application/merge-patch+json"
-_SLOWEST_ANSWER = 60.0
-_LOST = (http.client.HTTPException, ConnectionError, ssl.SSLError)
+_TIMEOUT = 60.0
+"""Maximum seconds that a request may take."""
+_CONNECTION_LOST = (http.client.HTTPException, ConnectionError, ssl.SSLError)
 
 
 class PlaneApi:
-    """An admin's way in."""
+    """An administrator's connection to the API server."""
 
     def __init__(self, port: int, authority: Path, client: PlaneCertificate) -> None:
         self._port = port
@@ -48,7 +49,7 @@ class PlaneApi:
             self._connection = None
 
     def is_ready(self) -> bool:
-        """Whether the server says that it can be used."""
+        """Whether the server reports that it is ready."""
         try:
             self.get("/readyz")
         except (RequestRefused, OSError, http.client.HTTPException):
@@ -58,8 +59,8 @@ class PlaneApi:
     def get(self, path: str) -> Object:
         return self._send("GET", path)
 
-    def create(self, path: str, thing: Object) -> Object:
-        return self._send("POST", path, thing)
+    def create(self, path: str, item: Object) -> Object:
+        return self._send("POST", path, item)
 
     def patch(self, path: str, change: Object) -> Object:
         return self._send("PATCH", path, change, MERGE)
@@ -68,36 +69,36 @@ class PlaneApi:
         return self._send("DELETE", path)
 
     def follow(self, path: str, seconds: float = 60.0) -> Iterator[Mapping[str, Object]]:
-        """What is at `path` now, and again after each change, until there was no more time.
+        """The objects at `path`, by name: now, and again after each change, until the timeout.
 
-        Yields all objects by name. Ends with an error: whoever waits for something leaves earlier.
+        The timeout is an error: the caller stops iterating when it has seen what it waits for.
         """
         deadline = time.monotonic() + seconds
         listed = self.get(path)
         known = {each["metadata"]["name"]: each for each in listed["items"]}
         version = listed["metadata"]["resourceVersion"]
         yield known
-        while time.monotonic() < deadline:  # the server ends one whose reader lags a little
+        while time.monotonic() < deadline:  # the server ends a watch whose reader falls behind
             for event in self._watch(path, version, deadline):
-                thing = _apply(event, known)
-                version = thing["metadata"]["resourceVersion"]
+                item = _apply(event, known)
+                version = item["metadata"]["resourceVersion"]
                 yield known
-        raise PlaneFailed(f"what {path} was expected to show did not come within {seconds:.0f} s")
+        raise PlaneFailed(f"{path} did not reach the expected state within {seconds:.0f} s")
 
     def _watch(self, path: str, version: str, deadline: float) -> Iterator[Object]:
         left = max(1, int(deadline - time.monotonic()) + 1)
-        mark = "&" if "?" in path else "?"
-        asked = f"{path}{mark}watch=1&resourceVersion={version}&timeoutSeconds={left}"
+        separator = "&" if "?" in path else "?"
+        url = f"{path}{separator}watch=1&resourceVersion={version}&timeoutSeconds={left}"
         with closing(self._connect()) as connection:
-            connection.request("GET", asked)
-            answer = connection.getresponse()
-            if answer.status != http.client.OK:
-                _read(f"watch {path}", answer)
-            yield from map(json.loads, answer)
+            connection.request("GET", url)
+            response = connection.getresponse()
+            if response.status != http.client.OK:
+                _read(f"watch {path}", response)
+            yield from map(json.loads, response)
 
     def _connect(self) -> http.client.HTTPSConnection:
         return http.client.HTTPSConnection(
-            LOOPBACK, self._port, context=self._trust, timeout=_SLOWEST_ANSWER
+            LOOPBACK, self._port, context=self._trust, timeout=_TIMEOUT
         )
 
     def _send(
@@ -109,7 +110,7 @@ class PlaneApi:
             try:
                 connection.request(method, path, data, {"Content-Type": kind})
                 return _read(f"{method} {path}", connection.getresponse())
-            except _LOST:  # an idle connection that the server has closed
+            except _CONNECTION_LOST:  # an idle connection that the server has closed
                 self.close()
                 if is_last:
                     raise
@@ -117,22 +118,22 @@ class PlaneApi:
 
 
 def _apply(event: Object, known: dict[str, Object]) -> Object:
-    thing: Object = event["object"]
+    item: Object = event["object"]
     if event["type"] == "ERROR":
-        raise RequestRefused("watch", thing["code"], thing["reason"], thing["message"])
+        raise RequestRefused("watch", item["code"], item["reason"], item["message"])
     if event["type"] == "DELETED":
-        known.pop(thing["metadata"]["name"], None)
+        known.pop(item["metadata"]["name"], None)
     else:
-        known[thing["metadata"]["name"]] = thing
-    return thing
+        known[item["metadata"]["name"]] = item
+    return item
 
 
-def _read(asked: str, answer: http.client.HTTPResponse) -> Object:
-    said = answer.read()
-    is_json = "json" in answer.headers.get("Content-Type", "")
-    content: Object = json.loads(said) if is_json else {"text": said.decode(errors="replace")}
-    if answer.status >= http.client.BAD_REQUEST:
-        reason = content.get("reason") or answer.reason or ""
+def _read(request: str, response: http.client.HTTPResponse) -> Object:
+    data = response.read()
+    is_json = "json" in response.headers.get("Content-Type", "")
+    content: Object = json.loads(data) if is_json else {"text": data.decode(errors="replace")}
+    if response.status >= http.client.BAD_REQUEST:
+        reason = content.get("reason") or response.reason or ""
         message = content.get("message") or content.get("text", "")
-        raise RequestRefused(asked, answer.status, reason, message)
+        raise RequestRefused(request, response.status, reason, message)
     return content

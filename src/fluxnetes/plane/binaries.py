@@ -1,12 +1,12 @@
-"""Where the programs of the control plane come from. The first hit wins:
+"""Finds the programs of the control plane. The first hit wins:
 
 1. the folder that KUBEBUILDER_ASSETS names, if it has all of them;
 2. PATH, if all of them are on it;
 3. the cache of an earlier build: `fluxnetes/controlplane` below XDG_CACHE_HOME or ~/.cache, in a
-   folder whose name says which versions they are;
+   folder named by the versions;
 4. a build from the pinned Go module `controlplane/` (see `build`), into that cache.
 
-Whoever brings programs of his own (1 and 2) decides which versions they are.
+With 1 and 2 the user chooses the versions.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class PlaneBinaries:
 
 
 def find_binaries(progress: Progress | None = None) -> PlaneBinaries:
-    """Get them, by a build if need be."""
+    """The programs, built if none are found."""
     found = find_existing()
     if found is not None:
         return found
@@ -48,20 +48,20 @@ def find_binaries(progress: Progress | None = None) -> PlaneBinaries:
 
 
 def find_existing() -> PlaneBinaries | None:
-    """Those that can be had without a build."""
+    """The programs that are there without a build."""
     assets = os.environ.get("KUBEBUILDER_ASSETS")
     path = [Path(each) for each in os.environ.get("PATH", "").split(os.pathsep) if each]
-    places = [[Path(assets)] if assets else [], path, [cache_folder()]]
-    return next(filter(None, map(_in_folders, places)), None)
+    candidates = [[Path(assets)] if assets else [], path, [cache_folder()]]
+    return next(filter(None, map(_in_folders, candidates)), None)
 
 
 def cache_folder() -> Path:
-    """Where programs of just the versions in the Go module are, or will be."""
+    """The cache folder for exactly the versions in the Go module."""
     module = find_module()
     pinned = (module / "go.mod").read_bytes() + (module / "go.sum").read_bytes()
     digest = hashlib.sha256(pinned).hexdigest()[:12]
-    told = os.environ.get("XDG_CACHE_HOME")
-    top = Path(told) if told else Path.home() / ".cache"
+    configured = os.environ.get("XDG_CACHE_HOME")
+    top = Path(configured) if configured else Path.home() / ".cache"
     return top / "fluxnetes" / "controlplane" / f"{kubernetes_version(module)}-{digest}"
 
 

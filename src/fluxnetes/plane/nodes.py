@@ -1,7 +1,7 @@
-"""The nodes that KWOK plays: what each has, and how they come to be.
+"""The nodes that KWOK simulates: their capacity, and their registration.
 
-A node registers itself here as a kubelet would do it: with its size, its labels and its conditions,
-already Ready. KWOK then keeps it alive. Without KWOK (in benchmarks) it just stays as it is.
+A node is registered as a kubelet would do it: with its capacity, its labels and its conditions,
+already Ready. KWOK then sends its heartbeats. Without KWOK (in benchmarks) it stays as it is.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from fluxnetes.plane.api import Object, PlaneApi
 
 NODES = "/api/v1/nodes"
 OURS = "fluxnetes.io/plane"
-"""The label of nodes that the plane made: these it may also take away."""
+"""The label of nodes that the plane created, and may delete."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeShape:
-    """What a node has."""
+    """The capacity and the labels of a node."""
 
     cpu: str = "16"
     memory: str = "64Gi"
@@ -29,7 +29,7 @@ class NodeShape:
     """Extended resources, such as nvidia.com/gpu."""
     labels: Mapping[str, str] = field(default_factory=dict)
     zones: int = 1
-    """Nodes are dealt out to this many zones."""
+    """Nodes are distributed over this many zones."""
 
     @property
     def resources(self) -> dict[str, str]:
@@ -42,25 +42,27 @@ def node_name(index: int) -> str:
 
 
 def make_nodes(api: PlaneApi, count: int, shape: NodeShape) -> None:
-    """See to it that there are node-0 to node-(count - 1), and no others of ours."""
+    """Create node-0 to node-(count - 1), and delete other nodes of the plane."""
     wanted = {node_name(index): index for index in range(count)}
-    there = {each["metadata"]["name"] for each in api.get(f"{NODES}?labelSelector={OURS}")["items"]}
-    for name in there - wanted.keys():
+    existing = {
+        each["metadata"]["name"] for each in api.get(f"{NODES}?labelSelector={OURS}")["items"]
+    }
+    for name in existing - wanted.keys():
         api.delete(f"{NODES}/{quote(name)}")
     for name, index in wanted.items():
-        if name not in there:
+        if name not in existing:
             api.create(NODES, a_node(name, shape, zone=index % shape.zones))
 
 
 def wait_until_ready(api: PlaneApi, count: int, seconds: float = 60.0) -> None:
-    """Until all nodes of ours may be used."""
+    """Wait until all nodes of the plane are usable."""
     for nodes in api.follow(f"{NODES}?labelSelector={OURS}", seconds):
         if len(nodes) == count and all(is_usable(node) for node in nodes.values()):
             return
 
 
 def is_usable(node: Object) -> bool:
-    """Ready, and without the taint that each node has until the controllers have seen it."""
+    """Ready, and without the taint that each node has until the controllers have processed it."""
     taints = node["spec"].get("taints", [])
     return is_ready(node) and not any("not-ready" in taint["key"] for taint in taints)
 

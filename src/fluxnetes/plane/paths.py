@@ -1,16 +1,16 @@
-"""Where a control plane keeps what: everything below one folder, for its owner alone.
+"""The layout of a control plane's folder, readable by its owner only, and its ports.
 
 etcd/           the data of the cluster
-etcd.sock:0     where etcd listens: the API server is its only client, and nobody else gets here
-                (etcd wants an address to look as if it had a port); peer.sock:0 is unused
+etcd.sock:0     etcd's socket, of which the API server is the only client (etcd requires an
+                address that looks as if it had a port); peer.sock:0 is unused
 keys/           certificates and keys; those of the CA and of service accounts stay, the others
-                are issued anew at each start
-logs/           what each program says; the last start's is kept as NAME.log.old
-settings/       files that programs are told to read
-kubeconfig      what a client needs to get in
-ports.json      the ports of the last start, which are taken again if they are free
+                are issued again at each start
+logs/           the output of each program; that of the last start is kept as NAME.log.old
+settings/       configuration files of the programs
+kubeconfig      an administrator's kubeconfig
+ports.json      the ports of the last start, which are used again if they are free
 owner.lock      held by the process that runs the plane
-programs.lock   held by all programs of the plane, as long as one of them lives
+programs.lock   held by all programs of the plane, as long as one of them runs
 """
 
 from __future__ import annotations
@@ -64,33 +64,33 @@ class PlanePaths:
         return self.top / "logs" / f"{program}.log"
 
 
-def make_places(folder: Path) -> PlanePaths:
-    """Make the folders, closed to everybody else: whoever reads them is the cluster's admin."""
-    places = PlanePaths(folder.expanduser().resolve())
+def make_paths(folder: Path) -> PlanePaths:
+    """Create the folders, for their owner only: their content gives an administrator's access."""
+    paths = PlanePaths(folder.expanduser().resolve())
     try:
-        places.top.mkdir(parents=True, exist_ok=True)
-        places.top.chmod(0o700)
-        for each in (places.etcd, places.keys, places.settings, places.log("any").parent):
+        paths.top.mkdir(parents=True, exist_ok=True)
+        paths.top.chmod(0o700)
+        for each in (paths.etcd, paths.keys, paths.settings, paths.log("any").parent):
             each.mkdir(exist_ok=True, mode=0o700)
     except OSError as error:
-        raise PlaneFailed(f"{places.top}: {error.strerror}; use a folder of your own") from error
-    return places
+        raise PlaneFailed(f"{paths.top}: {error.strerror}; use a folder of your own") from error
+    return paths
 
 
-def choose_ports(places: PlanePaths, names: Sequence[str]) -> dict[str, int]:
-    """A port for each name: that of the last start if it is free, else any that is."""
-    known = json.loads(places.ports.read_text()) if places.ports.exists() else {}
+def choose_ports(paths: PlanePaths, names: Sequence[str]) -> dict[str, int]:
+    """A port for each name: that of the last start if it is free, else any free one."""
+    known = json.loads(paths.ports.read_text()) if paths.ports.exists() else {}
     chosen: dict[str, int] = {}
     held = []
     for name in names:
         listener = _listen(known.get(name, 0)) or _listen(0)
         if listener is None:
-            raise PlaneFailed(f"no port is free on {LOOPBACK}; end what takes them all")
+            raise PlaneFailed(f"no port is free on {LOOPBACK}; stop programs that listen there")
         held.append(listener)  # until all are chosen, so that no two are the same
         chosen[name] = listener.getsockname()[1]
     for listener in held:
         listener.close()
-    write_whole(places.ports, json.dumps({**known, **chosen}).encode())
+    write_whole(paths.ports, json.dumps({**known, **chosen}).encode())
     return chosen
 
 
@@ -106,7 +106,7 @@ def _listen(port: int) -> socket.socket | None:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Replace a file, for its owner alone. Nobody ever reads half of it, whoever is killed when."""
+    """Replace a file atomically, readable by its owner only."""
     unfinished = path.with_name(f"{path.name}.unfinished")
     unfinished.touch(mode=0o600)
     unfinished.write_bytes(content)

@@ -1,16 +1,16 @@
-"""A control plane: started, used, stopped.
+"""ControlPlane: starts and stops the components of one folder, in order.
 
     with ControlPlane(folder, nodes=8) as plane:
-        ...                        # plane.kubeconfig is for clients, plane.api() for a quick look
+        ...                        # plane.kubeconfig for clients, plane.api() for single requests
 
 All data are in the folder, and stay there: a second start takes seconds and finds everything. Two
 planes need two folders. `start` and `stop` block; call `start` from a thread that lives as long as
-the plane, since the programs die with it.
+the plane, since the kernel ends the programs with it.
 
-A part may be killed and started again while the others run, to see who survives that:
+A component may be killed and started again while the others run, to test recovery:
 
     plane.processes["kube-apiserver"].kill()
-    plane.start_part("kube-apiserver")
+    plane.start_component("kube-apiserver")
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from fluxnetes.plane.components import (
 )
 from fluxnetes.plane.errors import PlaneFailed
 from fluxnetes.plane.nodes import NodeShape, make_nodes, wait_until_ready
-from fluxnetes.plane.paths import choose_ports, make_places
+from fluxnetes.plane.paths import choose_ports, make_paths
 from fluxnetes.plane.processes import FolderLock, ProgramRun
 
 Say = Callable[[str], None]
-"""Told what is ready, line by line."""
+"""Called with a line for each component that is ready."""
 
 _DEFAULT_ACCOUNT = "/api/v1/namespaces/default/serviceaccounts"
 
 
-def _be_quiet(_: str) -> None:
+def _discard(_: str) -> None:
     pass
 
 
@@ -54,18 +54,20 @@ class ControlPlane:
         nodes: int = 8,
         shape: NodeShape | None = None,
         *,
-        parts: Sequence[str] = ALL,
+        components: Sequence[str] = ALL,
         fsync: bool = True,
         extra: Mapping[str, tuple[str, ...]] | None = None,
         binaries: PlaneBinaries | None = None,
-        say: Say = _be_quiet,
+        say: Say = _discard,
     ) -> None:
-        unknown = set(parts) - set(ALL)
+        unknown = set(components) - set(ALL)
         if unknown:
-            raise ValueError(f"there is no part {', '.join(sorted(unknown))}; there is: {ALL}")
-        self.places = make_places(folder)
+            raise ValueError(
+                f"no such component: {', '.join(sorted(unknown))}; expected some of {ALL}"
+            )
+        self.paths = make_paths(folder)
         self.processes: dict[str, ProgramRun] = {}
-        self._parts = tuple(part for part in ALL if part in parts)
+        self._components = tuple(name for name in ALL if name in components)
         self._nodes, self._shape = nodes, shape or NodeShape()
         self._fsync, self._extra, self._say = fsync, dict(extra or {}), say
         self._binaries = binaries
@@ -81,8 +83,8 @@ class ControlPlane:
 
     @property
     def kubeconfig(self) -> Path:
-        """An admin's."""
-        return self.places.kubeconfig
+        """The kubeconfig of an administrator."""
+        return self.paths.kubeconfig
 
     @property
     def server(self) -> str:
@@ -90,13 +92,13 @@ class ControlPlane:
         return self._running().server
 
     def api(self) -> PlaneApi:
-        """An admin's connection, for one thread."""
+        """An administrator's connection, for one thread."""
         return self._running().api()
 
     def start(self) -> None:
-        """Start all parts and wait until nodes can be used. All or nothing."""
+        """Start all components and wait until the nodes are usable. All or nothing."""
         binaries = self._binaries or find_binaries()
-        lock = FolderLock(self.places.owner_lock, self.places.programs_lock)
+        lock = FolderLock(self.paths.owner_lock, self.paths.programs_lock)
         lock.take()
         self._lock = lock
         atexit.register(self.stop)
@@ -107,54 +109,56 @@ class ControlPlane:
             raise
 
     def stop(self) -> None:
-        """Stop all parts, the last first. May be said often."""
+        """Stop all components, the last first. May be called repeatedly."""
         for name in reversed(ALL):
             if name in self.processes:
                 self.processes.pop(name).stop()
         if self._lock is not None:
-            self._lock.leave()
+            self._lock.release()
         self._lock = self._setting = None
         atexit.unregister(self.stop)
 
-    def start_part(self, name: str) -> None:
-        """Start one part, and wait until it answers."""
-        setting, places = self._running(), self.places
-        assert self._lock is not None  # noqa: S101 - as long as there is a setting
+    def start_component(self, name: str) -> None:
+        """Start one component, and wait until it is ready."""
+        setting, paths = self._running(), self.paths
+        assert self._lock is not None  # noqa: S101 - held as long as there is a setting
         process = ProgramRun(
-            program(setting, name), places.log(name), places.top, self._lock.programs
+            program(setting, name), paths.log(name), paths.top, self._lock.programs
         )
         self.processes[name] = process
         process.wait_until_ready()
         self._say(f"{name} is ready")
 
     def ended(self) -> dict[str, int]:
-        """Parts that ended by themselves or were killed, with their status."""
+        """Components that ended by themselves or were killed, with their exit status."""
         states = {name: process.status for name, process in self.processes.items()}
         return {name: status for name, status in states.items() if status is not None}
 
     def _start(self, binaries: PlaneBinaries) -> None:
-        ports = choose_ports(self.places, WITH_PORT)
+        ports = choose_ports(self.paths, WITH_PORT)
         self._setting = ComponentSettings(
-            self.places, binaries, ports, self._parts, self._fsync, self._extra
+            self.paths, binaries, ports, self._components, self._fsync, self._extra
         )
         write_settings(self._setting)
-        for name in self._parts:
-            self.start_part(name)
+        for name in self._components:
+            self.start_component(name)
         with self.api() as api:
             make_nodes(api, self._nodes, self._shape)
             wait_until_ready(api, self._nodes)
-            if CONTROLLERS in self._parts:
+            if CONTROLLERS in self._components:
                 _wait_for_accounts(api)
         self._say(f"{self._nodes} nodes are ready")
 
     def _running(self) -> ComponentSettings:
         if self._setting is None:
-            raise PlaneFailed(f"the control plane of {self.places.top} was not started")
+            raise PlaneFailed(
+                f"the control plane of {self.paths.top} is not running; start it first"
+            )
         return self._setting
 
 
 def _wait_for_accounts(api: PlaneApi) -> None:
-    """No pod can be made in a namespace before its service account is there."""
+    """Wait for the default service account, without which no pod can be created."""
     for accounts in api.follow(_DEFAULT_ACCOUNT):
         if "default" in accounts:
             return

@@ -1,4 +1,4 @@
-"""How to see that a program works: ask it for its health, where it serves it."""
+"""Health checks: whether a component serves its health endpoint with success."""
 
 from __future__ import annotations
 
@@ -10,27 +10,28 @@ from pathlib import Path
 
 from fluxnetes.plane.paths import LOOPBACK
 
-_SLOWEST_ANSWER = 5.0
+_TIMEOUT = 5.0
+"""Maximum seconds for a health check."""
 
 
-def is_well(port: int, authority: Path | None = None) -> bool:
-    """Of a program that listens on loopback; with TLS if there is an authority to trust."""
+def is_healthy(port: int, authority: Path | None = None) -> bool:
+    """Whether a program on loopback is healthy; over TLS if an authority is given."""
     if authority is None:
-        return _says_ok(http.client.HTTPConnection(LOOPBACK, port, timeout=_SLOWEST_ANSWER))
+        return _returns_ok(http.client.HTTPConnection(LOOPBACK, port, timeout=_TIMEOUT))
     trust = ssl.create_default_context(cafile=authority)
-    secured = http.client.HTTPSConnection(LOOPBACK, port, context=trust, timeout=_SLOWEST_ANSWER)
-    return _says_ok(secured)
+    secured = http.client.HTTPSConnection(LOOPBACK, port, context=trust, timeout=_TIMEOUT)
+    return _returns_ok(secured)
 
 
 def etcd_is_ready(path: Path) -> bool:
-    """By way of the open folder: the socket's own path may be too long to connect to."""
+    """Whether etcd is healthy, through the open folder: the socket's path may be too long."""
     folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY)
-    connection = http.client.HTTPConnection("etcd", timeout=_SLOWEST_ANSWER)
+    connection = http.client.HTTPConnection("etcd", timeout=_TIMEOUT)
     connection.sock = socket.socket(socket.AF_UNIX)
     try:
-        connection.sock.settimeout(_SLOWEST_ANSWER)
+        connection.sock.settimeout(_TIMEOUT)
         connection.sock.connect(f"/proc/self/fd/{folder}/{path.name}")
-        return _says_ok(connection, "/health")
+        return _returns_ok(connection, "/health")
     except OSError:
         connection.close()
         return False
@@ -38,7 +39,7 @@ def etcd_is_ready(path: Path) -> bool:
         os.close(folder)
 
 
-def _says_ok(connection: http.client.HTTPConnection, path: str = "/healthz") -> bool:
+def _returns_ok(connection: http.client.HTTPConnection, path: str = "/healthz") -> bool:
     try:
         connection.request("GET", path)
         return connection.getresponse().status == http.client.OK

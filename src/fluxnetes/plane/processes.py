@@ -1,13 +1,13 @@
-"""One program of the plane: started, waited for until it answers, stopped, never left behind.
+"""The processes of the plane: started, waited for until ready, stopped, and never left running.
 
-Who lives how long:
+Lifetimes:
 
-- A program dies with the process that started it, however that one ends: the kernel sends the
+- A program ends with the process that started it, however that one ends: the kernel sends the
   signal (PR_SET_PDEATHSIG). It is bound to the *thread* that started it, so start a plane from a
   thread that lives as long as the plane; the main thread is best.
-- All programs inherit `programs.lock`. Should one be left all the same, the next start sees that
-  the lock is taken, finds who has it open, and ends just those. No list of process ids is kept
-  that could name a stranger.
+- All programs inherit `programs.lock`. If one is left nevertheless, the next start finds the lock
+  taken, finds the processes that have it open, and ends exactly these. No list of process ids is
+  kept, which could name an unrelated process.
 - Ctrl-C does not reach them: each has a session of its own, and is stopped in order.
 """
 
@@ -25,11 +25,13 @@ from pathlib import Path
 
 from fluxnetes.plane.errors import PlaneFailed
 
-PATIENCE = 120.0
-"""Seconds until a program that neither answers nor ends is given up: loaded machines are slow."""
+READY_TIMEOUT = 120.0
+"""Maximum seconds until a program is ready; generous, because loaded machines are slow."""
 _GRACE = 10.0
-_PAUSE = 0.02
+"""Seconds between SIGTERM and SIGKILL."""
+_POLL_INTERVAL = 0.02
 _LAST_LINES = 12
+"""Lines of the log in an error message."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG = 1
@@ -37,7 +39,7 @@ _PR_SET_PDEATHSIG = 1
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What to run, and how to see that it works."""
+    """A command, and its readiness check."""
 
     name: str
     command: tuple[str, ...]
@@ -64,7 +66,7 @@ class ProgramRun:
                 stderr=subprocess.STDOUT,
                 pass_fds=(lock,),
                 start_new_session=True,
-                preexec_fn=lambda: _die_with(parent),
+                preexec_fn=lambda: _end_with(parent),
             )
 
     @property
@@ -76,46 +78,46 @@ class ProgramRun:
         """None while it runs."""
         return self._popen.poll()
 
-    def wait_until_ready(self, patience: float = PATIENCE) -> None:
-        deadline = time.monotonic() + patience
+    def wait_until_ready(self, timeout: float = READY_TIMEOUT) -> None:
+        deadline = time.monotonic() + timeout
         while not self.program.is_ready():
             if self.status is not None:
                 raise PlaneFailed(
-                    f"{self.program.name} ended (status {self.status}){self._words()}"
+                    f"{self.program.name} ended (status {self.status}){self._log_tail()}"
                 )
             if time.monotonic() > deadline:
                 raise PlaneFailed(
-                    f"{self.program.name} does not answer after {patience:.0f} s{self._words()}"
+                    f"{self.program.name} is not ready after {timeout:.0f} s{self._log_tail()}"
                 )
-            time.sleep(_PAUSE)
+            time.sleep(_POLL_INTERVAL)
 
     def kill(self) -> None:
-        """Kill -9."""
+        """Send SIGKILL, and wait."""
         self._popen.kill()
         self._popen.wait()
 
     def stop(self) -> None:
-        """Ask it to end, and kill it if it does not."""
+        """Send SIGTERM, and SIGKILL if it does not end in time."""
         self._popen.terminate()
         try:
             self._popen.wait(_GRACE)
         except subprocess.TimeoutExpired:
             self.kill()
 
-    def _words(self) -> str:
+    def _log_tail(self) -> str:
         lines = self.log.read_text(errors="replace").splitlines()[-_LAST_LINES:]
         return f"; {self.log} ends with\n  " + "\n  ".join(line[:400] for line in lines)
 
 
-def _die_with(parent: int) -> None:
+def _end_with(parent: int) -> None:
     """Runs in the child, before the program."""
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it died before we could ask
+    if os.getppid() != parent:  # the parent ended before prctl
         os._exit(1)
 
 
 class FolderLock:
-    """Whose folder this is: one owner, and the programs that it started."""
+    """The lock of a plane's folder: one owner, and the programs that it started."""
 
     def __init__(self, owner: Path, programs: Path) -> None:
         self._owner = os.open(owner, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -124,12 +126,11 @@ class FolderLock:
         """Inherited by each program."""
 
     def take(self) -> None:
-        """Become the owner; end what an owner that was killed has left."""
+        """Become the owner; end programs that a killed owner left running."""
         if not _try_lock(self._owner):
             os.close(self._owner)
             raise PlaneFailed(
-                f"another process runs what is in {self._path.parent}; stop that one, or use "
-                "another folder"
+                f"another process uses {self._path.parent}; stop that one, or use another folder"
             )
         self.programs = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         deadline = time.monotonic() + _GRACE
@@ -137,13 +138,13 @@ class FolderLock:
             for pid in _holders(self._path):
                 os.kill(pid, signal.SIGKILL)
             if time.monotonic() > deadline:
-                self.leave()
+                self.release()
                 raise PlaneFailed(
-                    f"programs of an earlier start still run, see `fuser {self._path}`; end them"
+                    f"programs of an earlier start still run, see `fuser {self._path}`; stop them"
                 )
-            time.sleep(_PAUSE)
+            time.sleep(_POLL_INTERVAL)
 
-    def leave(self) -> None:
+    def release(self) -> None:
         os.close(self.programs)
         os.close(self._owner)
 
@@ -170,5 +171,5 @@ def _holders(path: Path) -> Sequence[int]:
 def _has_open(folder: Path, wanted: os.stat_result) -> bool:
     try:
         return any(os.path.samestat(each.stat(), wanted) for each in folder.iterdir())
-    except OSError:  # it ended, or is not ours to look at
+    except OSError:  # it ended, or belongs to another user
         return False

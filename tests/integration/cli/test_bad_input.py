@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluxnetes.cli.entry import main
@@ -24,6 +24,7 @@ from fluxnetes.match.errors import MatchError
 from fluxnetes.match.find.query import QueryError
 from fluxnetes.notation.hostlist import HostlistError
 from fluxnetes.notation.idset import IdsetError
+from tests.property.profile import examples
 
 FLUXNETES = Path(sys.executable).with_name("fluxnetes")
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
@@ -238,7 +239,7 @@ def split(line: str) -> tuple[str, list[str]]:
 LINES = st.lists(GOOD | st.lists(WORDS, max_size=7).map(" ".join), max_size=12)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(LINES)
 def test_no_mixture_of_good_and_bad_commands_raises_by_accident(lines: list[str]) -> None:
     out = io.StringIO()

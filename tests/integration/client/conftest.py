@@ -12,7 +12,7 @@ from fluxnetes.client import Client
 from tests.integration.client.awaited import awaited
 from tests.integration.rpc.graphs import a_cluster
 from tests.integration.rpc.process import Serve
-from tests.integration.store.conftest import dsn, pytest_pyfunc_call, server  # noqa: F401 - by name
+from tests.integration.store.conftest import dsn, server  # noqa: F401 - by name
 
 Connect = Callable[..., Client]
 """Makes a client, of either kind, that lives as long as the test."""

@@ -73,6 +73,12 @@ def test_the_proto_lists_every_reason_with_its_code() -> None:
     assert listed == {reason: code.name for reason, code in told}
 
 
+@pytest.mark.parametrize("code", ["UNAVAILABLE", "CANCELLED", "DEADLINE_EXCEEDED"])
+def test_a_server_that_is_gone_or_stopping_is_unavailable(code: str) -> None:
+    failed = AioRpcError(grpc.StatusCode[code], Metadata(), Metadata())
+    assert type(error_of(failed)) is Unavailable
+
+
 def test_what_does_not_fit_is_told_apart(client: Client) -> None:
     client.match(nodes(2))
     with pytest.raises(NoFit) as busy:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import grpc
 import pytest
 
 from fluxnetes.client import Client, Patience, Unavailable, UnknownJob
@@ -150,6 +152,45 @@ def test_a_question_waits_for_a_server_that_comes_back(
         assert under.is_waiting
     serve.start()
     assert under.result().source == "none"
+
+
+class Stopping(grpc.GenericRpcHandler):
+    """Cancels its first call, as a server does that stops while a call is under way."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def service(self, details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler[bytes, bytes]:
+        return grpc.unary_unary_rpc_method_handler(self._answer)
+
+    def _answer(self, request: bytes, context: grpc.ServicerContext) -> bytes:
+        self.calls += 1
+        if self.calls == 1:
+            context.abort(grpc.StatusCode.CANCELLED, "")
+        return b""
+
+
+@pytest.fixture
+def stopping() -> Iterator[tuple[Stopping, str]]:
+    handler = Stopping()
+    server = grpc.server(ThreadPoolExecutor(1), handlers=[handler])
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    yield handler, f"127.0.0.1:{port}"
+    server.stop(0)
+
+
+def test_a_call_that_a_stopping_server_cancelled_is_made_again_if_that_is_safe(
+    connect: Connect, stopping: tuple[Stopping, str]
+) -> None:
+    handler, address = stopping
+    client = connect(address, patience=PATIENCE)
+    assert client.status().nodes == 0
+    assert handler.calls == 2
+    handler.calls = 0
+    with pytest.raises(Unavailable):
+        client.start(1)
+    assert handler.calls == 1
 
 
 def test_what_is_asked_again_is_what_can_be_asked_twice() -> None:

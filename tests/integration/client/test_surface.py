@@ -62,8 +62,8 @@ def test_all_that_is_public_is_there() -> None:
 
 
 def example() -> str:
-    """The program that the package's docstring shows."""
-    text = inspect.getdoc(fluxnetes.client) or ""
+    """The program that the package's docstring shows first; an index of modules follows it."""
+    text, _, _ = (inspect.getdoc(fluxnetes.client) or "").partition("\n`AsyncClient`")
     lines = [line[4:] for line in text.splitlines() if line.startswith("    ") or not line]
     return "\n".join(lines).strip()
 

@@ -119,11 +119,13 @@ def test_a_token_lets_in(tmp_path: Path, connect: Connect) -> None:
                 connect(server.address, token=token).status()
 
 
-def test_what_would_not_be_shown_is_refused(authority: SignedCertificate, connect: Connect) -> None:
+def test_a_certificate_without_key_or_tls_is_refused(
+    authority: SignedCertificate, connect: Connect
+) -> None:
     mine = issue_client(authority, "me", None, DAY)
     with pytest.raises(ValueError, match="authority"):
         connect(certificate=mine.certificate, key=mine.key)
-    with pytest.raises(ValueError, match="belong together"):
+    with pytest.raises(ValueError, match="given together"):
         connect(authority=authority.certificate, certificate=mine.certificate)
-    with pytest.raises(ValueError, match="belong together"):
+    with pytest.raises(ValueError, match="given together"):
         Client(authority=authority.certificate, key=mine.key)

@@ -19,11 +19,10 @@ from tests.integration.kube.conftest import (
     binaries,
     namespace,
     plane,
-    pytest_pyfunc_call,
     restart,
 )
 
-__all__ = ["binaries", "namespace", "plane", "pytest_pyfunc_call", "restart"]
+__all__ = ["binaries", "namespace", "plane", "restart"]
 
 
 @pytest.fixture(scope="session")

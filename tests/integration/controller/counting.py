@@ -21,10 +21,10 @@ class CountingTransport(Transport):
         super().__init__(access, timeout)
         self.writes: list[HttpRequest] = []
 
-    async def ask(self, request: HttpRequest, lane: Lane = Lane.REQUESTS) -> bytes:
+    async def send(self, request: HttpRequest, lane: Lane = Lane.REQUESTS) -> bytes:
         if request.method != "GET":
             self.writes.append(request)
-        return await super().ask(request, lane)
+        return await super().send(request, lane)
 
 
 class CountingClient(KubeClient):

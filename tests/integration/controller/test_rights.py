@@ -74,7 +74,7 @@ def site(binaries: PlaneBinaries) -> Iterator[Site]:
     plane = ControlPlane(
         folder / "plane",
         nodes=3,
-        parts=(ETCD, API_SERVER, CONTROLLERS, KWOK),
+        components=(ETCD, API_SERVER, CONTROLLERS, KWOK),
         fsync=False,
         extra={API_SERVER: extra},
         binaries=binaries,
@@ -107,7 +107,7 @@ def seen(site: Site) -> Seen:
         run_without_records(space)
         before = site.log.read_text()
         site.api.create(DEFINITIONS, manifest())
-        one.until_says("following fluxjobs: works again")
+        one.until_says("watching fluxjobs: works again")
         for step in STEPS:
             step(site, space)
         one.stop()

@@ -130,7 +130,7 @@ class Site:
 
     def _kill_api_server(self) -> None:
         self._plane.processes[API_SERVER].kill()
-        self._plane.start_part(API_SERVER)
+        self._plane.start_component(API_SERVER)
 
     def mind_controller(self) -> None:
         """Start it again if it ended by itself."""
@@ -150,7 +150,7 @@ class Site:
         self._controller = self._run(f"controller-{self._lives}", LEADING, *command, *where)
 
     def _recorder_command(self) -> tuple[str, ...]:
-        socket = self._plane.places.top / "etcd.sock:0"
+        socket = self._plane.paths.top / "etcd.sock:0"
         module = "tests.integration.crash.recorder"
         return (sys.executable, "-m", module, str(socket), str(self.record))
 

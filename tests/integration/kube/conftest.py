@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import os
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -33,16 +32,6 @@ HOW_TO_GET_ONE = (
 )
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Run a test that is a coroutine, in a loop of its own."""
-    if not inspect.iscoroutinefunction(pyfuncitem.obj):
-        return None
-    names = pyfuncitem._fixtureinfo.argnames
-    asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
-    return True
-
-
 @pytest.fixture(scope="session")
 def binaries() -> PlaneBinaries:
     if os.environ.get("FLUXNETES_PLANE") == "1":
@@ -61,7 +50,7 @@ def plane(
     with ControlPlane(
         tmp_path_factory.mktemp("plane"),
         nodes=2,
-        parts=(ETCD, API_SERVER),
+        components=(ETCD, API_SERVER),
         fsync=False,
         extra={API_SERVER: API_SERVER_ARGUMENTS},
         binaries=binaries,
@@ -77,7 +66,7 @@ def restart(plane: ControlPlane) -> Iterator[Restart]:
 
         def kill_and_start() -> None:
             plane.processes[API_SERVER].kill()
-            plane.start_part(API_SERVER)
+            plane.start_component(API_SERVER)
 
         async def restart() -> None:
             await asyncio.get_running_loop().run_in_executor(thread, kill_and_start)

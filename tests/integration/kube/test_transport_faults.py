@@ -96,7 +96,7 @@ async def test_a_page_of_some_proxy_is_quoted() -> None:
 
 async def test_an_answer_that_is_no_object_is_unreadable() -> None:
     async with connect(say(b"<html>log in</html>")) as (client, _):
-        with pytest.raises(UnreadableResponse, match="an answer about pods"):
+        with pytest.raises(UnreadableResponse, match="the response about pods"):
             await client.get(PODS, "a", "default")
 
 

@@ -60,7 +60,7 @@ def test_a_node_that_somebody_adds_comes_to_life(api: PlaneApi) -> None:
 
 def test_only_those_who_may_get_in(plane: ControlPlane, tmp_path: Path) -> None:
     port = int(plane.server.rpartition(":")[2])
-    authority = PlaneAuthority(plane.places.keys)
+    authority = PlaneAuthority(plane.paths.keys)
     somebody = authority.issue_client("somebody", "somebody")
     with PlaneApi(port, authority.files.certificate, somebody) as api:
         with pytest.raises(RequestRefused, match='User "somebody" cannot list') as refused:
@@ -76,15 +76,15 @@ def test_only_those_who_may_get_in(plane: ControlPlane, tmp_path: Path) -> None:
 
 
 def test_one_folder_has_one_plane(plane: ControlPlane, binaries: PlaneBinaries) -> None:
-    with pytest.raises(PlaneFailed, match="another process runs what is in"):
-        ControlPlane(plane.places.top, binaries=binaries).start()
+    with pytest.raises(PlaneFailed, match="another process uses"):
+        ControlPlane(plane.paths.top, binaries=binaries).start()
 
 
 def test_work_goes_on_after_kill_9_of_the_api_server(plane: ControlPlane, api: PlaneApi) -> None:
     api.create(JOBS, a_job("survivor", {RUN_TIME: "1s"}, parallelism=2, completions=4))
     plane.processes[API_SERVER].kill()
     assert plane.ended() == {API_SERVER: -9}
-    plane.start_part(API_SERVER)
+    plane.start_component(API_SERVER)
     assert plane.ended() == {}
     wait_for(api, JOBS, "survivor", lambda job: conditions(job).get("Complete") == "True")
 
@@ -93,7 +93,7 @@ def test_two_parts_are_enough_for_a_benchmark(binaries: PlaneBinaries, folder: P
     """Nodes are ready and pods can be made, though nobody controls, schedules or runs them."""
     parts = (ETCD, API_SERVER)
     with (
-        ControlPlane(folder, nodes=2, parts=parts, fsync=False, binaries=binaries) as plane,
+        ControlPlane(folder, nodes=2, components=parts, fsync=False, binaries=binaries) as plane,
         plane.api() as api,
     ):
         assert [node["spec"].get("taints") for node in api.get(NODES)["items"]] == [None, None]
@@ -102,7 +102,7 @@ def test_two_parts_are_enough_for_a_benchmark(binaries: PlaneBinaries, folder: P
 
 def test_a_part_that_cannot_start_says_why(binaries: PlaneBinaries, folder: Path) -> None:
     plane = ControlPlane(folder, binaries=binaries)
-    (plane.places.etcd / "member").write_text("no folder")
+    (plane.paths.etcd / "member").write_text("no folder")
     with pytest.raises(PlaneFailed, match=r"etcd ended \(status \d+\)(?s:.*)not a directory"):
         plane.start()
     assert plane.processes == {}

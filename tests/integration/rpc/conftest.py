@@ -14,7 +14,7 @@ from fluxnetes.store.embedded.server import EmbeddedServer
 from tests.integration.rpc.dialects import OldClient
 from tests.integration.rpc.ours import Ours
 from tests.integration.rpc.process import Serve
-from tests.integration.store.conftest import _make_folder, pytest_pyfunc_call  # noqa: F401
+from tests.integration.store.conftest import _make_folder
 from tests.integration.store.servers import wipe
 
 Speak = Callable[[str, Serve], OldClient]

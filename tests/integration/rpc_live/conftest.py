@@ -13,11 +13,11 @@ from fluxnetes.plane.components import API_SERVER
 from fluxnetes.plane.plane import ControlPlane
 from tests.integration.controller.space import Space
 from tests.integration.controller.stage import API_SERVER_ARGUMENTS, Stage, _make_folder
-from tests.integration.kube.conftest import binaries, pytest_pyfunc_call
+from tests.integration.kube.conftest import binaries
 from tests.integration.rpc_live.leading import ADA, Leading
 from tests.integration.rpc_live.looking import call_all_off
 
-__all__ = ["binaries", "pytest_pyfunc_call"]
+__all__ = ["binaries"]
 
 
 @pytest.fixture(scope="package")

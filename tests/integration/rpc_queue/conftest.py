@@ -13,9 +13,8 @@ from tests.integration.rpc.conftest import database, dsn, look, postgres, speak
 from tests.integration.rpc.graphs import a_cluster
 from tests.integration.rpc.process import Serve
 from tests.integration.rpc_queue.jobs import CORES, NODES, empty
-from tests.integration.store.conftest import pytest_pyfunc_call
 
-__all__ = ["database", "dsn", "look", "postgres", "pytest_pyfunc_call", "speak"]
+__all__ = ["database", "dsn", "look", "postgres", "speak"]
 
 QUEUES = {
     "queues": [

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluxnetes.simulate.cluster import uniform_cluster
@@ -23,6 +23,7 @@ from fluxnetes.simulate.swf import read_swf
 from fluxnetes.simulate.workload import Workload
 from tests.integration.simulate.conftest import POLICIES, Run
 from tests.oracle.textbook import Job, simulate
+from tests.property.profile import examples
 from tests.unit.simulate.jobs import textbook_jobs, workload
 from tests.unit.simulate.traces import LUBLIN, NASA, trace
 
@@ -45,21 +46,21 @@ def workloads(draw: st.DrawFn, *, exact: bool, nodes: int) -> list[Job]:
 
 @pytest.mark.parametrize("policy", POLICIES)
 @given(jobs=workloads(exact=True, nodes=5))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_with_exact_walltimes_the_queue_is_the_textbook(policy: str, jobs: list[Job]) -> None:
     assert queue_runs(workload(*jobs), policy, 5).start.tolist() == simulate(jobs, 5, policy)
 
 
 @pytest.mark.parametrize("policy", POLICIES)
 @given(jobs=workloads(exact=False, nodes=5))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_with_early_ends_and_kills_the_queue_is_the_textbook(policy: str, jobs: list[Job]) -> None:
     assert queue_runs(workload(*jobs), policy, 5).start.tolist() == simulate(jobs, 5, policy)
 
 
 @pytest.mark.parametrize("policy", POLICIES)
 @given(jobs=workloads(exact=True, nodes=6))
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_nodes_of_several_cores_are_shared_as_if_cores_were_all(
     policy: str, jobs: list[Job]
 ) -> None:
@@ -68,7 +69,7 @@ def test_nodes_of_several_cores_are_shared_as_if_cores_were_all(
 
 
 @given(jobs=workloads(exact=True, nodes=5))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_conservative_starts_no_job_later_than_fcfs(jobs: list[Job]) -> None:
     fcfs, conservative = (
         queue_runs(workload(*jobs), policy, 5).start for policy in ("fcfs", "conservative")

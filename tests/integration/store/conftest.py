@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -14,16 +13,6 @@ import pytest
 import tests.integration.store.quick  # noqa: F401 - for its effect
 from fluxnetes.store.embedded.server import EmbeddedServer
 from tests.integration.store.servers import wipe
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Run a test that is a coroutine, in a loop of its own."""
-    if not inspect.iscoroutinefunction(pyfuncitem.obj):
-        return None
-    names = pyfuncitem._fixtureinfo.argnames
-    asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
-    return True
 
 
 def _make_folder() -> Path:

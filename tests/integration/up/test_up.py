@@ -94,7 +94,7 @@ def test_a_folder_that_cannot_be_is_refused(folder: Path) -> None:
 
 
 def _connect(folder: Path) -> PlaneApi:
-    places = PlanePaths(folder / "plane")
-    port = json.loads(places.ports.read_text())["kube-apiserver"]
-    admin = PlaneCertificate(places.keys / "admin.crt", places.keys / "admin.key")
-    return PlaneApi(port, places.keys / "ca.crt", admin)
+    paths = PlanePaths(folder / "plane")
+    port = json.loads(paths.ports.read_text())["kube-apiserver"]
+    admin = PlaneCertificate(paths.keys / "admin.crt", paths.keys / "admin.key")
+    return PlaneApi(port, paths.keys / "ca.crt", admin)

@@ -11,7 +11,7 @@ from fluxnetes.plane.api import PlaneApi
 from fluxnetes.plane.binaries import PlaneBinaries
 from fluxnetes.plane.components import API_SERVER, CONTROLLERS, ETCD
 from fluxnetes.plane.plane import ControlPlane
-from tests.integration.kube.conftest import binaries, pytest_pyfunc_call  # noqa: F401
+from tests.integration.kube.conftest import binaries  # noqa: F401
 from tests.integration.webhook.command import Command
 from tests.integration.webhook.objects import MANAGED
 
@@ -25,7 +25,7 @@ def plane(
     with ControlPlane(
         tmp_path_factory.mktemp("plane"),
         nodes=2,
-        parts=(ETCD, API_SERVER, CONTROLLERS),
+        components=(ETCD, API_SERVER, CONTROLLERS),
         fsync=False,
         # A pod may be made before its namespace has its service account.
         extra={API_SERVER: ("--disable-admission-plugins=ServiceAccount",)},

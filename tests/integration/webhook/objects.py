@@ -82,7 +82,7 @@ def comparable(made: Content) -> Content:
 
 def as_user(plane: ControlPlane, user: str, group: str) -> PlaneApi:
     """A connection of somebody else."""
-    authority = PlaneAuthority(plane.places.keys)
+    authority = PlaneAuthority(plane.paths.keys)
     certificate = authority.issue_client(user.replace(":", "-"), user, group)
     port = urlsplit(plane.server).port
     assert port is not None

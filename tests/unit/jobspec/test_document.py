@@ -162,7 +162,7 @@ def test_a_document_that_holds_itself_is_refused() -> None:
 def test_aliases_cannot_multiply_few_values_into_many() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)]
-    assert refusal("\n".join(lines)).found == "still more values"
+    assert refusal("\n".join(lines)).found == "too many values"
 
 
 def test_too_many_values_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

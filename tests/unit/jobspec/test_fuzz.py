@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fluxnetes.jobspec import Jobspec, JobspecError, jobspec_from_document, parse_jobspec
 from fluxnetes.jobspec.model import UINT_MAX
+from tests.property.profile import examples
 from tests.unit.jobspec.samples import RFC14, path_of, with_value
 
 Keys = tuple[str | int, ...]
@@ -218,7 +219,7 @@ anything: Strategy = st.recursive(
 )
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     anything
     | st.fixed_dictionaries(

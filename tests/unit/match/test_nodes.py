@@ -145,9 +145,9 @@ def test_a_new_shape_of_the_graph_changes_nothing_of_it() -> None:
 
 def test_only_pools_can_be_held_in_part_or_change_their_size() -> None:
     graph = three()
-    with pytest.raises(GraphError, match="n0 is no pool"):
+    with pytest.raises(GraphError, match="n0 is not a pool"):
         graph.set_occupied(np.flatnonzero(graph.type_id == graph.types.get("node")), 1)
-    with pytest.raises(GraphError, match="n0 is no pool"):
+    with pytest.raises(GraphError, match="n0 is not a pool"):
         graph.set_size(int(np.flatnonzero(graph.type_id == graph.types.get("node"))[0]), 2)
 
 

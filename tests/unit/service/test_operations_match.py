@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import inf
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluxnetes.match.answers import Outcome
@@ -15,6 +15,7 @@ from fluxnetes.queue.config import QueueConfig, SchedulerConfig
 from fluxnetes.queue.states import JobState
 from fluxnetes.service.errors import Invalid
 from fluxnetes.service.values import EqualPods, Grant, MatchCall
+from tests.property.profile import examples
 from tests.unit.service.counters import BEGIN, Counter, a_counter, a_submission, cores
 
 
@@ -215,7 +216,7 @@ async def test_a_match_that_is_given_up_before_its_turn_is_not_made() -> None:
 async def test_a_match_that_is_given_up_when_it_was_heard_is_taken_back() -> None:
     counter = a_counter()
     [asked] = await counter.queued(counter.clerk.match(MatchCall(cores(1))))
-    counter.queue.mailbox.hear()
+    counter.queue.mailbox.accept()
     asked.cancel()
     await asyncio.sleep(0)
     await counter.later()
@@ -225,7 +226,7 @@ async def test_a_match_that_is_given_up_when_it_was_heard_is_taken_back() -> Non
 async def test_one_with_a_key_stays_for_whoever_asks_again() -> None:
     counter = a_counter()
     [asked] = await counter.queued(counter.clerk.match(MatchCall(cores(1), key="a")))
-    counter.queue.mailbox.hear()
+    counter.queue.mailbox.accept()
     asked.cancel()
     await asyncio.sleep(0)
     await counter.later()
@@ -237,7 +238,7 @@ async def test_a_match_that_nobody_was_told_of_before_a_crash_is_called_off_afte
     """It was written down as one who waits; nobody would ever know of it."""
     counter = a_counter()
     [asked] = await counter.queued(counter.clerk.match(MatchCall(cores(1))))
-    counter.queue.mailbox.hear()
+    counter.queue.mailbox.accept()
     counter = counter.restarted()
     await counter.later()
     assert counter.state(1) is JobState.CANCELLED and counter.free() == 8
@@ -256,7 +257,7 @@ _steps = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(_steps)
 def test_whatever_is_matched_nobody_starts_later_than_was_promised(
     steps: list[tuple[str, int, int]],

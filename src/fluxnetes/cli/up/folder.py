@@ -1,6 +1,6 @@
 """What `fluxnetes up` keeps where: everything below one folder.
 
-    plane/          the control plane and its kubeconfig (see `plane.places`)
+    plane/          the control plane and its kubeconfig (see `plane.paths`)
     store/          Postgres (see `store.places`)
     webhook/        the webhook's certificates
     logs/           what controller and webhook say; the last start's is kept as NAME.log.old
@@ -93,7 +93,7 @@ class UpFolder:
         try:
             yield lock.programs
         finally:
-            lock.leave()
+            lock.release()
 
 
 def make_folder(top: Path) -> UpFolder:

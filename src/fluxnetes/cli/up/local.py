@@ -41,7 +41,7 @@ def _use(services: LocalServices, plane: ControlPlane, options: UpOptions) -> tu
     """Until it is over; the demo's exit status, and what ended by itself."""
 
     def ended() -> Ended:
-        parts = {plane.places.log(name): status for name, status in plane.ended().items()}
+        parts = {plane.paths.log(name): status for name, status in plane.ended().items()}
         return parts | services.ended()
 
     status = 0

@@ -1,4 +1,4 @@
-"""Readers: texts that describe a machine into a resource graph.
+"""Readers: text that describes a cluster or a machine to a `ResourceGraph`.
 
 | format | text | reader |
 |---|---|---|
@@ -7,8 +7,17 @@
 | rv1exec, rv1exec_force | RFC 20 R | `rv1` |
 | hwloc | hwloc XML of one machine | `hwloc` |
 
-The modules that know a format are imported when it is first asked for. Whatever is wrong with a
-text is a `GraphError`.
+Each format has one module that decodes its text to values, and one that makes a graph of them:
+
+- `grug_recipe` (GraphML to a recipe), `grug_paths` (paths while it grows), `grug` (recipe to graph)
+- `jgf_json` (the JSON), `jgf_document` (JSON to columns), `jgf` (columns to a graph, or added to
+  one), `jgf_selection` (columns to the vertices of an existing graph that a job holds)
+- `rv1_document` (the JSON), `rv1` (to a graph, or to the vertices of one that a job holds)
+- `hwloc_objects` (XML to objects), `hwloc` (objects to graph)
+- `xmltree`: the XML parser of `grug_recipe` and `hwloc_objects`
+
+`read_graph` imports the modules of a format at its first use. Every error in a text is a
+`GraphError`.
 """
 
 from __future__ import annotations
@@ -26,7 +35,7 @@ FORMATS = ("grug", "jgf", "jgf_shorthand", "rv1exec", "rv1exec_force", "hwloc")
 def read_graph(
     text: bytes | str, format: str, *, allowlist: Collection[str] | None = None
 ) -> ResourceGraph:
-    """The graph that `text` describes; `allowlist` limits the types that hwloc gives."""
+    """The graph that `text` describes; `allowlist` limits the types read from hwloc XML."""
     graph = _load(text, format, allowlist)
     graph.topology(_dominant_subsystem(graph))
     return graph

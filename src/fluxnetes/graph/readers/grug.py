@@ -1,4 +1,4 @@
-"""GRUG: generate a graph by following a recipe.
+"""Generates a graph from a GRUG recipe.
 
 The recipe's nodes are walked depth first, and each edge that leads to a kind not seen yet is one
 step: it makes all vertices of that kind at once, or links ones that exist. So vertices are numbered
@@ -36,7 +36,7 @@ from fluxnetes.graph.readers.grug_recipe import (
 from fluxnetes.graph.topology import ragged
 
 MAX_VERTICES = 2**24
-"""More vertices or edges than this are taken for a mistake in the recipe."""
+"""Maximum number of vertices, and of edges: a short recipe can generate more than memory holds."""
 
 
 def load_grug(text: bytes | str) -> ResourceGraph:

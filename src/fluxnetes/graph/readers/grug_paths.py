@@ -1,8 +1,8 @@
-"""Where the vertices of a growing graph stand: parents and paths, subsystem by subsystem.
+"""Parents and paths of the vertices of a graph that a recipe is generating, by subsystem.
 
-While a recipe is followed a vertex may be placed again: a later step associates it with another
-parent, and its path in that subsystem changes. What was placed below it before keeps the path that
-it had. Most recipes never do this; then no path is stored at all, since it follows from the tree.
+While a recipe runs a vertex may be placed again: a later step associates it with another parent,
+and its path in that subsystem changes. What was placed below it before keeps the path that it had.
+Most recipes never do this; then no path is stored at all, since it follows from the tree.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from fluxnetes.common.arrays import Ints
 from fluxnetes.graph.patch import GraphPatch, derived_name
 
 _NOT_HERE, _NOTHING = -2, -1
+"""In a column of parents: the vertex is not in the subsystem; the vertex is its root."""
 
 
 class VertexPaths:
-    """Parents of vertices by subsystem, and the paths that the tree alone would not tell."""
+    """Parents of vertices by subsystem, and the paths that do not follow from the tree."""
 
     def __init__(self) -> None:
         self._first_rows: list[int] = []
@@ -30,7 +31,7 @@ class VertexPaths:
         self._count = 0
 
     def name(self, rows: Ints, basename: str, ids: Ints) -> None:
-        """Tell the names of new vertices, which follow those told before."""
+        """Register the names of new vertices, whose rows follow those registered before."""
         if len(rows):
             self._first_rows.append(int(rows[0]))
             self._named.append((basename, ids))
@@ -45,7 +46,7 @@ class VertexPaths:
         self._place(subsystem, rows, parents)
 
     def put_again(self, subsystem: str, rows: Ints, parents: Ints) -> None:
-        """Place vertices that may have a place here already; the last parent counts."""
+        """Place vertices that may already be in the subsystem; the last parent counts."""
         paths = self._paths.setdefault(subsystem, {})
         above = self._above(subsystem)
         if (above[rows] != _NOT_HERE).any():
@@ -75,7 +76,7 @@ class VertexPaths:
         return prefix
 
     def add_to(self, patch: GraphPatch) -> None:
-        """Hand over the paths that have to be stored."""
+        """Copy the paths that have to be stored into a patch."""
         patch.paths.update(self._paths)
 
     def _place(self, subsystem: str, rows: Ints, parents: Ints) -> None:

@@ -1,9 +1,9 @@
-"""A GRUG recipe: a small GraphML document that says how to generate a large graph.
+"""Decodes a GRUG recipe: a small GraphML document that defines how to generate a large graph.
 
-GraphML declares attributes (`key`: an id, a name, perhaps a default) and gives each node and edge
-values for them (`data`). A node of a recipe is a kind of vertex; an edge says how vertices of the
-target kind come to be held by vertices of the source kind. Here that text becomes values with
-every attribute filled in; `grug` then follows the recipe.
+GraphML declares attributes (`key`: an id, a name, perhaps a default) and sets values for them on
+each node and edge (`data`). A node of a recipe is a kind of vertex; an edge defines which vertices
+of the target kind are below which vertices of the source kind. Here that text becomes values with
+every attribute filled in; `grug` then runs the recipe.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from fluxnetes.graph.readers.xmltree import parse_xml
 
 
 class RecipeMethod(Enum):
-    """How the vertices at the end of a recipe's edge come about."""
+    """How an edge of a recipe makes or selects its target vertices."""
 
     MULTIPLY = "MULTIPLY"
-    """Every source gets so many new ones."""
+    """Every source holds `multi_scale` new vertices."""
     ASSOCIATE_IN = "ASSOCIATE_IN"
     """Every source holds all that exist of the target's type."""
     ASSOCIATE_BY_PATH_IN = "ASSOCIATE_BY_PATH_IN"
@@ -86,6 +86,7 @@ _DEFAULTS = {
     "as_src_uplvl": "1",
 }
 _LIMIT = 2**31 - 1
+"""Largest absolute value of a number in a recipe, as in the reference's `int`."""
 
 
 def read_recipe(text: bytes | str) -> Recipe:

@@ -1,14 +1,15 @@
-"""hwloc: the graph of one machine, from the XML that `lstopo` writes.
+"""Builds the graph of one machine from the hwloc XML that `lstopo` writes.
 
     cluster0 -> host -> socket0 -> core0, core1 ... gpu0, storage0
 
-Which types become vertices is limited by an allowlist of the names below; what a left-out object
-holds goes to the nearest object above it that is kept. Ids are hwloc's logical indexes: the first,
-second, third of their kind. A GPU is named by its driver instead (cuda0, rsmi1, opencl0d2).
+Which types become vertices is limited by an allowlist of the names below; the content of an omitted
+object is attached to the nearest object above it that is kept. Ids are hwloc's logical indexes: the
+first, second, third of their kind. The id of a GPU comes from its driver's name instead (cuda0,
+rsmi1, opencl0d2).
 
 | name in the allowlist | object | |
 |---|---|---|
-| node | Machine that tells its HostName | named after the host |
+| node | Machine with a HostName | named after the host |
 | group, numanode, socket, core, pu | Group, NUMANode, Package, Core, PU | |
 | L1cache, L2cache, L3cache | data caches | type cache, size in KiB |
 | gpu | co-processor, or GPU with the RSMI driver | |
@@ -41,7 +42,7 @@ _GPU_NUMBER = re.compile(r"(?:cuda|rsmi|opencl[0-9]*d)([0-9]{1,9})")
 
 @dataclass(frozen=True, slots=True)
 class _Vertex:
-    """What an object becomes."""
+    """The vertex of one object."""
 
     type: str
     basename: str
@@ -61,7 +62,7 @@ def load_hwloc(text: bytes | str, allowlist: Collection[str] | None = None) -> R
 
 
 class _Walk:
-    """Objects into vertices, depth first."""
+    """Converts objects to vertices, depth first."""
 
     def __init__(self, patch: GraphPatch, allowlist: frozenset[str]) -> None:
         self.patch = patch
@@ -90,7 +91,7 @@ class _Walk:
         return not self.allowlist or name in self.allowlist
 
     def _vertex(self, it: HwlocObject, logical_index: int) -> _Vertex | None:
-        """What an object becomes, or None where it is not supported or not allowed."""
+        """The vertex of an object, or None where it is not supported or not allowed."""
         if it.kind == "Machine":
             host = it.info("HostName")
             return _host(host) if host and self._allows("node") else None

@@ -1,12 +1,12 @@
-"""The objects of an hwloc XML document, arranged as hwloc 2 arranges them.
+"""Decodes an hwloc XML document to a tree of objects, arranged as hwloc 2 arranges them.
 
-hwloc describes one machine as a tree of objects. Version 2 keeps three kinds of children apart:
+hwloc describes one machine as a tree of objects. Version 2 separates three kinds of children:
 processors and caches, memory, and I/O devices, in that order. Documents of version 1 mix them, and
 nest processors inside NUMA nodes: there a NUMA node becomes a group that holds what the node held,
 and the node itself a leaf in it.
 
-Caches and groups that add no structure are left out: all of a kind with a single child each, or
-each the single child of its parent, as are all L1 caches of a machine with one core to a cache.
+Caches and groups that add no structure are omitted: where all of a kind have a single child each,
+or each is the single child of its parent (all L1 caches of a machine with one core per cache).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ _IO = frozenset({"Bridge", "PCIDev", "OSDev"})
 _RENAMED = {"Socket": "Package", "Numanode": "NUMANode"}
 _DMA = "4"
 _MAX_DEPTH = 200
+"""Maximum nesting of objects, because the walks over them recurse."""
 
 
 @dataclass(slots=True)
@@ -110,8 +111,8 @@ def _drop_if_plain(machine: HwlocObject, kind: str) -> None:
 
 
 def _only_child(dropped: HwlocObject) -> HwlocObject:
-    """What a dropped object held, with its memory and devices."""
-    (heir,) = dropped.processors
-    heir.memory.extend(dropped.memory)
-    heir.devices.extend(dropped.devices)
-    return heir
+    """The child that replaces a dropped object; it takes over its memory and devices."""
+    (child,) = dropped.processors
+    child.memory.extend(dropped.memory)
+    child.devices.extend(dropped.devices)
+    return child

@@ -1,17 +1,18 @@
-"""JGF: a graph to load, a part of a graph to attach, or an allocation made elsewhere.
+"""Loads a graph from a JGF document, or attaches the document's new vertices to a graph.
 
-The same document means three things:
+The same kind of document has three uses:
 
 - `load_jgf`: a graph.
-- `attach_jgf`: a graph that is partly there already. A vertex is known by its path and rank: those
-  that exist are kept as they are, the rest are added, with the edges that touch an added vertex.
-- `read_jgf_vertices`: vertices that a job holds. All must exist and be what the document says.
+- `attach_jgf`: a graph of which a part exists already. A vertex is identified by its path and rank:
+  those that exist are left unchanged, the rest are added, with the edges of an added vertex.
+- `read_jgf_vertices` (of `jgf_selection`): the vertices that a job holds. All must exist and agree
+  with the document.
 
 A document is checked as a whole before any of it is applied.
 
-Paths are written out for every vertex in JGF, and are nearly always what the tree says anyway. A
-graph that is loaded keeps the paths of a subsystem only when some vertex of it has another path
-than the one that follows from its parent and its name; else the root's path is enough.
+JGF has a path for every vertex, and nearly all follow from the tree. A loaded graph stores the
+paths of a subsystem only when some vertex of it has another path than the one that follows from its
+parent and its name; otherwise the root's path is enough.
 """
 
 from __future__ import annotations
@@ -40,10 +41,10 @@ def load_jgf(text: bytes | str) -> ResourceGraph:
 
 
 def attach_jgf(graph: ResourceGraph, text: bytes | str) -> Ints:
-    """Grow a graph by what a document has and the graph has not; the rows of the added vertices."""
+    """Add the vertices that the graph does not have yet; the rows of the added vertices."""
     document = read_document(text)
     vertices = document.vertices
-    edges = _without_ways_back(document.edges(), vertices)
+    edges = _without_back_edges(document.edges(), vertices)
     _check_identities(vertices)
     rows = _find_existing(graph, vertices)
     new = np.flatnonzero(rows < 0)
@@ -58,8 +59,8 @@ def _touching(edges: JgfEdges, added: Bools) -> JgfEdges:
     return _some(edges, added[edges.source] | added[edges.target])
 
 
-def _without_ways_back(edges: JgfEdges, vertices: JgfVertices) -> JgfEdges:
-    """The edges without those that lead back to where another came from.
+def _without_back_edges(edges: JgfEdges, vertices: JgfVertices) -> JgfEdges:
+    """The edges without those from a child to its parent.
 
     Old tools write two for each child: one to it, and one from it to its parent.
     """
@@ -87,7 +88,7 @@ def _some(edges: JgfEdges, keep: Bools) -> JgfEdges:
 
 
 def _find_existing(graph: ResourceGraph, vertices: JgfVertices) -> Ints:
-    """The row of the graph that each vertex of a document is, or -1 where it is new."""
+    """The row in the graph of each vertex of a document, or -1 where it is new."""
     rows = np.full(len(vertices), -1, dtype=np.int64)
     if graph.vertex_count:
         for paths in vertices.paths.values():
@@ -100,7 +101,7 @@ def _find_existing(graph: ResourceGraph, vertices: JgfVertices) -> Ints:
 def _apply(
     graph: ResourceGraph, vertices: JgfVertices, edges: JgfEdges, rows: Ints, new: Ints
 ) -> Ints:
-    """Add the new vertices and the edges, all of which were checked before."""
+    """Add the new vertices and the edges, all of which are checked already."""
     is_load = graph.vertex_count == 0
     patch = GraphPatch(graph)
     added = patch.table(
@@ -126,7 +127,7 @@ def _apply(
 
 
 def _renumber(theirs: Interner, numbers: Ints, ours: Interner) -> Ints:
-    """A column of the document's numbers for strings, in the graph's numbers."""
+    """Translate a column of interned strings from the document's numbers to the graph's."""
     table = np.zeros(len(theirs), dtype=np.int64)
     for number in dict.fromkeys(numbers.tolist()):
         table[number] = ours.number(theirs.names[number])
@@ -150,7 +151,7 @@ def _paths_to_keep(vertices: JgfVertices, edges: JgfEdges, subsystem: str) -> di
     return {root: paths[root]} if follow and paths[root] == f"/{names[root]}" else paths
 
 
-# -- what must hold before anything is applied -----------------------------------------------------
+# -- checks before anything is applied -------------------------------------------------------------
 
 
 def _check_identities(vertices: JgfVertices) -> None:
@@ -169,7 +170,7 @@ def _check_identities(vertices: JgfVertices) -> None:
 
 
 def _roots(graph: ResourceGraph, vertices: JgfVertices, new: Ints) -> dict[str, int]:
-    """The root of each subsystem once the new vertices are in: the one whose path has one slash."""
+    """The root of each subsystem after the change: the vertex whose path has one slash."""
     roots: dict[str, int] = {}
     for subsystem in graph.subsystems.names:
         try:
@@ -196,7 +197,7 @@ def _check_edges(
     rows: Ints,
     roots: dict[str, int],
 ) -> None:
-    """A vertex holds another once, knows those it holds by uniq_id, and nothing holds a root."""
+    """A vertex holds another once, its children differ in uniq_id, and no vertex holds a root."""
     uniq_id = vertices.uniq_id.copy()
     exists = rows < graph.vertex_count
     uniq_id[exists] = graph.uniq_id[rows[exists]]
@@ -219,7 +220,7 @@ def _check_edges(
 
 
 def _repeats(first: Ints, second: Ints) -> Bools:
-    """Which pairs were there before."""
+    """The pairs that repeat an earlier one."""
     order = np.lexsort((second, first))
     same = (np.diff(first[order]) == 0) & (np.diff(second[order]) == 0)
     repeated = np.zeros(len(first), dtype=np.bool_)

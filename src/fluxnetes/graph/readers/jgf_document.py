@@ -1,11 +1,11 @@
-"""A JGF document, decoded into columns.
+"""Decodes a JGF document to columns.
 
 JGF (JSON Graph Format) is how Fluxion writes graphs and allocations: a list of nodes, each with an
 id of its own in the document and `metadata` that describes one vertex, and a list of edges between
-those ids. Here a document becomes columns, with the values that it leaves out filled in.
+those ids. Here a document becomes columns, with the values that it omits filled in.
 
-Nothing here knows a resource graph: rows are positions in the document. What is wrong with a
-document is told as a `GraphError` that names the node and the key.
+Nothing here depends on a resource graph: rows are positions in the document. An error in a document
+is a `GraphError` that names the node and the key.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from fluxnetes.graph.readers.jgf_json import (
 from fluxnetes.notation.idset import IdsetError, decode_idset
 
 SHORTHAND_WRITER = "fluxion:jgf_shorthand"
-"""The `writer` of documents that leave out what an exclusive vertex holds."""
+"""The `writer` of documents that omit what an exclusive vertex holds."""
 
 
 @dataclass(frozen=True, slots=True)
 class JgfVertices:
-    """The nodes of a document; `names`, `properties` and `paths` by row, only where there are."""
+    """The nodes of a document; `names`, `properties` and `paths` by row, only where it has them."""
 
     keys: list[str]
     """The id of each node in the document."""
@@ -87,13 +87,13 @@ class JgfEdges:
 
 @dataclass(frozen=True, slots=True)
 class JgfDocument:
-    """A document whose vertices are decoded and whose edges wait to be."""
+    """A document whose vertices are decoded and whose edges are not yet."""
 
     vertices: JgfVertices
     row_of_key: dict[str, int]
     raw_edges: Raw
     free_ranks: frozenset[int] | None
-    """Ranks given back since the document was written; None if it says nothing of them."""
+    """Ranks released since the document was written; None where it has no such key."""
     shorthand: bool
 
     def edges(self, rows: Mapping[str, int] | None = None, *, partial: bool = False) -> JgfEdges:
@@ -206,7 +206,7 @@ def _add_chunk(columns: _Columns, nodes: list[JgfNode]) -> None:
 
 
 def _uniq_id(key: str) -> int:
-    """The uniq_id of a node that gives none: its id in the document, which must be a number."""
+    """The uniq_id of a node without one: its id in the document, which must be a number."""
     digits = key.removeprefix("-")
     if not (digits.isascii() and digits.isdigit() and len(digits) <= 18):
         raise GraphError(
@@ -216,7 +216,7 @@ def _uniq_id(key: str) -> int:
 
 
 def _default_id(metadata: JgfNodeMetadata, uniq_id: int) -> int:
-    """The id of a node that gives none: its uniq_id, or the number at the end of a host's name."""
+    """The id of a node without one: its uniq_id, or the number at the end of a host's name."""
     if metadata.type == "node" and metadata.name is not None:
         digits = metadata.name[len(metadata.name.rstrip("0123456789")) :]
         if len(digits) > 18:

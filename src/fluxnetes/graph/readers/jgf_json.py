@@ -1,8 +1,8 @@
-"""The JSON of a JGF document, and how to cut it apart.
+"""Decodes the JSON of a JGF document in chunks, to limit memory.
 
-A whole machine is tens of megabytes, so the nodes are first cut apart without looking inside
-(`msgspec.Raw`) and then decoded a few thousand at a time; the decoded objects of one chunk can be
-gone before the next one is made. What does not fit is told with the id of the node and the key.
+A whole machine is tens of megabytes, so the nodes are first separated without decoding them
+(`msgspec.Raw`) and then decoded a few thousand at a time; the objects of one chunk can be freed
+before the next chunk is decoded. An error names the node by its id, and the key.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from fluxnetes.graph.columns import GraphError
 from fluxnetes.graph.patch import CONTAINMENT
 
 _CHUNK = 4096
+"""Nodes or edges that are decoded at a time, so that few objects exist at once."""
 _DECODE_ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 _Int = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
@@ -36,7 +37,7 @@ class JgfNodeMetadata(msgspec.Struct, frozen=True, gc=False):
     unit: str = ""
     size: _Size = 1
     divisible: bool = False
-    """Ours: the vertex is a pool of which a part can be given."""
+    """A key of Fluxnetes: the vertex is a pool of which a part can be allocated."""
     properties: dict[str, str] | None = None
 
 

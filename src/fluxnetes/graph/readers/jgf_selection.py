@@ -1,8 +1,8 @@
-"""JGF as an allocation: which vertices of a graph a document names.
+"""Finds the vertices of a graph that a JGF document names as an allocation.
 
-Fluxion hands allocations around as JGF. To adopt one, or to give a part of one back, each node of
-the document is looked up by its path and rank, and must agree with the vertex found there in type,
-basename, size, id, name and paths; a document that was written for another graph is refused.
+Fluxion exchanges allocations as JGF. To adopt one, or to release a part of one, each node of the
+document is looked up by its path and rank, and must agree with the vertex found there in type,
+basename, size, id, name and paths; a document that was written for another graph is rejected.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ class JgfSelection:
     """Row in the graph."""
     exclusive: Bools
     amount: Ints
-    """How much of each vertex: its size, or a part of a pool."""
+    """Amount of each vertex: its size, or a part of a pool."""
     edges: list[tuple[int, int]]
-    """Rows of (holder, held); empty where the edges were not asked for."""
+    """Rows of (holder, held); empty where the edges were not requested."""
     shorthand: bool
-    """What an exclusive vertex holds is left out of the document, and meant."""
+    """The document omits, and implies, what an exclusive vertex holds."""
 
 
 def read_jgf_vertices(
     graph: ResourceGraph, text: bytes | str, *, with_edges: bool = True
 ) -> JgfSelection:
-    """The vertices of `graph` that a document names, checked to be what it says they are.
+    """The vertices of `graph` that a document names, checked to agree with the document.
 
-    Vertices of the document's `free_ranks` are checked and then left out, with their edges. To
-    cancel a part of a job the edges do not matter: `with_edges=False` does not look at them.
+    Vertices of the document's `free_ranks` are checked and then omitted, with their edges. To
+    cancel a part of a job the edges do not matter: `with_edges=False` does not decode them.
     """
     document = read_document(text)
     vertices = document.vertices
@@ -73,7 +73,7 @@ def _find_all(graph: ResourceGraph, vertices: JgfVertices) -> Ints:
 
 
 def _check_same(graph: ResourceGraph, vertices: JgfVertices, rows: Ints) -> None:
-    """Tell of the first vertex that differs from the one in the graph, if any does."""
+    """Raise for the first vertex that differs from the one in the graph."""
     types = np.array([graph.types.get(name) for name in vertices.types.names], dtype=np.int64)
     basenames = np.array([graph.basenames.get(n) for n in vertices.basenames.names], np.int64)
     differs = (
@@ -85,7 +85,7 @@ def _check_same(graph: ResourceGraph, vertices: JgfVertices, rows: Ints) -> None
     for subsystem in graph.subsystems.names:
         given = np.zeros(len(vertices), dtype=np.bool_)
         given[list(vertices.paths.get(subsystem, ()))] = True
-        differs |= given != _stand_in(graph, subsystem)[rows]
+        differs |= given != _members(graph, subsystem)[rows]
     names = vertices.all_names()
     for vertex, row in enumerate(rows.tolist()):
         if differs[vertex] or names[vertex] != graph.name(row):
@@ -93,14 +93,14 @@ def _check_same(graph: ResourceGraph, vertices: JgfVertices, rows: Ints) -> None
 
 
 def _wrong_size(graph: ResourceGraph, vertices: JgfVertices, rows: Ints) -> Bools:
-    """A document names whole vertices, and any part of a pool."""
+    """A document may name whole vertices, and any part of a pool."""
     part = graph.divisible[rows] & (vertices.size > 0) & (vertices.size <= graph.size[rows])
     wrong: Bools = (vertices.size != graph.size[rows]) & ~part
     return wrong
 
 
-def _stand_in(graph: ResourceGraph, subsystem: str) -> Bools:
-    """Which vertices of a graph have a place in a subsystem."""
+def _members(graph: ResourceGraph, subsystem: str) -> Bools:
+    """The vertices of a graph that are in a subsystem."""
     try:
         return graph.topology(subsystem).position >= 0
     except GraphError:

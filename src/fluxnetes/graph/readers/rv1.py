@@ -1,6 +1,6 @@
-"""RFC 20 R: the flat graph of a machine, or the part of it that a job holds.
+"""Loads the flat graph of a cluster from an R (RFC 20), or finds the vertices that a job's R names.
 
-R lists *ranks* (execution targets, one a node) and for each the ids of what the node holds:
+R lists *ranks* (execution targets, one per node) and for each the ids of what the node holds:
 
     {"version": 1, "execution": {
         "R_lite": [{"rank": "0-1", "children": {"core": "0-15", "gpu": "0-3"}}],
@@ -11,7 +11,7 @@ nodelist belong to the ranks in ascending order. Every vertex below the cluster 
 A whole entry of R_lite is one block of columns, repeated for each of its ranks.
 
 R that describes a job has the same form. `read_rv1_vertices` finds its vertices by rank, type and
-id; `read_rv1_ranks` reads the ranks alone, which is what giving back whole ranks needs.
+id; `read_rv1_ranks` reads the ranks alone, which is enough to release whole ranks.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ from fluxnetes.graph.readers.rv1_document import RankBlock, read_resources, read
 __all__ = ["Rv1Selection", "load_rv1", "read_rv1_ranks", "read_rv1_vertices"]
 
 MAX_VERTICES = 2**24
-"""More vertices than this are taken for a mistake."""
+"""Maximum number of vertices: a short R can describe more than memory holds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rv1Selection:
-    """The vertices of a graph that an R names: each node, then what is listed of it."""
+    """The vertices of a graph that an R names: each node, then what the R lists of it."""
 
     ranks: list[int]
     vertex: Ints
     """Row in the graph."""
     exclusive: Bools
-    """True for all that is listed; for a node, whether all that it holds is listed."""
+    """True for every listed vertex; for a node, whether all that it holds is listed."""
 
 
 # -- load ------------------------------------------------------------------------------------------
 
 
 def load_rv1(text: bytes | str) -> ResourceGraph:
-    """The graph of a machine that R describes."""
+    """The graph of the cluster that R describes."""
     resources = read_resources(text)
     _check_load(resources.blocks)
     graph = ResourceGraph()
@@ -168,7 +168,7 @@ def _find_node(graph: ResourceGraph, rows: Ints, rank: int, host: str) -> int:
 
 
 def _find(graph: ResourceGraph, rows: Ints, rank: int, type: str, ids: Ints) -> Ints:
-    """Those of a rank's vertices that have this type and these ids."""
+    """The vertices of a rank that have this type and these ids."""
     rows = rows[graph.type_id[rows] == graph.types.get(type)]
     order = np.argsort(graph.id[rows], kind="stable")
     there = graph.id[rows][order]

@@ -1,4 +1,4 @@
-"""RFC 20 R, decoded: blocks of ranks that hold the same, and the hosts that the ranks are."""
+"""Decodes an R (RFC 20) to blocks of ranks with equal resources, and the host of each rank."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _RankExecution(msgspec.Struct, frozen=True):
 
 
 class _RankR(msgspec.Struct, frozen=True):
-    """As much of R as its ranks need."""
+    """The part of R that has its ranks."""
 
     version: Literal[1]
     execution: _RankExecution
@@ -65,7 +65,7 @@ def _ids(text: str, key: str) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class RankBlock:
-    """An entry of R_lite: what every one of its ranks holds."""
+    """An entry of R_lite: the resources that each of its ranks holds."""
 
     ranks: list[int]
     children: list[tuple[str, Ints]]
@@ -108,7 +108,7 @@ def _read_block(at: int, entry: _Entry) -> RankBlock:
 
 
 def read_rv1_ranks(text: bytes | str) -> list[int]:
-    """The ranks that R names, sorted; nothing else of it is looked at."""
+    """The ranks that R names, sorted; nothing else of it is decoded."""
     entries = _decode(text, _RankR).execution.rlite
     ranks = (_ids(entry.rank, f"execution.R_lite[{at}].rank") for at, entry in enumerate(entries))
     return sorted({rank for some in ranks for rank in some})

@@ -1,7 +1,7 @@
-"""XML into a tree of elements, for the two readers whose documents are XML.
+"""Parses XML to a tree of elements, for the two readers whose documents are XML.
 
-Entity declarations are refused: no document of ours has any, and a few lines of them can expand to
-gigabytes. A DOCTYPE that names a DTD (hwloc writes one) is passed over, never fetched.
+Entity declarations are rejected: neither format uses them, and a few lines of them can expand to
+gigabytes. A DOCTYPE that names a DTD (hwloc writes one) is ignored, never fetched.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from fluxnetes.graph.columns import GraphError
 
 
 def parse_xml(text: bytes | str, what: str) -> Element:
-    """The root element; `what` says in an error what the document should have been."""
+    """The root element; `what` names the expected document in an error."""
     builder = TreeBuilder()
     parser = expat.ParserCreate()
     parser.buffer_text = True

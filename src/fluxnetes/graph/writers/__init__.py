@@ -1,19 +1,22 @@
-"""How a placement is written down: for people, as a graph, as a Flux resource set.
+"""Writers: a `Placement` to text, as indented lines, as a graph, or as a Flux resource set.
 
-| format | what it is | for whom |
-|---|---|---|
-| `simple`, `pretty_simple` | an indented line a vertex, root last or root first | people |
-| `jgf` | the placed part of the graph, nodes and edges, as JSON | whoever must know each vertex |
-| `rlite` | which cores and gpus on which ranks, nothing else | Flux's job shell |
-| `rv1_nosched` | `rlite` with hosts, properties and times: a resource set, R (RFC 20) | Flux |
-| `rv1` | the same with the `jgf` inside, for a scheduler that restarts | Flux |
-| `jgf_shorthand`, `rv1_shorthand` | without what a vertex held alone implies | Flux, at scale |
+| format | content | consumer | module |
+|---|---|---|---|
+| `simple`, `pretty_simple` | an indented line per vertex, root last or first | users | `simple` |
+| `jgf` | the placed part of the graph, nodes and edges, as JSON | tools | `jgf` |
+| `rlite` | the cores and gpus on each rank, nothing else | Flux's job shell | `rlite` |
+| `rv1_nosched` | `rlite` with hosts, properties and times: R (RFC 20) | Flux | `rv1` |
+| `rv1` | the same with the `jgf` inside, for a scheduler that restarts | Flux | `rv1` |
+| `jgf_shorthand`, `rv1_shorthand` | without what an exclusive vertex implies | Flux, at scale | |
+
+Two more modules: `jsontext` (JSON spaced as the reference's) and `whole` (a whole graph as JGF,
+which `readers.jgf` reads back, for the store and for callers of the service).
 
 Every format is the text that Fluxion's resource-query prints, to the byte: JSON on one line with
-`", "` and `": "`, and a newline at the end. An empty placement is written as nothing at all.
+`", "` and `": "`, and a newline at the end. An empty placement is written as the empty text.
 
-In the shorthand formats a vertex held alone stands for all that it holds. The answer to a query
-marks every vertex as held alone and so has no shorthand: write it in `COMPLETE[format]`.
+In the shorthand formats an exclusive vertex implies all that it holds. The answer to a query marks
+every vertex as exclusive and so has no shorthand: write it in `COMPLETE[format]`.
 """
 
 from __future__ import annotations
@@ -57,5 +60,5 @@ def render(format: str, graph: ResourceGraph, placement: Placement) -> str:
     """Write a placement in one of `FORMATS`."""
     writer = _WRITERS.get(format)
     if writer is None:
-        raise GraphError(f"no match format {format!r}; there are {', '.join(FORMATS)}")
+        raise GraphError(f"unknown match format {format!r}; known are {', '.join(FORMATS)}")
     return writer(graph, placement) if len(placement) else ""

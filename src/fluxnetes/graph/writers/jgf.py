@@ -1,12 +1,12 @@
-"""Placements as JSON Graph Format: the placed vertices and the edges between them.
+"""Writes placements as JSON Graph Format: the placed vertices and the edges between them.
 
-What a reader can work out itself is left out: a basename that equals the type, a name that is
-basename and id, a size of one, an edge in the containment subsystem. Nodes come in the order of the
+What a reader can derive is omitted: a basename that equals the type, a name that is basename and
+id, a size of one, the subsystem of an edge where it is containment. Nodes come in the order of the
 placement, children first, and the edge to a vertex follows the edges within its subtree.
 
-The shorthand leaves out everything below a vertex that is held alone, because it is implied, and
-says so in `writer`, but only if there was something to leave out: otherwise the graph is complete
-and any reader may take it.
+The shorthand omits everything below an exclusive vertex, because it is implied, and marks the
+document in `writer`, but only if something was omitted: otherwise the graph is complete and any
+reader may use it.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ def write_jgf(graph: ResourceGraph, placement: Placement) -> str:
 
 
 def write_jgf_in_full(graph: ResourceGraph, placement: Placement) -> str:
-    """The same with nothing left out, for readers that look for every key they know."""
+    """The same with every key written, for readers that have no defaults."""
     document = graph_object(graph, placement)
     rows = placement.vertex.tolist()
     for node, vertex, needs in zip(
         document["graph"]["nodes"], rows, placement.needs.tolist(), strict=True
     ):
-        usual: JsonObject = {
+        defaults: JsonObject = {
             "name": graph.name(vertex),
             "uniq_id": int(graph.uniq_id[vertex]),
             "unit": "",
             "exclusive": False,
             "size": needs,
         }
-        node["metadata"] = usual | node["metadata"] | {"basename": _known_as(graph, vertex)}
+        node["metadata"] = defaults | node["metadata"] | {"basename": _host_name(graph, vertex)}
     for edge in document["graph"]["edges"]:
         edge.setdefault("metadata", {"subsystem": placement.subsystem})
     return json_text(document) + "\n"
 
 
-def _known_as(graph: ResourceGraph, vertex: int) -> str:
-    """The basename, by which some readers know a node; of one that was given a name, that."""
+def _host_name(graph: ResourceGraph, vertex: int) -> str:
+    """The basename, by which some readers identify a node; the name where it is not derived."""
     name, basename = graph.name(vertex), graph.basename(vertex)
     is_named = name != derived_name(basename, int(graph.id[vertex]))
     return name if is_named and graph.type_name(vertex) == "node" else basename
@@ -70,7 +70,7 @@ def graph_object(
         if vertex in implied:
             continue
         metadata = _metadata(graph, vertex, needs, exclusive)
-        _add_remarks(metadata, placement, vertex)
+        _add_annotations(metadata, placement, vertex)
         nodes.append({"id": str(graph.uniq_id[vertex]), "metadata": metadata})
         if parent >= 0:
             edges.append(_edge(graph, parent, vertex, placement.subsystem))
@@ -78,7 +78,7 @@ def graph_object(
 
 
 def shorthand_object(graph: ResourceGraph, placement: Placement) -> JsonObject:
-    """The graph of a placement without what lies below the vertices that are held alone."""
+    """The graph of a placement without what is below its exclusive vertices."""
     implied = _below_exclusive(placement)
     shorthand = graph_object(graph, placement, implied)
     if implied:
@@ -87,7 +87,7 @@ def shorthand_object(graph: ResourceGraph, placement: Placement) -> JsonObject:
 
 
 def _metadata(graph: ResourceGraph, vertex: int, needs: int, exclusive: bool) -> JsonObject:
-    """What the graph knows of one vertex, and how it is held."""
+    """The attributes of one vertex, and how the job holds it."""
     type, basename, id = graph.type_name(vertex), graph.basename(vertex), int(graph.id[vertex])
     name, unit = graph.name(vertex), graph.unit(vertex)
     metadata: JsonObject = {"type": type}
@@ -109,8 +109,8 @@ def _metadata(graph: ResourceGraph, vertex: int, needs: int, exclusive: bool) ->
     return metadata
 
 
-def _add_remarks(metadata: JsonObject, placement: Placement, vertex: int) -> None:
-    """Add what the request or the query has to say of a vertex."""
+def _add_annotations(metadata: JsonObject, placement: Placement, vertex: int) -> None:
+    """Add the label that the request set on a vertex, and the aggregates that a query asked for."""
     if label := placement.labels.get(vertex):
         metadata["ephemeral"] = {"label": label}
     if placement.usage and (usage := placement.usage.get(vertex)):
@@ -126,7 +126,7 @@ def _edge(graph: ResourceGraph, source: int, target: int, subsystem: str) -> Jso
 
 
 def _below_exclusive(placement: Placement) -> frozenset[int]:
-    """The vertices that a vertex held alone implies, found from the root down."""
+    """The vertices below an exclusive vertex, found from the root down."""
     held: set[int] = set()
     implied: set[int] = set()
     rows = zip(

@@ -1,4 +1,4 @@
-"""JSON as the reference writes it: on one line, a blank after each comma and colon."""
+"""Encodes JSON as the reference does: on one line, a space after each comma and colon."""
 
 from __future__ import annotations
 

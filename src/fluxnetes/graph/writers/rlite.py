@@ -1,13 +1,13 @@
-"""Which cores and gpus a placement has on which ranks: R_lite and its companions (RFC 20).
+"""Writes the cores and gpus of a placement by rank: R_lite and its companion keys (RFC 20).
 
-An *execution target* is a vertex that runs a Flux broker: a node, or a storage node that lends its
-cores. Targets that give the same cores and gpus share one entry. The entries are sorted by what
-they give, written as JSON; hosts are listed by rank.
+An *execution target* is a vertex that runs a Flux broker: a node, or a storage node whose cores are
+allocated. Targets with the same cores and gpus share one entry. The entries are sorted by those
+cores and gpus, written as JSON; hosts are listed by rank.
 
-A node of which only other things were given (memory, or the bare node) is a target all the same,
-with nothing in `children`; Fluxion leaves such a node out and so can hand out an empty R. A
-storage node is one only if its cores or gpus were given or it is held alone: a job that uses its
-disks does not run there.
+A node of which only other resources are allocated (memory, or the bare node) is still a target,
+with nothing in `children`; Fluxion omits such a node and so can produce an empty R. A storage node
+is a target only if its cores or gpus are allocated or it is exclusive: a job that uses its disks
+does not run there.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from fluxnetes.graph.writers.jsontext import JsonObject, json_text
 from fluxnetes.notation.hostlist import encode_hostlist
 from fluxnetes.notation.idset import encode_idset
 
-_GIVEN = ("core", "gpu")
+_DEVICE_TYPES = ("core", "gpu")
 
-Given = list[tuple[int, int]]
+DeviceIds = list[tuple[int, int]]
 """Type and id of cores and gpus."""
 
 
@@ -36,20 +36,20 @@ class ExecutionTarget:
     vertex: int
     rank: int
     children: str
-    """What it gives, as JSON."""
+    """Its allocated cores and gpus, as JSON."""
 
 
 def targets(graph: ResourceGraph, placement: Placement) -> list[ExecutionTarget]:
     """The execution targets of a placement, by rank."""
     found = [
-        ExecutionTarget(vertex, _rank(graph, vertex), _children(graph, given))
-        for vertex, given in _gather(graph, placement)
+        ExecutionTarget(vertex, _rank(graph, vertex), _children(graph, devices))
+        for vertex, devices in _gather(graph, placement)
     ]
     return sorted(found, key=lambda target: target.rank)
 
 
 def rlite(targets: list[ExecutionTarget]) -> list[JsonObject]:
-    """The array R_lite: entries of ranks and of what each of these ranks gives."""
+    """The array R_lite: entries of ranks and of the cores and gpus on each of these ranks."""
     ranks: dict[str, list[int]] = {}
     for target in targets:
         ranks.setdefault(target.children, []).append(target.rank)
@@ -74,14 +74,14 @@ def properties(graph: ResourceGraph, targets: list[ExecutionTarget]) -> dict[str
     return {name: encode_idset(ranks[name]) for name in sorted(ranks)}
 
 
-def _gather(graph: ResourceGraph, placement: Placement) -> Iterator[tuple[int, Given]]:
+def _gather(graph: ResourceGraph, placement: Placement) -> Iterator[tuple[int, DeviceIds]]:
     """Each execution target and the cores and gpus below it that are below no other target.
 
     The rows come children first, so a row's subtree is what came before it at a greater depth.
     """
-    given_types = {graph.types.get(name) for name in _GIVEN}
+    device_types = {graph.types.get(name) for name in _DEVICE_TYPES}
     node, storage_node = graph.types.get("node"), graph.types.get("storage_node")
-    unclaimed: list[tuple[int, Given]] = []
+    unclaimed: list[tuple[int, DeviceIds]] = []
     for vertex, depth, type, id, exclusive in zip(
         placement.vertex.tolist(),
         placement.depth.tolist(),
@@ -90,10 +90,10 @@ def _gather(graph: ResourceGraph, placement: Placement) -> Iterator[tuple[int, G
         placement.exclusive.tolist(),
         strict=True,
     ):
-        below: Given = []
+        below: DeviceIds = []
         while unclaimed and unclaimed[-1][0] > depth:
             below = unclaimed.pop()[1] + below
-        if type in given_types:
+        if type in device_types:
             below.append((type, id))
         elif type == node or (type == storage_node and (below or exclusive)):
             yield vertex, below
@@ -106,9 +106,9 @@ def _gather(graph: ResourceGraph, placement: Placement) -> Iterator[tuple[int, G
             unclaimed.append((depth, below))
 
 
-def _children(graph: ResourceGraph, given: Given) -> str:
+def _children(graph: ResourceGraph, devices: DeviceIds) -> str:
     ids: dict[int, list[int]] = {}
-    for type, id in given:
+    for type, id in devices:
         ids.setdefault(type, []).append(id)
     return json_text({graph.types.names[type]: encode_idset(ids[type]) for type in sorted(ids)})
 

@@ -1,7 +1,8 @@
-"""Placements as Flux resource sets: the object R of RFC 20, and R_lite alone.
+"""Writes placements as Flux resource sets: the object R of RFC 20, and R_lite alone.
 
-`execution` tells Flux where to run, until when; `scheduling` is opaque to Flux and holds the graph
-for a scheduler that must rebuild what it had given; `attributes` carries the queue.
+`execution` defines for Flux where the job runs, and until when; `scheduling` is opaque to Flux and
+holds the graph, from which a restarted scheduler rebuilds its allocations; `attributes` has the
+queue.
 """
 
 from __future__ import annotations

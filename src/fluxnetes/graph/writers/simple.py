@@ -1,12 +1,12 @@
-"""Placements for people: one indented line a vertex.
+"""Writes placements as one indented line per vertex.
 
-`simple` follows the placement's own order, so the root comes last; `pretty_simple` turns it round
+`simple` follows the placement's own order, so the root comes last; `pretty_simple` reverses it
 and spells out how a vertex is held:
 
           ------node0[1:x]                  ---cluster0[1:shared]
           ---cluster0[1:s]                  ------node0[1:exclusive]
 
-The number is how much of the vertex is taken.
+The number is the allocated amount of the vertex.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A whole graph as JSON Graph Format, so that reading it gives the same graph again.
+"""Writes a whole graph as JSON Graph Format, so that reading it gives the same graph again.
 
-Unlike a placement this says all there is to say: status, pools, every subsystem. Vertices come in
-the order of their rows, so a graph without removed vertices is read back row by row. Units are
-written, but our reader, as the reference's, does not keep them.
+Unlike the JGF of a placement this is complete: status, pools, every subsystem. Vertices come in the
+order of their rows, so a graph without removed vertices is read back row by row. Units are written,
+but our reader, like the reference's, does not keep them.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ def _nodes(graph: ResourceGraph, rows: Ints) -> list[dict[str, Any]]:
         metadata: dict[str, Any] = dict(zip(columns, values, strict=True))
         metadata["paths"] = {name: all[vertex] for name, all in paths.items() if vertex in all}
         nodes.append({"id": str(metadata["uniq_id"]), "metadata": metadata})
-        _add_what_is_unusual(metadata, graph, vertex)
+        _add_optional_keys(metadata, graph, vertex)
     return nodes
 
 
-def _add_what_is_unusual(metadata: dict[str, Any], graph: ResourceGraph, vertex: int) -> None:
+def _add_optional_keys(metadata: dict[str, Any], graph: ResourceGraph, vertex: int) -> None:
     if not graph.up[vertex]:
         metadata["status"] = 1
     if graph.divisible[vertex]:

@@ -1,11 +1,11 @@
-"""The way to an API server: where it is, whom to trust, who we are.
+"""Finds the API server to use: its address, the trusted authority and the credentials.
 
 `find_access` takes the first of
   1. the file it is given,
   2. the files that KUBECONFIG names,
-  3. the service account of the pod that we run in,
+  3. the service account of the pod that this process runs in,
   4. ~/.kube/config.
-The result is an `ApiAccess`, which is all that a client needs. Nothing is sent to any server yet.
+The result is an `ApiAccess`, which is all that a client needs. Nothing is sent to a server yet.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ _PLUGIN_VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8
 
 @dataclass(frozen=True, slots=True)
 class ApiAccess:
-    """How to reach and convince one API server."""
+    """How to reach one API server, and authenticate there."""
 
     server: str
     """Its address, without a slash at the end."""
     credentials: Credentials
     namespace: str = "default"
     server_name: str | None = None
-    """The name that its certificate must have, if not the one in the address."""
+    """The name that its certificate must have, if not that in the address."""
     proxy: str | None = None
 
 
 def find_access(kubeconfig: Path | None = None, context: str | None = None) -> ApiAccess:
-    """The way to the cluster that was named, or that this machine is set up for."""
+    """Access to the cluster that was named, or that this machine is configured for."""
     if kubeconfig is not None:
         return from_kubeconfig([kubeconfig], context)
     named = [Path(part) for part in os.environ.get("KUBECONFIG", "").split(os.pathsep) if part]
@@ -63,7 +63,7 @@ def find_access(kubeconfig: Path | None = None, context: str | None = None) -> A
     if home.exists():
         return from_kubeconfig([home], context)
     raise ConfigError(
-        f"no kubeconfig was found (looked for {home}), and this is no pod of a cluster; "
+        f"no kubeconfig found (looked for {home}), and this process is not in a pod; "
         "name a kubeconfig, or set KUBECONFIG"
     )
 
@@ -71,11 +71,11 @@ def find_access(kubeconfig: Path | None = None, context: str | None = None) -> A
 def in_cluster(
     folder: Path = SERVICE_ACCOUNT, environment: Mapping[str, str] = os.environ
 ) -> ApiAccess:
-    """As the service account of the pod that we run in."""
+    """Access as the service account of the pod that this process runs in."""
     try:
         host, port = environment["KUBERNETES_SERVICE_HOST"], environment["KUBERNETES_SERVICE_PORT"]
     except KeyError as missing:
-        raise ConfigError(f"not in a pod of a cluster: {missing.args[0]} is not set") from None
+        raise ConfigError(f"this process is not in a pod: {missing.args[0]} is not set") from None
     trust = ServerTrust(_text(folder / "ca.crt", "the pod's certificate authority"))
     namespace = _text(folder / "namespace", "the pod's namespace").strip()
     credentials = Credentials(_Files(UserEntry(token_file="token"), folder), trust)  # noqa: S106
@@ -84,7 +84,7 @@ def in_cluster(
 
 
 def from_kubeconfig(paths: list[Path], context: str | None = None) -> ApiAccess:
-    """As a context of kubeconfig files; by default the current one."""
+    """Access by a context of kubeconfig files; by default the current one."""
     choice = Kubeconfig(paths).choose(context)
     cluster = choice.cluster
     server = cluster.server.rstrip("/")
@@ -104,11 +104,11 @@ def from_kubeconfig(paths: list[Path], context: str | None = None) -> ApiAccess:
 
 
 def _existing(named: list[Path]) -> list[Path]:
-    """Those of a list that are there. With none we must not go on: it might be another cluster."""
+    """The files of a list that exist. If none does, the next rule might pick another cluster."""
     there = [path for path in named if path.exists()]
     if not there:
         names = ", ".join(map(str, named))
-        raise ConfigError(f"KUBECONFIG names {names}, which is not there; correct or unset it")
+        raise ConfigError(f"KUBECONFIG names {names}, which does not exist; correct or unset it")
     return there
 
 
@@ -121,16 +121,18 @@ def _trust(cluster: ClusterEntry, folder: Path) -> ServerTrust:
     return ServerTrust(authority, verify=not cluster.insecure_skip_tls_verify)
 
 
-# --- who we are --------------------------------------------------------------------------------
+# --- sources of credentials --------------------------------------------------------------------
 
 
 def _source(choice: ChosenContext) -> Source:
     user, name = choice.user, choice.context.user
     if user.auth_provider is not None:
-        raise ConfigError(f"user {name!r} has an auth-provider, which is gone; use an exec plugin")
+        raise ConfigError(
+            f"user {name!r} has an auth-provider, which is not supported; use an exec plugin"
+        )
     if user.as_user is not None:
         raise ConfigError(
-            f"user {name!r} impersonates {user.as_user!r} (as), which we do not do; "
+            f"user {name!r} impersonates {user.as_user!r} (as), which is not supported; "
             "use credentials of that user"
         )
     if user.exec is not None:
@@ -140,19 +142,21 @@ def _source(choice: ChosenContext) -> Source:
 
 def _plugin(choice: ChosenContext) -> ExecPlugin:
     entry = choice.user.exec
-    assert entry is not None  # noqa: S101 - the caller looked
+    assert entry is not None  # noqa: S101 - the caller checked
     name = f"the credential plugin {entry.command!r}"
     if entry.api_version not in _PLUGIN_VERSIONS:
         raise ConfigError(f"{name} has apiVersion {entry.api_version!r}; use {_PLUGIN_VERSIONS[0]}")
     if entry.interactive_mode == "Always":
-        raise ConfigError(f"{name} must talk to a person (interactiveMode Always); we have none")
+        raise ConfigError(
+            f"{name} needs a terminal (interactiveMode Always); use one that runs unattended"
+        )
     if "/" in entry.command:
         entry = msgspec.structs.replace(entry, command=str(choice.user_folder / entry.command))
     return ExecPlugin(entry, _cluster_info(choice.cluster, choice.cluster_folder))
 
 
 def _cluster_info(cluster: ClusterEntry, folder: Path) -> dict[str, Any]:
-    """What a plugin that asks for it is told about the cluster."""
+    """The cluster as passed to a plugin with `provideClusterInfo`."""
     info: dict[str, Any] = {"server": cluster.server}
     trust = _trust(cluster, folder)
     if trust.authority is not None:
@@ -166,7 +170,7 @@ def _cluster_info(cluster: ClusterEntry, folder: Path) -> dict[str, Any]:
 
 
 class _Files:
-    """A source of proofs that are written in the kubeconfig, or in files that it names."""
+    """A source of credentials in the kubeconfig, or in files that it names."""
 
     def __init__(self, user: UserEntry, folder: Path) -> None:
         self._user = user
@@ -174,9 +178,9 @@ class _Files:
 
     async def __call__(self) -> CredentialReading:
         user = self._user
-        proof = Credential(self._token(), self._certificate(), self._basic())
+        credential = Credential(self._token(), self._certificate(), self._basic())
         in_files = user.token_file or user.client_certificate or user.client_key
-        return CredentialReading(proof, READ_AGAIN if in_files else None)
+        return CredentialReading(credential, READ_AGAIN if in_files else None)
 
     def _token(self) -> str | None:
         if self._user.token_file:
@@ -213,7 +217,7 @@ def _text(path: Path, what: str) -> str:
     except OSError as error:
         raise ConfigError(f"{what} ({path}) cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise ConfigError(f"{what} ({path}) is no text") from None
+        raise ConfigError(f"{what} ({path}) is not text") from None
 
 
 def _decoded(data: str, what: str) -> str:

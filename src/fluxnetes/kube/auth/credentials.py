@@ -1,12 +1,12 @@
-"""Who we are, as the API server sees it, and for how long.
+"""The credentials to use for requests, read again from their source when they expire.
 
-A `Credential` is what shows it: a bearer token, a client certificate, or both. Proofs go stale: the
-kubelet puts a new token into the file, a plugin's token runs out. So a proof is read from its
-source again when its time is over, or at once after the server refused it.
+A `Credential` is a bearer token, a client certificate, or both. Credentials expire: the kubelet
+puts a new token into the file, a plugin's token runs out. So a credential is read from its source
+again when its time is over, or at once after the server refused it.
 
-`Credentials.current()` gives the headers and the TLS settings to use right now. It is asked for
-every request, so nearly always it only looks at the clock. When a source fails (a file is just
-being replaced, the plugin's own server is away) the last good proof goes on being used.
+`Credentials.current()` returns the headers and the TLS settings to use now. It is called for every
+request, so nearly always it only compares the clock. When a source fails (a file is just being
+replaced, the plugin's own server is down) the last valid credential stays in use.
 """
 
 from __future__ import annotations
@@ -24,17 +24,18 @@ from fluxnetes.kube.errors import ConfigError
 from fluxnetes.kube.http.tls import ServerTrust
 
 READ_AGAIN = 60.0
-"""Seconds after which files are looked at again."""
+"""Seconds after which credentials in files are read again; the kubelet replaces tokens there."""
 
-_SOON = 5.0
-"""Seconds until a source is asked again when it failed, or when its proof was refused."""
+_MIN_INTERVAL = 5.0
+"""Minimum seconds between two readings after a failure or a refusal, so that many refused requests
+do not run a plugin many times."""
 
 _log = logging.getLogger("fluxnetes.kube")
 
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """What shows who we are."""
+    """A token, a client certificate, or user and password."""
 
     token: str | None = field(default=None, repr=False)
     certificate: tuple[str, str] | None = field(default=None, repr=False)
@@ -45,10 +46,10 @@ class Credential:
 
 @dataclass(frozen=True, slots=True)
 class CredentialReading:
-    """A proof, and how many seconds it may be used before it is read again; None: for ever."""
+    """A credential, and the seconds for which it is valid before it is read again; None: always."""
 
-    proof: Credential
-    good_for: float | None = None
+    credential: Credential
+    valid_for: float | None = None
 
 
 Source: TypeAlias = Callable[[], Awaitable[CredentialReading]]
@@ -56,7 +57,7 @@ Source: TypeAlias = Callable[[], Awaitable[CredentialReading]]
 
 @dataclass(frozen=True, slots=True)
 class RequestIdentity:
-    """What a request carries."""
+    """The authentication of a request: headers and TLS settings."""
 
     headers: Mapping[str, str] = field(repr=False)
     tls: ssl.SSLContext | None
@@ -64,31 +65,31 @@ class RequestIdentity:
 
 
 class Credentials:
-    """The identity to use now."""
+    """Provides the current identity for requests."""
 
     def __init__(self, source: Source, trust: ServerTrust | None) -> None:
         self._source = source
         self._trust = trust
-        self._proof: Credential | None = None
+        self._credential: Credential | None = None
         self._identity: RequestIdentity | None = None
-        self._good_until = 0.0
+        self._valid_until = 0.0
         self._read_at = 0.0
         self._reading = asyncio.Lock()
 
     async def current(self) -> RequestIdentity:
-        """The identity, read anew if its time is over."""
-        if self._identity is None or time.monotonic() >= self._good_until:
+        """The identity, read again if its time is over."""
+        if self._identity is None or time.monotonic() >= self._valid_until:
             async with self._reading:
-                if self._identity is None or time.monotonic() >= self._good_until:
+                if self._identity is None or time.monotonic() >= self._valid_until:
                     await self._read()
         assert self._identity is not None  # noqa: S101 - or reading has raised
         return self._identity
 
     async def another(self, refused: RequestIdentity) -> RequestIdentity | None:
-        """Another identity than the one that the server refused, if there is one."""
-        # Not at every refusal: a source may be a program, and there may be many requests.
-        if refused is self._identity and time.monotonic() >= self._read_at + _SOON:
-            self._good_until = 0.0
+        """A newer identity than the one that the server refused, if there is one."""
+        # Not after every refusal: a source may be a program, and many requests may be refused.
+        if refused is self._identity and time.monotonic() >= self._read_at + _MIN_INTERVAL:
+            self._valid_until = 0.0
         now = await self.current()
         return None if now is refused else now
 
@@ -100,24 +101,24 @@ class Credentials:
         except ConfigError as error:
             if self._identity is None:
                 raise
-            _log.warning("%s; the credentials of before are used for now", error)
-            self._good_until = time.monotonic() + _SOON
+            _log.warning("%s; the previous credentials stay in use", error)
+            self._valid_until = time.monotonic() + _MIN_INTERVAL
 
     def _take(self, reading: CredentialReading) -> None:
-        # A new TLS context means new connections, so an unchanged proof keeps the old one.
-        if reading.proof != self._proof or self._identity is None:
-            self._identity = _identity(reading.proof, self._trust)
-            self._proof = reading.proof
-        lasts = float("inf") if reading.good_for is None else reading.good_for
-        self._good_until = time.monotonic() + lasts
+        # A new TLS context means new connections, so an unchanged credential keeps the old one.
+        if reading.credential != self._credential or self._identity is None:
+            self._identity = _identity(reading.credential, self._trust)
+            self._credential = reading.credential
+        seconds = float("inf") if reading.valid_for is None else reading.valid_for
+        self._valid_until = time.monotonic() + seconds
 
 
-def _identity(proof: Credential, trust: ServerTrust | None) -> RequestIdentity:
+def _identity(credential: Credential, trust: ServerTrust | None) -> RequestIdentity:
     headers = {}
-    if proof.token is not None:
-        headers["Authorization"] = f"Bearer {proof.token}"
-    elif proof.basic is not None:
+    if credential.token is not None:
+        headers["Authorization"] = f"Bearer {credential.token}"
+    elif credential.basic is not None:
         headers["Authorization"] = (
-            f"Basic {base64.b64encode(':'.join(proof.basic).encode()).decode()}"
+            f"Basic {base64.b64encode(':'.join(credential.basic).encode()).decode()}"
         )
-    return RequestIdentity(headers, trust.context(proof.certificate) if trust else None)
+    return RequestIdentity(headers, trust.context(credential.certificate) if trust else None)

@@ -1,9 +1,9 @@
-"""The kubeconfig file: clusters, users, and contexts that pair them.
+"""Reads kubeconfig files: clusters, users, and contexts that pair them.
 
 Several files are read as one (KUBECONFIG may name a list): of two entries with one name the first
 counts, and so does the first `current-context`. Files named in an entry are looked for beside the
-file that has the entry. Keys that we do not know are skipped, but for those that would change who
-we are or where we go: these are refused.
+file that has the entry. Unknown keys are skipped, except those that would change the identity or
+the server: these are refused.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class _Entry(msgspec.Struct, frozen=True, rename="kebab"):
 
 
 class ClusterEntry(_Entry, frozen=True):
-    """Where a server is and how it proves itself."""
+    """The address of a server, and how its certificate is verified."""
 
     server: str = ""
     certificate_authority: str | None = None
@@ -34,14 +34,14 @@ class ClusterEntry(_Entry, frozen=True):
 
 
 class ExecVariable(_Entry, frozen=True):
-    """A variable for a plugin."""
+    """An environment variable for a plugin."""
 
     name: str
     value: str
 
 
 class ExecEntry(msgspec.Struct, frozen=True, rename="camel"):
-    """A command that hands out credentials."""
+    """A command that prints credentials."""
 
     command: str
     api_version: str
@@ -53,7 +53,7 @@ class ExecEntry(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class UserEntry(_Entry, frozen=True):
-    """How we prove who we are."""
+    """The credentials of a user."""
 
     client_certificate: str | None = None
     client_certificate_data: str | None = None
@@ -69,7 +69,7 @@ class UserEntry(_Entry, frozen=True):
 
 
 class ContextEntry(_Entry, frozen=True):
-    """A cluster, a user there, and the namespace to be in."""
+    """A cluster, a user there, and the default namespace."""
 
     cluster: str
     user: str = ""
@@ -174,6 +174,6 @@ def _read(path: Path) -> _File:
     except OSError as error:
         raise ConfigError(f"the kubeconfig {path} cannot be read: {error.strerror}") from None
     except yaml.YAMLError as error:
-        raise ConfigError(f"the kubeconfig {path} is no YAML: {error}") from None
+        raise ConfigError(f"the kubeconfig {path} is not YAML: {error}") from None
     except msgspec.ValidationError as error:
-        raise ConfigError(f"the kubeconfig {path} is wrong: {error}") from None
+        raise ConfigError(f"the kubeconfig {path} is not valid: {error}") from None

@@ -1,4 +1,4 @@
-"""Requests through aiohttp: answers that never end, and proxies."""
+"""Requests through aiohttp: watches, whose responses have no end, and proxies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from fluxnetes.kube.http.types import HEADERS, HttpRequest, HttpResponse
 
 
 class AiohttpSession:
-    """Some connections to one server; a limit of 0 means any number. Made inside the loop."""
+    """An aiohttp session with one server; a limit of 0 means any number of connections.
+
+    Construct it inside the event loop.
+    """
 
     def __init__(self, access: ApiAccess, limit: int, timeout: float) -> None:
         self._access = access
@@ -25,15 +28,15 @@ class AiohttpSession:
             connector=connector, headers=HEADERS, auto_decompress=False
         )
 
-    async def ask(self, request: HttpRequest, identity: RequestIdentity) -> HttpResponse:
-        """Send a request, and wait for its answer."""
+    async def send(self, request: HttpRequest, identity: RequestIdentity) -> HttpResponse:
+        """Send a request, and wait for its response."""
         async with await self.begin(request, identity, self._timeout) as response:
             return await whole(response)
 
     async def begin(
         self, request: HttpRequest, identity: RequestIdentity, timeout: aiohttp.ClientTimeout
     ) -> aiohttp.ClientResponse:
-        """An answer of which only the head is there."""
+        """A response of which only the headers have arrived."""
         headers = dict(identity.headers)
         if request.body is not None:
             headers["Content-Type"] = request.content_type
@@ -55,14 +58,14 @@ class AiohttpSession:
 
 
 async def whole(response: aiohttp.ClientResponse) -> HttpResponse:
-    """The answer, once all of it is there."""
-    wait = response.headers.get("Retry-After", "")
-    return HttpResponse(response.status, await response.read(), wait)
+    """The complete response."""
+    retry_after = response.headers.get("Retry-After", "")
+    return HttpResponse(response.status, await response.read(), retry_after)
 
 
 def _socket(address: Any) -> socket.socket:
     family, kind, protocol, _, _ = address
-    made = socket.socket(family, kind, protocol)
-    keep_alive(made)
-    made.setblocking(False)
-    return made
+    created = socket.socket(family, kind, protocol)
+    keep_alive(created)
+    created.setblocking(False)
+    return created

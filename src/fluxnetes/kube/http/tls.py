@@ -1,4 +1,4 @@
-"""Whose certificates we trust, and how we show our own."""
+"""TLS settings: the authorities trusted for the server, and the client certificate."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from fluxnetes.kube.errors import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class ServerTrust:
-    """How the server must prove itself."""
+    """How the server's certificate is verified."""
 
     authority: str | None = None
-    """Certificates of those who may vouch for it, as PEM; None: those the system trusts."""
+    """Trusted certificate authorities, as PEM; None: those of the system."""
     verify: bool = True
 
     def context(self, certificate: tuple[str, str] | None = None) -> ssl.SSLContext:
-        """Settings for a connection on which we show this certificate and key."""
+        """An SSL context that presents this client certificate and key."""
         try:
             context = ssl.create_default_context(cadata=self.authority)
         except (ssl.SSLError, ValueError) as error:
             raise ConfigError(
-                f"the certificate authority of the cluster is no PEM certificate: {error}; "
+                f"the certificate authority of the cluster is not a PEM certificate: {error}; "
                 "correct certificate-authority(-data) in the kubeconfig"
             ) from None
-        # Authorities that clusters made for themselves often lack what strict checking asks for.
+        # Self-signed authorities of clusters often lack extensions that strict checking requires.
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT
         if not self.verify:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
         if certificate is not None:
-            _show(context, certificate)
+            _load(context, certificate)
         return context
 
 
-def _show(context: ssl.SSLContext, certificate: tuple[str, str]) -> None:
-    """Load a certificate and its key; from a file, since the library reads nothing else."""
+def _load(context: ssl.SSLContext, certificate: tuple[str, str]) -> None:
+    """Load a certificate and its key, through a file since the library accepts nothing else."""
     with tempfile.TemporaryDirectory(prefix="fluxnetes-") as folder:
         file = Path(folder, "client.pem")
         file.touch(mode=0o600)
@@ -53,5 +53,5 @@ def _show(context: ssl.SSLContext, certificate: tuple[str, str]) -> None:
 
 
 def _no_password() -> str:
-    """Without this the library would ask on the terminal."""
+    """Refuse an encrypted key; without this callback the library prompts on the terminal."""
     raise ValueError("the key needs a pass phrase")

@@ -1,16 +1,16 @@
-"""Requests over HTTP, and what their failures mean.
+"""Sends requests to the API server over HTTP, and turns failures into `kube.errors`.
 
 There are three lanes, each with connections of its own: ordinary requests, binds, and watches. So
 a thousand events that wait to be written never delay a bind, and a watch never takes a connection
 that a request needs.
 
-A request is tried once, with two exceptions that are always safe. When the server says that it is
-too busy it has done nothing, so we ask again after the time that it names. When it does not know us
-any more we ask again with fresh credentials, if there are any. All other failures are for the
-caller, who knows what is worth doing again. They are never exceptions of a library.
+A request is sent once, with two exceptions that are always safe. A server that answers 429 has done
+nothing, so the request is sent again after the time that the server names. After a 401 it is sent
+again with fresh credentials, if there are any. All other failures are raised to the caller, which
+knows whether a retry makes sense. They are never exceptions of an HTTP library.
 
-Short requests go over `wires`, watches through aiohttp. Where there is a proxy everything goes
-through aiohttp; it is taken from `proxy-url` of the kubeconfig only, not from the environment.
+Short requests use `pool`, watches aiohttp (`sessions`). With a proxy everything uses aiohttp; the
+proxy is taken from `proxy-url` of the kubeconfig only, not from the environment.
 """
 
 from __future__ import annotations
@@ -39,20 +39,21 @@ from fluxnetes.kube.http.pool import ConnectionPool, NotConnected
 from fluxnetes.kube.http.sessions import AiohttpSession, whole
 from fluxnetes.kube.http.types import HttpCarrier, HttpRequest, HttpResponse
 
-_TRIES = 4
-"""How often a server that is too busy is asked."""
+_ATTEMPTS = 4
+"""Maximum attempts of a request at a server that answers 429."""
 
-_LONGEST_QUOTE = 300
+_MAX_QUOTE = 300
+"""Maximum characters of a response that is no Status in an error message."""
 
 _SSL_CONTEXT = re.compile(r" ssl:<.*?>")
-"""In what aiohttp says: an address in memory, which helps nobody."""
+"""In messages of aiohttp: an SSL context with its memory address, which is noise to users."""
 
 _NEVER_SENT = (NotConnected, aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
 _NOT_TRUSTED = (ssl.SSLCertVerificationError, aiohttp.ClientConnectorCertificateError)
 
 
 class Lane(Enum):
-    """Which connections a request goes over, and how many of them there are; 0: any number."""
+    """The connections that a request uses; the value is their maximum number, 0: no limit."""
 
     REQUESTS = 16
     BINDS = 48
@@ -88,43 +89,43 @@ class Transport:
         return ConnectionPool(access.server, access.server_name, lane.value, self._timeout)
 
     async def open_all(self, lane: Lane) -> None:
-        """Have all connections of a lane open, if that can be done; requests need not wait then."""
+        """Open all connections of a lane in advance, if possible, so that requests do not wait."""
         carrier = self._carriers[lane]
         if isinstance(carrier, ConnectionPool):
-            with suppress(KubeError, OSError):  # whoever asks for something will hear of it
+            with suppress(KubeError, OSError):  # the next request will fail with it
                 await carrier.open_all(await self.access.credentials.current())
 
-    async def ask(self, request: HttpRequest, lane: Lane = Lane.REQUESTS) -> bytes:
-        """The content of the answer."""
-        for tries_left in reversed(range(_TRIES)):
+    async def send(self, request: HttpRequest, lane: Lane = Lane.REQUESTS) -> bytes:
+        """Send a request; the content of the response."""
+        for attempts_left in reversed(range(_ATTEMPTS)):
             try:
-                return await self._ask_once(request, self._carriers[lane])
-            except Overloaded as busy:
-                if not tries_left:
+                return await self._send_once(request, self._carriers[lane])
+            except Overloaded as overloaded:
+                if not attempts_left:
                     raise
-                await asyncio.sleep(busy.retry_after * random.uniform(1, 1.25))  # noqa: S311
-        raise AssertionError("the last try either answers or raises")
+                await asyncio.sleep(overloaded.retry_after * random.uniform(1, 1.25))  # noqa: S311
+        raise AssertionError("the last attempt either returns or raises")
 
-    async def _ask_once(self, request: HttpRequest, carrier: HttpCarrier) -> bytes:
+    async def _send_once(self, request: HttpRequest, carrier: HttpCarrier) -> bytes:
         credentials = self.access.credentials
         identity = await credentials.current()
         try:
-            answer = await carrier.ask(request, identity)
-            if answer.status == 401:
+            response = await carrier.send(request, identity)
+            if response.status == 401:
                 other = await credentials.another(identity)
                 if other is not None:
-                    answer = await carrier.ask(request, other)
+                    response = await carrier.send(request, other)
         except (aiohttp.ClientError, OSError) as error:  # a TimeoutError is an OSError
             raise self._failure(request, error) from error
-        if answer.status >= 400:
-            raise _refusal(request.what, answer)
-        return answer.content
+        if response.status >= 400:
+            raise _refusal(request.what, response)
+        return response.content
 
     @asynccontextmanager
     async def stream(
         self, request: HttpRequest, timeout: aiohttp.ClientTimeout
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """A good answer whose content is still to be read."""
+        """A successful response whose content is still to be read."""
         try:
             async with await self._begin(request, timeout) as response:
                 if response.status >= 400:
@@ -136,7 +137,7 @@ class Transport:
     async def _begin(
         self, request: HttpRequest, timeout: aiohttp.ClientTimeout
     ) -> aiohttp.ClientResponse:
-        """The answer, of which only the head is there; with other credentials if need be."""
+        """The headers of the response; after a 401 with fresh credentials."""
         credentials = self.access.credentials
         identity = await credentials.current()
         response = await self._watches.begin(request, identity, timeout)
@@ -151,22 +152,22 @@ class Transport:
         return _failure(f"{request.what} at {self.access.server}", error)
 
 
-# --- what failures mean ------------------------------------------------------------------------
+# --- failures to errors ------------------------------------------------------------------------
 
 
-def _refusal(what: str, answer: HttpResponse) -> KubeError:
+def _refusal(what: str, response: HttpResponse) -> KubeError:
     try:
-        status = msgspec.json.decode(answer.content, type=ApiStatus)
-    except msgspec.DecodeError:  # some proxy's page, or the words of a busy server
-        status = ApiStatus(message=answer.content.decode(errors="replace")[:_LONGEST_QUOTE].strip())
-    error = error_for(what, msgspec.structs.replace(status, code=answer.status))
-    if isinstance(error, Overloaded) and answer.retry_after.isdigit():
-        error.retry_after = float(answer.retry_after)
+        status = msgspec.json.decode(response.content, type=ApiStatus)
+    except msgspec.DecodeError:  # a page of a proxy, or the plain text of a busy server
+        status = ApiStatus(message=response.content.decode(errors="replace")[:_MAX_QUOTE].strip())
+    error = error_for(what, msgspec.structs.replace(status, code=response.status))
+    if isinstance(error, Overloaded) and response.retry_after.isdigit():
+        error.retry_after = float(response.retry_after)
     return error
 
 
 def _failure(what: str, error: Exception) -> KubeError:
-    words = _SSL_CONTEXT.sub("", str(error)) or type(error).__name__
+    text = _SSL_CONTEXT.sub("", str(error)) or type(error).__name__
     if isinstance(error, _NOT_TRUSTED):
-        return Untrusted(f"{what}: {words}; check certificate-authority(-data) of the cluster")
-    return Unreachable(f"{what}: {words}", may_be_done=not isinstance(error, _NEVER_SENT))
+        return Untrusted(f"{what}: {text}; check certificate-authority(-data) of the cluster")
+    return Unreachable(f"{what}: {text}", may_be_done=not isinstance(error, _NEVER_SENT))

@@ -1,4 +1,4 @@
-"""What is asked of the server, and what it answers: as data, whatever carries it."""
+"""Requests and responses as values, independent of the HTTP client that carries them."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from fluxnetes.kube.auth.credentials import RequestIdentity
 
 HEADERS = {
     "Accept": "application/json",
-    # The server would spend more time on compressing than the wire takes.
+    # Compression would take the server longer than the network takes for the bytes saved.
     "Accept-Encoding": "identity",
     "User-Agent": "fluxnetes",
 }
-"""What every request says."""
+"""The headers of every request."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """What to ask of the server."""
+    """A request to the server."""
 
     what: str
-    """In words, for errors."""
+    """The request in words, for errors."""
     method: str
     path: str
     params: Mapping[str, str] | None = None
@@ -32,17 +32,17 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """What came back, whole."""
+    """A complete response."""
 
     status: int
     content: bytes
     retry_after: str = ""
-    """When to ask again, if the server said so."""
+    """The Retry-After header, if there was one."""
 
 
 class HttpCarrier(Protocol):
-    """Takes requests to the server, and brings their answers."""
+    """Sends requests and returns their responses."""
 
-    async def ask(self, request: HttpRequest, identity: RequestIdentity) -> HttpResponse: ...
+    async def send(self, request: HttpRequest, identity: RequestIdentity) -> HttpResponse: ...
 
     async def close(self) -> None: ...

@@ -1,20 +1,29 @@
-"""What the API server stores, as far as we look at it.
+"""The kinds of the API that Fluxnetes reads and writes, one module for each.
 
-    base        Metadata and Resource: what an object is called, and where the server keeps it
-    pods        Pod and its spec: what is asked for, and where it may go   (over `affinity`)
-    nodes       Node: what there is
-    jobs        Job: a pod template, and how many
-    podgroups   PodGroup, of scheduler-plugins and of Kubernetes itself
-    fluxjobs    FluxJob: our own record, for users to read
-    volumes     claims, volumes and storage classes, as far as they tie a pod to nodes
-    priorities  priority classes, which templates name
-    registrations   of webhooks
-    namespaces, leases, events, secrets
+    base           Metadata, Object, Resource: what all objects have, and the path of each kind
+    pods           Pod, its spec and status, and the pod template of workloads
+    affinity       node and pod affinity, spread constraints, tolerations; used by `pods`
+    nodes          Node: capacity, taints, readiness
+    jobs           Job: a pod template, and how many pods
+    podgroups      PodGroup of scheduler-plugins and of Kubernetes itself
+    fluxjobs       FluxJob: the record of a group that users read
+    volumes        claims, volumes and storage classes, as far as they limit a pod's nodes
+    priorities     PriorityClass, which templates name
+    namespaces     Namespace: labels that opt in
+    leases         Lease: leader election
+    events         Event: messages to users about an object
+    secrets        Secret: keys and certificates of the webhook
+    registrations  MutatingWebhookConfiguration
+    definitions    CustomResourceDefinition
+    times          the spelling of times in leases and events
 
-Every kind is a frozen struct with only the fields that we use, decoded by msgspec straight from the
-bytes; what is not named here is skipped without being built. That is why there is no PUT in the
-client: written back whole, an object would lose what we do not know. Change it with a patch.
+Data flow: `decoding` turns a response into these structs by way of a `Resource`; `KubeClient` takes
+the same `Resource` to find the path of a request.
 
-Names are those of the API in Python's spelling (`nodeName` is `node_name`), so nobody has to learn
-a second set. A field that the server leaves out has the value that leaving it out means.
+Every kind is a frozen struct with only the fields that Fluxnetes uses, decoded by msgspec straight
+from the bytes; fields not named here are skipped without being built. That is why the client has no
+PUT: written back whole, an object would lose the fields that are not modelled. Use a patch.
+
+Names are those of the API in Python's spelling (`nodeName` is `node_name`), so there is no second
+vocabulary to learn. A field that the server leaves out has the value that leaving it out means.
 """

@@ -1,4 +1,4 @@
-"""Where a pod must, should and must not go.
+"""Scheduling rules of a pod: affinity, topology spread and tolerations.
 
 Kubernetes calls hard rules `requiredDuringSchedulingIgnoredDuringExecution` and soft ones
 `preferredDuring...`. Here they are `required` and `preferred`.
@@ -37,14 +37,14 @@ class NodeSelector(Part, frozen=True):
 
 
 class PreferredNodeTerm(Part, frozen=True):
-    """A term that is worth so much."""
+    """A term with a weight."""
 
     weight: int
     preference: NodeTerm
 
 
 class NodeAffinity(Part, frozen=True):
-    """Which nodes a pod is drawn to."""
+    """Which nodes a pod requires or prefers."""
 
     required: NodeSelector | None = field(default=None, name=_REQUIRED)
     preferred: tuple[PreferredNodeTerm, ...] = field(default=(), name=_PREFERRED)
@@ -58,34 +58,34 @@ class LabelSelector(Part, frozen=True):
 
 
 class PodTerm(Part, frozen=True):
-    """Pods that count, and the label of the nodes within which they count."""
+    """The pods that a rule selects, and the node label that defines its topology domains."""
 
     topology_key: str
     label_selector: LabelSelector | None = None
     """None selects no pod at all."""
     namespaces: tuple[str, ...] = ()
-    """None of either kind: the pod's own namespace."""
+    """Without namespaces and without a selector: the pod's own namespace."""
     namespace_selector: LabelSelector | None = None
     match_label_keys: tuple[str, ...] = ()
     mismatch_label_keys: tuple[str, ...] = ()
 
 
 class PreferredPodTerm(Part, frozen=True):
-    """A term that is worth so much."""
+    """A term with a weight."""
 
     weight: int
     pod_affinity_term: PodTerm
 
 
 class PodAffinity(Part, frozen=True):
-    """Pods to be near, or (as anti-affinity) to keep away from."""
+    """Pods to be placed near, or (as anti-affinity) away from."""
 
     required: tuple[PodTerm, ...] = field(default=(), name=_REQUIRED)
     preferred: tuple[PreferredPodTerm, ...] = field(default=(), name=_PREFERRED)
 
 
 class Affinity(Part, frozen=True):
-    """What draws a pod and what drives it away."""
+    """The affinity and anti-affinity rules of a pod."""
 
     node_affinity: NodeAffinity | None = None
     pod_affinity: PodAffinity | None = None
@@ -103,7 +103,7 @@ class Spread(Part, frozen=True):
 
 
 class Toleration(Part, frozen=True):
-    """A taint that a pod does not mind."""
+    """A taint that a pod tolerates."""
 
     key: str = ""
     """Empty with Exists: every taint."""

@@ -1,4 +1,4 @@
-"""What all objects have, and where the server keeps each kind."""
+"""The common part of all objects, and the API path of each kind."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import quote
 from msgspec import Struct, field
 
 Key: TypeAlias = tuple[str, str]
-"""Namespace and name; the namespace of what belongs to none is empty."""
+"""Namespace and name; the namespace of a cluster-scoped object is empty."""
 
 Labels: TypeAlias = dict[str, str]
 Quantities: TypeAlias = dict[str, str]
@@ -25,7 +25,7 @@ class Part(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
 
 
 class Owner(Part, frozen=True):
-    """Who made the object. Users can write these, so they are claims, not facts."""
+    """An owner reference. Users can write these, so they are claims, not facts."""
 
     api_version: str
     kind: str
@@ -35,7 +35,7 @@ class Owner(Part, frozen=True):
 
 
 class Metadata(Part, frozen=True):
-    """Who an object is."""
+    """The metadata of an object."""
 
     name: str = ""
     namespace: str = ""
@@ -52,12 +52,12 @@ class Metadata(Part, frozen=True):
 
     @property
     def controller(self) -> Owner | None:
-        """The one owner that manages it, if any."""
+        """The owner that manages it, if any."""
         return next((owner for owner in self.owner_references if owner.controller), None)
 
 
 class Object(Part, frozen=True):
-    """An object of any kind; all by itself, one of which only the metadata count."""
+    """An object of any kind; this class itself stands for one with metadata only."""
 
     metadata: Metadata = Metadata()
 
@@ -67,7 +67,7 @@ class Object(Part, frozen=True):
 
 
 class Condition(Part, frozen=True):
-    """One thing that is true, false or unknown of an object, and why."""
+    """A condition in a status: true, false or unknown, and why."""
 
     type: str
     status: str
@@ -81,14 +81,14 @@ T = TypeVar("T", bound=Object)
 _PLAIN = re.compile(r"[a-z0-9.-]+")
 
 
-def _step(name: str) -> str:
-    """A name as a step of a path. Nearly all are plain already, and quoting takes its time."""
+def _segment(name: str) -> str:
+    """A name as a segment of a path. Nearly all need no quoting, and the check is faster."""
     return name if _PLAIN.fullmatch(name) else quote(name, safe="")
 
 
 @dataclass(frozen=True, slots=True)
 class Resource(Generic[T]):
-    """A kind of object: its names, and the struct that it is decoded into."""
+    """A kind of object: its names in the API, and the struct that it is decoded into."""
 
     group: str
     """Empty for the core group."""
@@ -111,14 +111,14 @@ class Resource(Generic[T]):
         '/apis/batch/v1/jobs'
         """
         root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
-        steps = [root]
+        segments = [root]
         if namespace and self.namespaced:
-            steps += ["namespaces", _step(namespace)]
-        steps += [self.plural, *(_step(part) for part in (name, subresource) if part)]
-        return "/".join(steps)
+            segments += ["namespaces", _segment(namespace)]
+        segments += [self.plural, *(_segment(part) for part in (name, subresource) if part)]
+        return "/".join(segments)
 
     def body(self, content: Mapping[str, Any], name: str = "") -> dict[str, Any]:
-        """The content with the names that a whole object must carry."""
+        """The content with the apiVersion and kind that a whole object must have."""
         named = {"apiVersion": self.api_version, "kind": self.kind, **content}
         if name:
             named["metadata"] = {**content.get("metadata", {}), "name": name}

@@ -1,4 +1,4 @@
-"""Custom resource definitions: the kinds that a server is taught."""
+"""CustomResourceDefinitions."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from fluxnetes.kube.objects.base import Condition, Object, Part, Resource
 
 
 class Conversion(Part, frozen=True):
-    """Who turns one version of a kind into another: None or Webhook."""
+    """How versions of a kind are converted into each other: None or Webhook."""
 
     strategy: str = "None"
 
 
 class DefinitionSpec(Part, frozen=True):
-    """What a kind is; only what we look at."""
+    """The spec of a definition; only the fields that Fluxnetes reads."""
 
     conversion: Conversion = Conversion()
 
@@ -21,7 +21,7 @@ class DefinitionStatus(Part, frozen=True):
     """Whether the server serves it."""
 
     conditions: tuple[Condition, ...] | None = None
-    """None (the server writes null) while it is new."""
+    """None (the server writes null) until the server has processed it."""
 
 
 class Definition(Object, frozen=True):
@@ -32,7 +32,7 @@ class Definition(Object, frozen=True):
 
     @property
     def is_established(self) -> bool:
-        """Whether objects of this kind can be made."""
+        """Whether objects of this kind can be created."""
         return any(
             condition.type == "Established" and condition.status == "True"
             for condition in self.status.conditions or ()

@@ -1,4 +1,4 @@
-"""Events: what we tell users about an object, where `kubectl describe` shows it."""
+"""Events: messages to users about an object, as `kubectl describe` shows them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Reference(Part, frozen=True):
 
 
 class Event(Object, frozen=True):
-    """An event, of the group events.k8s.io. To make one, all of it must be given."""
+    """An event of the group events.k8s.io. To create one, all fields are required."""
 
     regarding: Reference | None = None
     type: str = ""
@@ -27,7 +27,7 @@ class Event(Object, frozen=True):
     note: str = ""
     action: str = ""
     event_time: str | None = None
-    """By `times.micro_time`."""
+    """Written by `times.micro_time`."""
     reporting_controller: str = ""
     reporting_instance: str = ""
 

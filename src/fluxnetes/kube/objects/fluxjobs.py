@@ -1,7 +1,7 @@
-"""FluxJobs: what we know about a group, for users to read.
+"""FluxJobs: the record of a group, for users to read.
 
 The spec and `submitStatus` are those of Fluxqueue, whose users have them in manifests and scripts.
-The rest of the status is ours.
+The rest of the status belongs to Fluxnetes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from fluxnetes.kube.objects.base import Condition, Object, Part, Resource
 
 
 class Wrapped(IntEnum):
-    """The kind of workload that a FluxJob stands for. 0 to 4 are Fluxqueue's, the rest are ours."""
+    """The kind of workload that a FluxJob stands for. 0 to 4 are Fluxqueue's."""
 
     POD = 0
     JOB = 1
@@ -42,24 +42,24 @@ _SUFFIXES = {
 
 
 class FluxJobResources(Part, frozen=True):
-    """The nodes that a job was given."""
+    """The nodes allocated to a job."""
 
     nodes: tuple[str, ...] = ()
 
 
 class FluxJobSpec(Part, frozen=True):
-    """What was asked for."""
+    """The request of a group."""
 
     jobspec: str = ""
     type: int = Wrapped.POD
     name: str = ""
     object: str = ""
-    """The workload itself, in base64. It was never filled, and is not now."""
+    """The workload itself, in base64. Fluxqueue never filled it, and Fluxnetes does not either."""
     duration: int = 0
-    """Seconds; 0: not limited."""
+    """Seconds; 0: no limit."""
     reservation: bool = False
     nodes: int = 0
-    """How many pods are wanted."""
+    """Number of pods."""
     resources: FluxJobResources = FluxJobResources()
 
 
@@ -71,29 +71,29 @@ class Columns(Part, frozen=True):
 
 
 class FluxJobStatus(Part, frozen=True):
-    """What has become of it."""
+    """The state of a group in the queue."""
 
     submit_status: str = ""
     """Fluxqueue's word for it: statusNew, statusSubmit, statusError or statusCancel."""
     state: str = ""
-    """A state of the queue, in its own words: `pending`, `timed out`."""
+    """A state of the queue, in words: `pending`, `timed out`."""
     reason: str = ""
     """Why it is in this state or, while it waits, what it waits for."""
     queue: str = ""
     position: int | None = None
     """Its place in the queue; 1 is the next."""
     eta: datetime | None = None
-    """When it is promised to start."""
+    """When it starts at the latest, as promised."""
     start: datetime | None = None
     end: datetime | None = None
     walltime: int | None = None
-    """Seconds; None: without end."""
+    """Seconds; None: no limit."""
     nodes: tuple[str, ...] = ()
     """Each node once."""
     node_list: str = ""
     """The same as one text, a hostlist: `node[0-3,7]`."""
     size: int = 0
-    """How many pods it has."""
+    """Number of pods."""
     job_id: int | None = field(default=None, name="jobID")
     """Its number in the queue."""
     columns: Columns = Columns()

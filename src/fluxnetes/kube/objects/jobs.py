@@ -1,4 +1,4 @@
-"""Jobs: pods that are to end, and how many of them."""
+"""Jobs: a number of pods that run to completion."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fluxnetes.kube.objects.pods import PodTemplate
 
 
 class JobSpec(Part, frozen=True):
-    """How many pods, of what kind, and for how long."""
+    """Number of pods, their template, and limits."""
 
     parallelism: int = 1
     completions: int | None = None
@@ -21,12 +21,12 @@ class JobSpec(Part, frozen=True):
     active_deadline_seconds: int | None = None
     pod_replacement_policy: str = ""
     managed_by: str = ""
-    """Empty, or whoever acts in place of the built-in controller."""
+    """Empty, or the controller that manages the Job in place of the built-in one."""
     template: PodTemplate = PodTemplate()
 
 
 class JobStatus(Part, frozen=True):
-    """How far it has come."""
+    """Counts of pods, and how the Job ended."""
 
     active: int = 0
     ready: int = 0

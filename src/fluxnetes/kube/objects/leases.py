@@ -1,4 +1,4 @@
-"""Leases: who leads."""
+"""Leases, for leader election."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from fluxnetes.kube.objects.base import Object, Part, Resource
 
 
 class LeaseSpec(Part, frozen=True):
-    """Who holds it and since when.
+    """The holder of a lease, and since when.
 
-    The times stay text: clocks differ between machines, so a follower only looks whether
+    The times stay text: clocks differ between machines, so a follower only compares whether
     `renew_time` changes. Write them with `times.micro_time`.
     """
 

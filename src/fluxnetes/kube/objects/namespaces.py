@@ -1,4 +1,4 @@
-"""Namespaces: whose labels opt in."""
+"""Namespaces, whose labels opt in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nodes: what there is, and whether it may be used."""
+"""Nodes: capacity, taints and readiness."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fluxnetes.kube.objects.base import Condition, Object, Part, Quantities, Res
 
 
 class Taint(Part, frozen=True):
-    """What keeps pods away that do not tolerate it."""
+    """Repels pods that do not tolerate it."""
 
     key: str
     effect: str
@@ -17,14 +17,14 @@ class Taint(Part, frozen=True):
 
 
 class NodeSpec(Part, frozen=True):
-    """What an administrator says about a node."""
+    """Settings of an administrator or a controller."""
 
     unschedulable: bool = False
     taints: tuple[Taint, ...] = ()
 
 
 class NodeStatus(Part, frozen=True):
-    """What the kubelet says about it."""
+    """The kubelet's report."""
 
     allocatable: Quantities = field(default_factory=dict)
     capacity: Quantities = field(default_factory=dict)
@@ -32,14 +32,14 @@ class NodeStatus(Part, frozen=True):
 
 
 class Node(Object, frozen=True):
-    """A machine."""
+    """A node."""
 
     spec: NodeSpec = NodeSpec()
     status: NodeStatus = NodeStatus()
 
     @property
     def is_ready(self) -> bool:
-        """Whether its kubelet says that it takes pods."""
+        """Whether its condition Ready is true."""
         return any(c.type == "Ready" and c.status == "True" for c in self.status.conditions)
 
 

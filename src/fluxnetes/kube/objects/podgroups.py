@@ -1,4 +1,4 @@
-"""PodGroups, of scheduler-plugins and of Kubernetes itself: how many pods must start together."""
+"""PodGroups of scheduler-plugins and of Kubernetes itself: how many pods must start together."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from msgspec import field
 from fluxnetes.kube.objects.base import Object, Part, Resource
 
 LooseQuantities: TypeAlias = dict[str, str | int]
-"""As users wrote them: in a custom resource nobody turns `cpu: 4` into `cpu: "4"`."""
+"""As users wrote them: the server does not normalise quantities in custom resources, so `cpu: 4`
+stays a number."""
 
 
 class PodGroupSpec(Part, frozen=True):
-    """The smallest size, and how long to wait for it."""
+    """Minimum number of pods, and how long to wait for them."""
 
     min_member: int = 0
     min_resources: LooseQuantities = field(default_factory=dict)
@@ -21,7 +22,7 @@ class PodGroupSpec(Part, frozen=True):
 
 
 class PodGroupStatus(Part, frozen=True):
-    """How far the group has come."""
+    """Phase and counts of the group."""
 
     phase: str = ""
     occupied_by: str = ""
@@ -38,19 +39,19 @@ class PodGroup(Object, frozen=True):
 
 
 class Gang(Part, frozen=True):
-    """All or nothing, from this size on."""
+    """All-or-nothing start of at least this many pods."""
 
     min_count: int
 
 
 class SchedulingPolicy(Part, frozen=True):
-    """A gang, or else pods that have nothing to do with each other."""
+    """A gang, or pods that are scheduled one by one."""
 
     gang: Gang | None = None
 
 
 class NativePodGroupSpec(Part, frozen=True):
-    """How the pods that name the group are to start."""
+    """How the pods that name the group are scheduled."""
 
     scheduling_policy: SchedulingPolicy = SchedulingPolicy()
     priority: int | None = None

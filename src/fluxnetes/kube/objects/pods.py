@@ -1,4 +1,4 @@
-"""Pods: what is asked for, where it may go, and how it went."""
+"""Pods: requests, scheduling rules and status."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from fluxnetes.kube.objects.base import (
     Resource,
 )
 
-# --- what is asked for -------------------------------------------------------------------------
+# --- spec --------------------------------------------------------------------------------------
 
 
 class Requests(Part, frozen=True):
-    """What a container, or a pod as a whole, asks for and may use."""
+    """Requests and limits of a container, or of a pod as a whole."""
 
     requests: Quantities = field(default_factory=dict)
     limits: Quantities = field(default_factory=dict)
 
 
 class Port(Part, frozen=True):
-    """A port; only a host port ties a pod to nodes where it is free."""
+    """A port; only a host port restricts a pod to nodes where it is free."""
 
     container_port: int = 0
     host_port: int = 0
@@ -37,7 +37,7 @@ class Port(Part, frozen=True):
 
 
 class Container(Part, frozen=True):
-    """A container. An init container that always restarts is a sidecar."""
+    """A container. An init container with restartPolicy Always is a sidecar."""
 
     name: str
     resources: Requests = Requests()
@@ -46,13 +46,13 @@ class Container(Part, frozen=True):
 
 
 class ClaimSource(Part, frozen=True):
-    """The claim that a volume is."""
+    """The claim behind a volume."""
 
     claim_name: str
 
 
 class Volume(Part, frozen=True):
-    """A volume of a pod: a claim by name, a claim made for this pod, or no claim at all."""
+    """A volume of a pod: a claim by name, a claim created for this pod, or no claim."""
 
     name: str
     persistent_volume_claim: ClaimSource | None = None
@@ -60,25 +60,25 @@ class Volume(Part, frozen=True):
 
 
 class Gate(Part, frozen=True):
-    """What keeps a pod from being scheduled."""
+    """A scheduling gate, which keeps a pod from being scheduled."""
 
     name: str
 
 
 class ResourceClaim(Part, frozen=True):
-    """A claim on a device, which we know only to refuse it."""
+    """A claim on a device. Fluxnetes does not support these, and reads them to refuse the pod."""
 
     name: str
 
 
 class SchedulingGroup(Part, frozen=True):
-    """The group that a pod is of, by Kubernetes' own rules."""
+    """The native PodGroup that a pod belongs to."""
 
     pod_group_name: str = ""
 
 
 class PodSpec(Part, frozen=True):
-    """What a pod asks for. All but a few fields are fixed once it is made."""
+    """The spec of a pod. All but a few fields are immutable."""
 
     containers: tuple[Container, ...] = ()
     init_containers: tuple[Container, ...] = ()
@@ -102,7 +102,7 @@ class PodSpec(Part, frozen=True):
     priority_class_name: str = ""
 
 
-# --- how it went -------------------------------------------------------------------------------
+# --- status ------------------------------------------------------------------------------------
 
 
 class Terminated(Part, frozen=True):
@@ -120,22 +120,22 @@ class ContainerState(Part, frozen=True):
 
 
 class ContainerStatus(Part, frozen=True):
-    """What the kubelet says about a container."""
+    """The kubelet's report about a container."""
 
     name: str
     state: ContainerState = ContainerState()
     allocated_resources: Quantities = field(default_factory=dict)
-    """What the kubelet set aside for it, which is not what it asks for while it is resized."""
+    """What the kubelet allocated; differs from the request while the container is resized."""
     resources: Requests | None = None
-    """What it runs with."""
+    """The requests and limits in effect."""
 
 
 class PodStatus(Part, frozen=True):
-    """Where a pod is in its life: Pending, Running, Succeeded, Failed or Unknown."""
+    """The status of a pod; the phase is Pending, Running, Succeeded, Failed or Unknown."""
 
     phase: str = "Pending"
     reason: str = ""
-    """Why the kubelet refused it or ended it: OutOfcpu, Evicted, DeadlineExceeded..."""
+    """Why the kubelet rejected it or ended it: OutOfcpu, Evicted, DeadlineExceeded..."""
     message: str = ""
     nominated_node_name: str = ""
     start_time: datetime | None = None
@@ -143,7 +143,7 @@ class PodStatus(Part, frozen=True):
     container_statuses: tuple[ContainerStatus, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()
     allocated_resources: Quantities = field(default_factory=dict)
-    """Of a pod that asks for resources as a whole; the same as for containers."""
+    """Of a pod with pod-level resources; the same as for containers."""
     resources: Requests | None = None
 
 
@@ -155,12 +155,12 @@ class Pod(Object, frozen=True):
 
     @property
     def is_over(self) -> bool:
-        """Whether it holds nothing any more."""
+        """Whether it has ended, and uses no resources any more."""
         return self.status.phase in ("Succeeded", "Failed")
 
 
 class PodTemplate(Part, frozen=True):
-    """What the pods of a workload will look like, before admission changes them."""
+    """The template of a workload's pods, before admission changes them."""
 
     metadata: Metadata = Metadata()
     spec: PodSpec = PodSpec()

@@ -1,4 +1,4 @@
-"""Priority classes: names for how much pods count."""
+"""PriorityClasses: named priorities of pods."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from fluxnetes.kube.objects.base import Object, Resource
 
 
 class PriorityClass(Object, frozen=True):
-    """A PriorityClass. Pods get its value when they are made, templates only name it."""
+    """A PriorityClass. Pods get its value at admission, templates only name it."""
 
     value: int = 0
     global_default: bool = False
-    """Whether pods are of this class that name none."""
+    """Whether it applies to pods that name no class."""
 
 
 PRIORITY_CLASSES = Resource(

@@ -1,4 +1,4 @@
-"""Registrations of webhooks: what the API server asks us about before it stores it."""
+"""MutatingWebhookConfigurations: which requests the API server sends to the webhook."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ class ClientConfig(Part, frozen=True):
     """How the server reaches a webhook."""
 
     url: str = ""
-    """Empty: by a service of the cluster."""
+    """Empty: through a service of the cluster."""
     ca_bundle: str = ""
-    """Whom it trusts there: certificates in PEM, in base64."""
+    """The authorities that the server trusts there: PEM certificates, in base64."""
 
 
 class Webhook(Part, frozen=True):
-    """One of a registration's webhooks."""
+    """A webhook of a registration."""
 
     name: str
     client_config: ClientConfig = ClientConfig()

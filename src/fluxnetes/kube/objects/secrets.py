@@ -1,4 +1,4 @@
-"""Secrets: keys and certificates of ours."""
+"""Secrets, which hold the keys and certificates of the webhook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Times in the one spelling that the server takes for leases and events."""
+"""Times in the format that the server requires for leases and events (MicroTime)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 
 def micro_time(moment: datetime) -> str:
-    """The moment with six digits after the point, even when they are zeros.
+    """The time with six digits after the point, even if they are zeros.
 
     The server refuses `12:00:00Z` where it wants microseconds, which is what a plain JSON encoder
     writes once in a million times.

@@ -1,4 +1,4 @@
-"""Claims and volumes, as far as they tie a pod to nodes.
+"""Claims, volumes and storage classes, as far as they restrict a pod to nodes.
 
 A claim that is bound names its volume, and the volume says from which nodes it can be reached. A
 claim that is not bound yet may wait for its first pod to be placed; its storage class says so.
@@ -13,7 +13,7 @@ from fluxnetes.kube.objects.base import Object, Part, Resource
 
 
 class ClaimSpec(Part, frozen=True):
-    """What is claimed, and what it got."""
+    """The storage class of a claim, and the volume bound to it."""
 
     volume_name: str = ""
     """Empty until the claim is bound."""
@@ -34,13 +34,13 @@ class Claim(Object, frozen=True):
 
 
 class VolumeAffinity(Part, frozen=True):
-    """From where a volume can be reached."""
+    """The nodes from which a volume can be reached."""
 
     required: NodeSelector | None = None
 
 
 class VolumeSpec(Part, frozen=True):
-    """Where a volume is."""
+    """The node affinity of a volume."""
 
     node_affinity: VolumeAffinity | None = None
 
@@ -52,7 +52,7 @@ class PersistentVolume(Object, frozen=True):
 
 
 class StorageClass(Object, frozen=True):
-    """How claims of a class get their volumes."""
+    """When claims of a class are bound to volumes."""
 
     binding: str = field(default="Immediate", name="volumeBindingMode")
     """Immediate, or WaitForFirstConsumer."""

@@ -71,15 +71,15 @@ class Chooser:
     def __init__(
         self,
         states: States,
-        question: EvaluationContext,
+        context: EvaluationContext,
         walk: FirstFitWalk | None = None,
     ) -> None:
         self.states = states
-        self.question = question
+        self.context = context
         self.walk = walk
-        self.limit = question.limiter
-        self.policy = question.policy
-        self.flexible = question.flexible
+        self.limit = context.limiter
+        self.policy = context.policy
+        self.flexible = context.flexible
         self._positions: list[Ints] = []
         self._needs: list[Ints] = []
         self._exclusive: list[Bools] = []
@@ -368,7 +368,7 @@ class Chooser:
         """The same where slots are made in several ways: slot by slot."""
         stages: list[Stage] = []
         supply: dict[tuple[int, str], list[tuple[int, int, int, int, bool]]] = {}
-        for type, serving, entries in alternatives(stage, self.states, self.question, members):
+        for type, serving, entries in alternatives(stage, self.states, self.context, members):
             rows = zip(
                 entries.parent.tolist(),
                 (entries.stage + len(stages)).tolist(),
@@ -383,7 +383,7 @@ class Chooser:
             stages.extend(serving)
         units = {key: sum(row[3] for row in rows) for key, rows in supply.items()}
         filled: list[tuple[int, ...]] = []
-        found = mixtures(stage, self.states, self.question, members)
+        found = mixtures(stage, self.states, self.context, members)
         for parent, mixture in enumerate(found):
             for number, way in enumerate(mixture[: int(slots[parent])]):
                 for part in stage.slots[way].children:

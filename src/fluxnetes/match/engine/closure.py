@@ -153,7 +153,7 @@ def _add_whole(
     return joined[order], np.concatenate((size[covered], needs[rest]))[order]
 
 
-def handed_down(tree: Topology, marked: Bools) -> Bools:
+def propagate_down(tree: Topology, marked: Bools) -> Bools:
     """Mark all that is below something marked."""
     roots = np.flatnonzero(marked)
     if not len(roots):

@@ -23,7 +23,13 @@ from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.jobspec.model import Resource
 from fluxnetes.match.engine.allowed_nodes import allowed_positions
 from fluxnetes.match.engine.chooser import Chooser
-from fluxnetes.match.engine.closure import NOTHING, HeldVertices, VertexSelection, handed_down, hold
+from fluxnetes.match.engine.closure import (
+    NOTHING,
+    HeldVertices,
+    VertexSelection,
+    propagate_down,
+    hold,
+)
 from fluxnetes.match.engine.evaluate import evaluate
 from fluxnetes.match.engine.first_fit import EdgeWeights, FirstFitWalk, WalkLimit
 from fluxnetes.match.engine.flexible import split_xor_slots
@@ -99,7 +105,7 @@ class MatchEngine:
         self._is_tracked: Bools = np.array([n in self.filters.tracked for n in graph.types.names])
         self._profile = AggregateProfile(self._totals())
         self._uncounted: dict[int, tuple[HeldVertices, int, int]] = {}
-        self._barred = self._find_barred()
+        self._excluded = self._find_excluded()
         self._rescore()
         self._plans: OrderedDict[object, CompiledRequest] = OrderedDict()
         self._constraints: dict[Constraint, tuple[int, Bools]] = {}
@@ -119,9 +125,9 @@ class MatchEngine:
         )
         return sizes.astype(np.int64)[self._root_types]
 
-    def _find_barred(self) -> Bools | None:
-        barred = unscorable(self.graph, self.tree, self.policy)
-        return barred if barred.any() else None
+    def _find_excluded(self) -> Bools | None:
+        excluded = unscorable(self.graph, self.tree, self.policy)
+        return excluded if excluded.any() else None
 
     def _rescore(self) -> None:
         scores = score_tree(self.graph, self.tree, self.policy)
@@ -157,7 +163,7 @@ class MatchEngine:
     def reachable(self) -> Bools:
         """Vertices that are up and not closed, and so is all above them."""
         if self._up is None:
-            self._up = ~handed_down(self.tree, ~self.ledger.up)
+            self._up = ~propagate_down(self.tree, ~self.ledger.up)
         return self._up
 
     @property
@@ -232,20 +238,20 @@ class MatchEngine:
             plan.sums = add_up(plan.resources, self.filters.tracked, flexible=self.flexible)
         return plan.sums
 
-    def question(self, plan: CompiledRequest, view: LedgerView) -> EvaluationContext:
+    def context(self, plan: CompiledRequest, view: LedgerView) -> EvaluationContext:
         """What a plan's stages are evaluated against in a view."""
         limit = WalkLimit(self.weights, self.policy.low) if self.weights is not None else None
         return EvaluationContext(
-            view, plan.allowed, self._barred, self.policy, self.flexible, limit
+            view, plan.allowed, self._excluded, self.policy, self.flexible, limit
         )
 
     def _select(self, plan: CompiledRequest, view: LedgerView) -> HeldVertices | None:
         if plan.stage is None:
             return None
-        question = self.question(plan, view)
-        states = plan.tried = self._states(plan, question)
+        context = self.context(plan, view)
+        states = plan.tried = self._states(plan, context)
         walk = FirstFitWalk(self.weights, states) if self.weights is not None else None
-        selection = Chooser(states, question, walk).choose(plan.stage, plan.resources)
+        selection = Chooser(states, context, walk).choose(plan.stage, plan.resources)
         if selection is None:
             return None
         held = hold(self.tree, self.ledger.size, plan.whole, selection)
@@ -253,19 +259,19 @@ class MatchEngine:
             raise NothingHeld
         return held
 
-    def _states(self, plan: CompiledRequest, question: EvaluationContext) -> States:
+    def _states(self, plan: CompiledRequest, context: EvaluationContext) -> States:
         assert plan.stage is not None  # noqa: S101 - only asked for plans that may match
-        if type(question.view) is WholeGraphView:
+        if type(context.view) is WholeGraphView:
             if not plan.ever:
-                evaluate(plan.stage, plan.ever, question, None)
+                evaluate(plan.stage, plan.ever, context, None)
             return plan.ever
-        if type(question.view) is not LedgerView:
+        if type(context.view) is not LedgerView:
             states: States = {}
-            evaluate(plan.stage, states, question, None)
+            evaluate(plan.stage, states, context, None)
             return states
         changed = self.ledger.changed_since(plan.clock) if plan.clock >= 0 else None
         if changed is None or len(changed):
-            evaluate(plan.stage, plan.now, question, changed)
+            evaluate(plan.stage, plan.now, context, changed)
         plan.clock = self.ledger.clock
         return plan.now
 

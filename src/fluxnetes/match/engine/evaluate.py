@@ -25,36 +25,36 @@ CONSTRAINED_TYPES = frozenset({"node", "storage_node"})
 
 
 def evaluate(
-    stage: Stage, states: States, question: EvaluationContext, changed: Ints | None
+    stage: Stage, states: States, context: EvaluationContext, changed: Ints | None
 ) -> None:
     """Bring the states of a stage and all below it up to date.
 
     `changed` are the positions to look at again, ancestors included; None: all.
     """
     for below in stage.below:
-        evaluate(below, states, question, changed)
+        evaluate(below, states, context, changed)
     state = states.get(id(stage))
     if state is None or changed is None:
-        states[id(stage)] = _evaluate_all(stage, states, question)
+        states[id(stage)] = _evaluate_all(stage, states, context)
     else:
         members = stage.group.locate(changed)
         if len(members):
-            _evaluate_some(stage, state, states, question, members)
+            _evaluate_some(stage, state, states, context, members)
 
 
-def _evaluate_all(stage: Stage, states: States, question: EvaluationContext) -> StageState:
+def _evaluate_all(stage: Stage, states: States, context: EvaluationContext) -> StageState:
     group = stage.group
-    everybody = np.arange(len(group))
-    ok, slots = _qualify(stage, states, question, everybody)
+    all_members = np.arange(len(group))
+    ok, slots = _qualify(stage, states, context, all_members)
     best, scores = None, None
-    if slots is not None and competes(stage, question):
-        if question.policy.scoring == "interval":
-            scores = SlotScores(slot_scores(stage, states, question, everybody, slots))
+    if slots is not None and competes(stage, context):
+        if context.policy.scoring == "interval":
+            scores = SlotScores(slot_scores(stage, states, context, all_members, slots))
         else:
-            best = best_slots(stage, states, question, everybody, slots)
+            best = best_slots(stage, states, context, all_members, slots)
     parents = len(group.first) - 1
     count = np.bincount(group.above[ok], minlength=parents)
-    amount = _amounts(stage, states, question, everybody, ok, slots)
+    amount = _amounts(stage, states, context, all_members, ok, slots)
     if amount is None:
         quantity = count * group.size
     else:
@@ -64,19 +64,19 @@ def _evaluate_all(stage: Stage, states: States, question: EvaluationContext) -> 
 
 
 def _evaluate_some(
-    stage: Stage, state: StageState, states: States, question: EvaluationContext, members: Ints
+    stage: Stage, state: StageState, states: States, context: EvaluationContext, members: Ints
 ) -> None:
     group = stage.group
-    ok, slots = _qualify(stage, states, question, members)
+    ok, slots = _qualify(stage, states, context, members)
     if state.slots is not None and slots is not None:
         state.slots[members] = slots
         if state.best is not None:
-            state.best[members] = best_slots(stage, states, question, members, slots)
+            state.best[members] = best_slots(stage, states, context, members, slots)
         if state.scores is not None:
-            rows = slot_scores(stage, states, question, members, slots)
+            rows = slot_scores(stage, states, context, members, slots)
             state.scores.replace(members, rows)
     if state.amount is not None:
-        amount = _amounts(stage, states, question, members, ok, slots)
+        amount = _amounts(stage, states, context, members, ok, slots)
         assert amount is not None  # noqa: S101 - decided by the stage, not by the members
         np.add.at(state.quantity, group.above[members], amount - state.amount[members])
         state.amount[members] = amount
@@ -94,14 +94,14 @@ def _evaluate_some(
 def _amounts(
     stage: Stage,
     states: States,
-    question: EvaluationContext,
+    context: EvaluationContext,
     members: Ints,
     ok: Bools,
     slots: Ints | None,
 ) -> Ints | None:
     """What each member counts for, where that is not simply its group's size."""
     group = stage.group
-    if stage.request is None and not question.policy.first:
+    if stage.request is None and not context.policy.first:
         return None
     if stage.request is None:
         if slots is not None:
@@ -112,27 +112,27 @@ def _amounts(
         return np.where(ok, below, 0)
     if group.size >= 0 and not group.divisible:
         return None
-    return np.where(ok, question.view.free(group.members[members], stage.depth), 0)
+    return np.where(ok, context.view.free(group.members[members], stage.depth), 0)
 
 
 def _qualify(
-    stage: Stage, states: States, question: EvaluationContext, members: Ints
+    stage: Stage, states: States, context: EvaluationContext, members: Ints
 ) -> tuple[Bools, Ints | None]:
     """Whether each of some members qualifies, and the slots below it."""
     group = stage.group
     positions = group.members[members] if len(members) < len(group) else group.members
-    view = question.view
+    view = context.view
     free = view.is_alone if stage.alone else view.is_open
     ok = free(positions, stage.depth)
-    if question.allowed is not None and group.type in CONSTRAINED_TYPES:
-        ok &= question.allowed[positions]
-    if question.barred is not None:
-        ok &= ~question.barred[positions]
+    if context.allowed is not None and group.type in CONSTRAINED_TYPES:
+        ok &= context.allowed[positions]
+    if context.excluded is not None:
+        ok &= ~context.excluded[positions]
     if stage.contradictory:
         ok[:] = False
     slots = None
     if stage.kind is StageKind.SLOT:
-        slots = np.where(ok, count_slots(stage, states, question, members), 0)
+        slots = np.where(ok, count_slots(stage, states, context, members), 0)
     if stage.request is not None:
         for wanted in stage.request.children:
             ok &= _supply(stage, states, members, wanted, slots) > 0

@@ -14,7 +14,7 @@ from math import prod
 
 from fluxnetes.jobspec.model import SLOT, XOR_SLOT, Resource
 
-MOST_VARIANTS = 1000
+MAX_VARIANTS = 1000
 
 
 class TooManyVariants(ValueError):  # noqa: N818 - reads better where it is raised and caught
@@ -133,9 +133,9 @@ def take(granules: list[int], share: int, divisible: bool) -> list[tuple[int, in
 def split_xor_slots(resources: tuple[Resource, ...]) -> list[tuple[Resource, ...]]:
     """One request for each way to choose among xor slots; the request itself if it has none."""
     count = _count_variants(resources)
-    if count > MOST_VARIANTS:
+    if count > MAX_VARIANTS:
         raise TooManyVariants(
-            f"the request's xor slots make {count} variants; at most {MOST_VARIANTS} are tried"
+            f"the request's xor slots make {count} variants; at most {MAX_VARIANTS} are tried"
         )
     rest = [_choices(r) for r in resources if r.type != XOR_SLOT]
     either = [c for r in resources if r.type == XOR_SLOT for c in _choices(replace(r, type=SLOT))]

@@ -45,18 +45,18 @@ def share_of(stage: Stage, states: States, members: Ints, part: Resource) -> Int
     return fit(part.count, have)
 
 
-def count_slots(stage: Stage, states: States, question: EvaluationContext, members: Ints) -> Ints:
+def count_slots(stage: Stage, states: States, context: EvaluationContext, members: Ints) -> Ints:
     """How many slots can be filled below each member: the scarcest part decides."""
-    if question.flexible:
-        made = (len(m) for m in mixtures(stage, states, question, members))
+    if context.flexible:
+        made = (len(m) for m in mixtures(stage, states, context, members))
         return np.fromiter(made, np.int64, len(members))
     fewest: Ints | None = None
     for part in stage.slots[0].children:
         share = share_of(stage, states, members, part)
-        if question.limiter is not None and stage.uneven:
-            shares = _shares_met(stage, states, question.limiter, members, part, share)
+        if context.limiter is not None and stage.uneven:
+            shares = _shares_met(stage, states, context.limiter, members, part, share)
         else:
-            low = question.policy.slots_low
+            low = context.policy.slots_low
             shares = _shares(stage.serving(part.type), states, low, members, share)
         fewest = shares if fewest is None else np.minimum(fewest, shares)
     return np.zeros(len(members), np.int64) if fewest is None else fewest
@@ -77,28 +77,28 @@ def _shares(serving: list[Stage], states: States, low: bool, members: Ints, shar
 
 
 def alternatives(
-    stage: Stage, states: States, question: EvaluationContext, members: Ints
+    stage: Stage, states: States, context: EvaluationContext, members: Ints
 ) -> Iterator[tuple[str, list[Stage], QualifiedEntries]]:
     """What the alternatives of a stage's slots can be made of, type by type."""
     for type in sorted({part.type for slot in stage.slots for part in slot.children}):
         serving = stage.serving(type)
         if not serving:
             continue
-        entries = below_members(serving, states, members, question.policy.slots_low)
-        if question.limiter is not None:
+        entries = below_members(serving, states, members, context.policy.slots_low)
+        if context.limiter is not None:
             asked = [p for slot in stage.slots for p in slot.children if p.type == type]
             most = max(asked, key=lambda part: part.count.min)
             shares = stage.slots[-1].count.largest
-            entries = question.limiter.limit(entries, most.count.largest, shares)
+            entries = context.limiter.limit(entries, most.count.largest, shares)
         yield type, serving, entries
 
 
 def mixtures(
-    stage: Stage, states: States, question: EvaluationContext, members: Ints
+    stage: Stage, states: States, context: EvaluationContext, members: Ints
 ) -> list[Mixture]:
     """For each member the alternatives that its slots are best made of."""
     stocks: list[list[TypeStock]] = [[] for _ in range(len(members))]
-    for type, _, entries in alternatives(stage, states, question, members):
+    for type, _, entries in alternatives(stage, states, context, members):
         bounds = entries.parent.searchsorted(np.arange(len(members) + 1)).tolist()
         amounts = entries.amount.tolist()
         for number, stock in enumerate(stocks):
@@ -127,30 +127,30 @@ def _shares_met(
     return found
 
 
-def competes(stage: Stage, question: EvaluationContext) -> bool:
+def competes(stage: Stage, context: EvaluationContext) -> bool:
     """Whether the slots of all members of a stage are ranked against each other by score.
 
     Pools can make more slots than anybody wants to rank; they are ranked as they are filled.
     """
-    plain = stage.request is None and not question.policy.first and not question.flexible
-    pools = question.policy.scoring != "id" and any(b.group.divisible for b in stage.below)
+    plain = stage.request is None and not context.policy.first and not context.flexible
+    pools = context.policy.scoring != "id" and any(b.group.divisible for b in stage.below)
     return plain and not pools
 
 
 def best_slots(
-    stage: Stage, states: States, question: EvaluationContext, members: Ints, slots: Ints
+    stage: Stage, states: States, context: EvaluationContext, members: Ints, slots: Ints
 ) -> Ints:
     """The score of the best slot that can be filled below each member.
 
     Slots are filled from the highest score down, or from the lowest up, so the best is the first;
     but see `first_is_best`.
     """
-    if not first_is_best(stage, question.policy):
-        scores = slot_scores(stage, states, question, members, slots)
-        if not question.policy.low:
+    if not first_is_best(stage, context.policy):
+        scores = slot_scores(stage, states, context, members, slots)
+        if not context.policy.low:
             return np.asarray(scores.max(axis=1, initial=NONE))
         return np.asarray(np.where(scores == NONE, -NONE, scores).min(axis=1, initial=-NONE))
-    return _first_slots(stage, states, question, members, slots)
+    return _first_slots(stage, states, context, members, slots)
 
 
 def first_is_best(stage: Stage, policy: MatchPolicy) -> bool:
@@ -163,7 +163,7 @@ def first_is_best(stage: Stage, policy: MatchPolicy) -> bool:
 
 
 def _first_slots(
-    stage: Stage, states: States, question: EvaluationContext, members: Ints, slots: Ints
+    stage: Stage, states: States, context: EvaluationContext, members: Ints, slots: Ints
 ) -> Ints:
     """The score of the first slot that would be filled below each member."""
     having = slots.nonzero()[0]
@@ -173,7 +173,7 @@ def _first_slots(
     for part in stage.slots[0].children:
         share = share_of(stage, states, asked, part)
         serving = stage.serving(part.type)
-        entries = below_members(serving, states, asked, question.policy.slots_low)
+        entries = below_members(serving, states, asked, context.policy.slots_low)
         rows, _, _ = pack(entries, share, one)
         weights = entries.score[rows]
         sums += np.bincount(entries.parent[rows], weights, len(asked)).astype(np.int64)
@@ -183,7 +183,7 @@ def _first_slots(
 
 
 def slot_scores(
-    stage: Stage, states: States, question: EvaluationContext, members: Ints, slots: Ints
+    stage: Stage, states: States, context: EvaluationContext, members: Ints, slots: Ints
 ) -> Ints:
     """The scores of the first `slots[i]` slots below member i, one row each."""
     width = max(int(slots.max(initial=0)), 1)
@@ -193,7 +193,7 @@ def slot_scores(
     for part in stage.slots[0].children:
         share = share_of(stage, states, asked, part)
         serving = stage.serving(part.type)
-        entries = below_members(serving, states, asked, question.policy.slots_low)
+        entries = below_members(serving, states, asked, context.policy.slots_low)
         rows, number, _ = pack(entries, share, slots[having])
         np.add.at(scores, (having[entries.parent[rows]], number), entries.score[rows])
     return np.where(np.arange(width) < slots[:, None], scores, NONE)

@@ -65,7 +65,7 @@ class EvaluationContext:
     view: LedgerView
     allowed: Bools | None
     """By position, whether a node satisfies the request's constraint."""
-    barred: Bools | None
+    excluded: Bools | None
     """By position, vertices that the policy cannot score."""
     policy: MatchPolicy
     flexible: bool = False

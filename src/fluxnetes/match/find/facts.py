@@ -7,7 +7,7 @@ from collections.abc import Iterable, Set
 import numpy as np
 
 from fluxnetes.common.arrays import Bools, Ints
-from fluxnetes.match.engine.closure import HeldVertices, handed_down
+from fluxnetes.match.engine.closure import HeldVertices, propagate_down
 from fluxnetes.match.engine.engine import MatchEngine
 from fluxnetes.match.jobs import MatchedJob
 
@@ -24,13 +24,13 @@ class TreeFacts:
         return len(self._tree)
 
     def down(self) -> Bools:
-        return handed_down(self._tree, ~self._engine.ledger.up)
+        return propagate_down(self._tree, ~self._engine.ledger.up)
 
     def allocated(self) -> Bools:
-        return handed_down(self._tree, self._exclusive(reserved=False))
+        return propagate_down(self._tree, self._exclusive(reserved=False))
 
     def reserved(self) -> Bools:
-        return handed_down(self._tree, self._exclusive(reserved=True))
+        return propagate_down(self._tree, self._exclusive(reserved=True))
 
     def _exclusive(self, *, reserved: bool) -> Bools:
         found = np.zeros(len(self), np.bool_)

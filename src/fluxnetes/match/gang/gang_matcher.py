@@ -31,30 +31,30 @@ class GangMatcher:
     def __init__(self, engine: MatchEngine) -> None:
         self._engine = engine
         self._table: NodeTable | None = None
-        self._benches: tuple[int, FreeTable] | None = None
+        self._free_now: tuple[int, FreeTable] | None = None
         """What nodes have free now, and the ledger's clock when that was so."""
-        self._again = PlacementCache(engine.ledger)
+        self._cache = PlacementCache(engine.ledger)
 
     def relabelled(self) -> None:
         """Properties changed, and with them which nodes are allowed, or come first."""
-        self._table = self._benches = None
-        self._again.forget()
+        self._table = self._free_now = None
+        self._cache.forget()
 
     # -- where ---------------------------------------------------------------------------------
 
     def seat(self, gang: Gang, view: LedgerView) -> CachedPlacement | Reason:
         """Where a gang goes in a view; or why it cannot."""
         if type(view) is not LedgerView:
-            return self._look(gang, FreeTable(self._engine.tree, self.table(), view))
-        again = self._again.find(gang)
-        if again is not None:
-            return again
-        seated = self._look(gang, self._benches_now(view))
+            return self._place(gang, FreeTable(self._engine.tree, self.table(), view))
+        cached = self._cache.find(gang)
+        if cached is not None:
+            return cached
+        seated = self._place(gang, self._free_table_now(view))
         if isinstance(seated, CachedPlacement):
-            self._again.note(gang, seated)
+            self._cache.store(gang, seated)
         return seated
 
-    def _look(self, gang: Gang, free_table: FreeTable) -> CachedPlacement | Reason:
+    def _place(self, gang: Gang, free_table: FreeTable) -> CachedPlacement | Reason:
         placer = GangPlacer(self._engine.tree, free_table)
         seating = placer.seat(gang, self._rows_allowed)
         if seating is None:
@@ -64,17 +64,17 @@ class GangMatcher:
         assert held is not None  # noqa: S101 - every pod takes something
         return CachedPlacement(tuple(seating.seats), held)
 
-    def _benches_now(self, view: LedgerView) -> FreeTable:
+    def _free_table_now(self, view: LedgerView) -> FreeTable:
         """What nodes have free now, from the last time that somebody asked if possible."""
         ledger = self._engine.ledger
-        if self._benches is not None:
-            clock, free_table = self._benches
+        if self._free_now is not None:
+            clock, free_table = self._free_now
             changed = ledger.changed_since(clock)
             if changed is not None and (not len(changed) or free_table.follow(changed)):
-                self._benches = (ledger.clock, free_table)
+                self._free_now = (ledger.clock, free_table)
                 return free_table
         free_table = FreeTable(self._engine.tree, self.table(), view)
-        self._benches = (ledger.clock, free_table)
+        self._free_now = (ledger.clock, free_table)
         return free_table
 
     # -- how much ------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ class GangMatcher:
         usable = free_table.usable
         if shape.constraint is not None:
             usable = usable & self._rows_allowed(shape.constraint)
-        return int(free_table.room_for(shape)[usable].sum())
+        return int(free_table.capacity_for(shape)[usable].sum())
 
     def loose_pools(self, type: str) -> list[int]:
         """The sizes of the pools of a type that no node owns, of those that can be reached."""

@@ -13,7 +13,7 @@ from fluxnetes.common.arrays import Bools, Ints
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.topology import Topology
 from fluxnetes.jobspec.constraint import Constraint
-from fluxnetes.match.engine.closure import ancestors, handed_down
+from fluxnetes.match.engine.closure import ancestors, propagate_down
 from fluxnetes.match.engine.scores import score_tree
 from fluxnetes.match.gang.model import Shape
 from fluxnetes.match.ledger.views import LedgerView
@@ -49,7 +49,7 @@ def build_table(graph: ResourceGraph, tree: Topology, policy: MatchPolicy) -> No
     pools = np.flatnonzero(graph.divisible[tree.vertex])
     holder = tree.parent[pools]
     owned = is_node[holder]
-    loose = ~handed_down(tree, is_node)[pools]
+    loose = ~propagate_down(tree, is_node)[pools]
     nodes = np.unique(holder[owned])
     above = ancestors(tree, np.concatenate((nodes, pools))) if len(pools) else nodes
     used = np.concatenate((nodes, above, pools))
@@ -105,7 +105,7 @@ class FreeTable:
             return None
         marked = np.zeros(len(self._tree), np.bool_)
         marked[closed] = True
-        return handed_down(self._tree, marked)
+        return propagate_down(self._tree, marked)
 
     def is_open(self, positions: Ints) -> Bools:
         open_ = self.view.is_open(positions, 0)
@@ -126,7 +126,7 @@ class FreeTable:
     def _free_of(self, pools: Ints) -> Ints:
         return np.where(self.view.is_open(pools, 0), self.view.free(pools, 0), 0)
 
-    def room_for(self, shape: Shape) -> Ints:
+    def capacity_for(self, shape: Shape) -> Ints:
         """How many pods of a shape each node has room for."""
         each = [self.free(type) // amount for type, amount in shape.amounts]
         room: Ints = np.maximum(np.minimum.reduce(each), 0)

@@ -34,7 +34,7 @@ class PlacementCache:
         """Other nodes may be allowed now than were."""
         self._last = None
 
-    def note(self, gang: Gang, seated: CachedPlacement) -> None:
+    def store(self, gang: Gang, seated: CachedPlacement) -> None:
         """A gang was seated, and nobody has taken that yet."""
         nodes = {int(node) for seats in seated.seats for node in seats.node}
         self._last = (gang, seated) if len(nodes) == 1 and not gang.shared else None

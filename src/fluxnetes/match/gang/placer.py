@@ -41,7 +41,7 @@ class GangPlacer:
     def __init__(self, tree: Topology, free_table: FreeTable) -> None:
         self._tree = tree
         self._table = free_table.table
-        self._benches = free_table
+        self._free = free_table
         self._left: dict[str, Ints] = {}
         """What is left of the types of which the gang's earlier shapes took something."""
         self._positions: list[Ints] = []
@@ -55,7 +55,7 @@ class GangPlacer:
         """
         seats: list[Seats] = []
         for number, shape in enumerate(gang.shapes, 1):
-            usable = self._benches.usable
+            usable = self._free.usable
             if shape.constraint is not None:
                 usable = usable & allowed(shape.constraint)
             placed = self._seat_shape(shape, usable, last=number == len(gang.shapes))
@@ -77,14 +77,14 @@ class GangPlacer:
             may = allowed(shape.constraint)
         if not may.any():
             return Reason.of(Message.NO_NODE_OF_KIND)
-        if not (may & self._benches.usable).any():
+        if not (may & self._free.usable).any():
             return Reason.of(Message.NO_NODE_OPEN)
         return None
 
     def _column(self, type: str) -> Ints:
         """What each node has left of a type."""
         left = self._left.get(type)
-        return self._benches.free(type) if left is None else left
+        return self._free.free(type) if left is None else left
 
     def _seat_shape(self, shape: Shape, usable: Bools, *, last: bool) -> Seats | None:
         columns = [(type, amount, self._column(type)) for type, amount in shape.amounts]
@@ -106,7 +106,7 @@ class GangPlacer:
 
     def _take_shared(self, type: str, amount: int) -> bool:
         pools = self._table.loose.get(type, np.empty(0, np.int64))
-        left = np.where(self._benches.is_open(pools), self._benches.view.free(pools, 0), 0)
+        left = np.where(self._free.is_open(pools), self._free.view.free(pools, 0), 0)
         enough = np.flatnonzero(left >= amount)
         if len(enough):
             self._positions.append(pools[enough[:1]])

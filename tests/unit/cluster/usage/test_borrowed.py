@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluxnetes.cluster.labels.names import ALLOCATION, JOBID
@@ -13,6 +13,7 @@ from fluxnetes.cluster.model import ClusterModel
 from fluxnetes.cluster.node_graph import NodeGraph
 from fluxnetes.cluster.usage.borrowed import BorrowedUsage, named_by
 from fluxnetes.kube.objects.pods import Pod
+from tests.property.profile import examples
 from tests.unit.cluster.builders import OTHERS, changed, one_pod
 
 SHARE = {"n1": {"cpu": 4000, "memory": 1024, "pods": 4, "tenancy": 4}}
@@ -187,7 +188,7 @@ _steps = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(_steps)
 def test_what_is_covered_of_a_job_on_a_node_never_exceeds_its_share(steps: list[Any]) -> None:
     """And nothing that could be covered is not: what pods hold, less what others are counted with,

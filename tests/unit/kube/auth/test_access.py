@@ -99,7 +99,7 @@ def test_what_is_named_comes_before_the_environment_and_that_before_the_home(
     monkeypatch.setenv("KUBECONFIG", str(named))
     assert find_access().server == "https://env:1"
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "missing"))
-    with pytest.raises(ConfigError, match="missing, which is not there"):
+    with pytest.raises(ConfigError, match="missing, which does not exist"):
         find_access()
     given = write(tmp_path / "given", a_config(cluster={"server": "https://given:1"}))
     assert find_access(given).server == "https://given:1"
@@ -108,7 +108,7 @@ def test_what_is_named_comes_before_the_environment_and_that_before_the_home(
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("a: [", "is no YAML"),
+        ("a: [", "is not YAML"),
         ("clusters: 3", r"Expected `array . null`, got `int` - at `\$.clusters`"),
         ("{}", "no current-context; name one of none"),
         ("current-context: x", "no context 'x'; it has none"),

@@ -199,8 +199,8 @@ def test_a_plugin_may_hand_out_a_certificate(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("script", "words"),
     [
-        ("echo log in first >&2; exit 3", r"failed \(3\) and said: log in first"),
-        ("echo hello", "answered no ExecCredential"),
+        ("echo log in first >&2; exit 3", r"failed \(status 3\): log in first"),
+        ("echo hello", "did not print an ExecCredential"),
         (answer(), "neither a token nor a certificate"),
         (answer(clientKeyData="x"), "only one of a certificate and its key"),
         (answer(token="t").replace("/v1", "/v1beta1"), "make them agree"),  # noqa: S106

@@ -12,7 +12,7 @@ from fluxnetes.match.engine.closure import (
     among,
     ancestors,
     distinct,
-    handed_down,
+    propagate_down,
     hold,
 )
 from tests.property.profile import examples
@@ -80,7 +80,7 @@ def test_marks_are_handed_down_to_all_below(parents: list[int], data: st.DataObj
     tree = tree_of(parents)
     marked = [data.draw(st.integers(0, 4)) == 0 for _ in range(len(tree))]
     expected = [marked[p] or any(marked[q] for q in above(tree, p)) for p in range(len(tree))]
-    assert handed_down(tree, np.array(marked)).tolist() == expected
+    assert propagate_down(tree, np.array(marked)).tolist() == expected
 
 
 @examples(100)

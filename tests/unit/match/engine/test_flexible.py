@@ -13,7 +13,7 @@ from fluxnetes.jobspec.build import core, gpu, jobspec, memory, node, res, slot,
 from fluxnetes.jobspec.model import Count, Resource
 from fluxnetes.match.answers import Outcome
 from fluxnetes.match.engine.flexible import (
-    MOST_VARIANTS,
+    MAX_VARIANTS,
     Mixture,
     TooManyVariants,
     TypeStock,
@@ -169,14 +169,14 @@ def test_more_variants_than_anybody_should_try_are_refused() -> None:
     def some(count: int) -> tuple[Resource, ...]:
         return tuple(xor_slot(1, core(n + 1)) for n in range(count))
 
-    assert len(split_xor_slots((node(1, *some(MOST_VARIANTS)),))) == MOST_VARIANTS
+    assert len(split_xor_slots((node(1, *some(MAX_VARIANTS)),))) == MAX_VARIANTS
     with pytest.raises(TooManyVariants, match="make 1001 variants"):
-        split_xor_slots(some(MOST_VARIANTS + 1))
+        split_xor_slots(some(MAX_VARIANTS + 1))
 
 
 def test_a_request_of_too_many_variants_is_invalid() -> None:
     matcher = Matcher(built.cluster(*built.nodes(1, *built.cores(1))), traverser="flexible")
-    many = tuple(xor_slot(1, core(n + 1)) for n in range(MOST_VARIANTS + 1))
+    many = tuple(xor_slot(1, core(n + 1)) for n in range(MAX_VARIANTS + 1))
     answer = matcher.allocate(jobspec(*many))
     assert (answer.outcome, matcher.next_jobid) == (Outcome.INVALID, 1)
     assert "1001 variants" in reason_text(answer.reason)

@@ -72,7 +72,7 @@ def asked(engine: MatchEngine, jobspec: Jobspec) -> list[CompiledRequest]:
 
 def from_scratch(engine: MatchEngine, plan: CompiledRequest, stage: Stage) -> States:
     states: States = {}
-    evaluate(stage, states, engine.question(plan, engine.ledger.now()), None)
+    evaluate(stage, states, engine.context(plan, engine.ledger.now()), None)
     return states
 
 
