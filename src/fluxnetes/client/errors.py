@@ -30,12 +30,20 @@ _DETAILS = "grpc-status-details-bin"
 class CallError(Exception):
     """A call failed; the text says why."""
 
-    def __init__(self, text: str, code: grpc.StatusCode | None = None, field: str = "") -> None:
+    def __init__(
+        self,
+        text: str,
+        code: grpc.StatusCode | None = None,
+        field: str = "",
+        reason_code: str = "",
+    ) -> None:
         super().__init__(text)
         self.code = code
         """The status code of gRPC."""
         self.field = field
         """The path of the invalid field, if it is known."""
+        self.reason_code = reason_code
+        """Where something does not fit: why, as a stable word such as Resources."""
 
 
 class NoFit(CallError):
@@ -108,7 +116,8 @@ def error_of(failed: grpc.RpcError) -> CallError:
     info, bad = _details(failed)
     kind = _BY_REASON.get(info.reason) or _BY_CODE.get(failed.code()) or CallError
     field = bad.field_violations[0].field if bad.field_violations else ""
-    return kind(failed.details() or failed.code().name, failed.code(), field)
+    reason_code = info.metadata.get("reason_code", "")
+    return kind(failed.details() or failed.code().name, failed.code(), field, reason_code)
 
 
 def _details(failed: grpc.RpcError) -> tuple[ErrorInfo, BadRequest]:

@@ -66,6 +66,7 @@ def read_job(message: v1.Job, at: int = 0, allocation: str = "") -> Job:
         _read_shares(message.nodes),
         at,
         allocation,
+        message.reason_code,
     )
 
 
@@ -111,12 +112,15 @@ def _read_shares(found: Iterable[v1.NodeShare]) -> tuple[NodeShare, ...]:
 
 def read_explanation(message: v1.ExplainResponse) -> Explanation:
     story = tuple((each.time.seconds, each.text) for each in message.story)
-    return Explanation(read_job(message.job), message.reason, message.ahead, story)
+    return Explanation(
+        read_job(message.job), message.reason, message.ahead, story, message.reason_code
+    )
 
 
 def read_estimate(message: v1.EstimateResponse) -> Estimate:
     start = message.at if message.known else None
-    return Estimate(message.known, start, _read_shares(message.nodes), message.reason)
+    nodes = _read_shares(message.nodes)
+    return Estimate(message.known, start, nodes, message.reason, message.reason_code)
 
 
 def read_node(message: resources.Node) -> Node:

@@ -91,6 +91,8 @@ class Job:
     """For a match on a server without a clock: when it may start, on the caller's clock."""
     allocation: str = ""
     """For a match: the allocation, in the requested format."""
+    reason_code: str = ""
+    """The stable word for `reason`, such as Resources, Held or TimedOut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,7 @@ class Explanation:
     reason: str
     ahead: int
     story: tuple[tuple[int, str], ...]
+    reason_code: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +114,7 @@ class Estimate:
     start: int | None
     nodes: tuple[NodeShare, ...]
     reason: str
+    reason_code: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,10 @@ def code_of(refusal: ServiceError) -> tuple[str, StatusCode]:
 def details_of(refusal: ServiceError) -> tuple[tuple[str, bytes], ...]:
     """The trailing metadata of a refused call."""
     reason, code = code_of(refusal)
-    details: list[Message] = [ErrorInfo(reason=reason, domain=DOMAIN)]
+    metadata = {}
+    if isinstance(refusal, NoFit) and refusal.reason_code:
+        metadata["reason_code"] = refusal.reason_code
+    details: list[Message] = [ErrorInfo(reason=reason, domain=DOMAIN, metadata=metadata)]
     if isinstance(refusal, Invalid) and refusal.field:
         what = BadRequest.FieldViolation(field=refusal.field, description=text_of(refusal))
         details.append(BadRequest(field_violations=[what]))

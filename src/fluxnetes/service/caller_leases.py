@@ -12,11 +12,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.queue.changes import Changes
 from fluxnetes.queue.events import Cancel, Ended
-from fluxnetes.queue.jobs import QueueJob
+from fluxnetes.queue.jobs import CALLERS, QueueJob
 from fluxnetes.queue.states import ENDED, HOLDING, EndCause, JobState
-from fluxnetes.service.mailbox import CALLED, QueueHost
+from fluxnetes.service.mailbox import QueueHost
 from fluxnetes.service.views.jobs import shares_of
 
 
@@ -66,7 +67,8 @@ class CallerLeases:
             elif queue_host.borrowers(id):
                 self._wanted[id] = self.clock()
             elif self.patience is not None and self._unwanted_for(id) > self.patience:
-                self.call_off(job, f"nobody renewed or used it for {self.patience:g} s", queue_host)
+                reason = Reason.of(Message.LEASE_EXPIRED, seconds=f"{self.patience:g}")
+                self.call_off(job, reason, queue_host)
 
     def _unwanted_for(self, id: int) -> float:
         return self.clock() - self._wanted[id]
@@ -88,14 +90,14 @@ class CallerLeases:
 
     # -- ends ----------------------------------------------------------------------------------
 
-    def call_off(self, job: QueueJob, reason: str, queue_host: QueueHost) -> None:
+    def call_off(self, job: QueueJob, reason: Reason, queue_host: QueueHost) -> None:
         """A job is not wanted any more: what it holds is free at once."""
         if job.state is not JobState.ENDING:
             queue_host.put(Cancel(job.id, reason))
         if job.state not in ENDED:
             self.end(job, ok=False, reason=reason, queue_host=queue_host)
 
-    def end(self, job: QueueJob, *, ok: bool, reason: str, queue_host: QueueHost) -> None:
+    def end(self, job: QueueJob, *, ok: bool, reason: Reason | None, queue_host: QueueHost) -> None:
         """A job is gone. Raises QueueError if it holds nothing."""
         queue_host.put(Ended(job.id, ok, reason))
         # At once: pods that are still there are others' from now on, before anybody decides.
@@ -104,4 +106,4 @@ class CallerLeases:
 
 def is_called(job: QueueJob) -> bool:
     """Whether a job is that of a caller."""
-    return job.submission.workload.startswith(CALLED)
+    return job.submission.origin in CALLERS

@@ -40,9 +40,10 @@ class Invalid(ServiceError):
 class NoFit(ServiceError):
     """It does not fit: now, or at all."""
 
-    def __init__(self, outcome: Outcome, text: str) -> None:
+    def __init__(self, outcome: Outcome, text: str, reason_code: str = "") -> None:
         super().__init__(text)
         self.outcome = outcome
+        self.reason_code = reason_code
 
 
 class UnknownJob(ServiceError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.queue.changes import Snapshot
 from fluxnetes.queue.config import SchedulerConfig
@@ -15,7 +16,7 @@ from fluxnetes.service.views.shares import shares
 from fluxnetes.service.views.tasks import tasks_of
 from fluxnetes.simulate.estimate import estimate
 
-_ROUGH = "roughly: the queue is too long to be looked through to the end; it may be much earlier"
+_ROUGH = Reason.of(Message.ROUGH_ESTIMATE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,5 +48,5 @@ def estimated(seen: QueueEstimate) -> StartEstimate:
         return StartEstimate(False, reason=found.reason)
     placed = found.allocation
     tasks = tasks_of(seen.submission.request, placed.seats)
-    reason = _ROUGH if found.rough else ""
+    reason = _ROUGH if found.rough else None
     return StartEstimate(True, found.start, shares(seen.graph, placed.placement, tasks), reason)

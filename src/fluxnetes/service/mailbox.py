@@ -29,10 +29,6 @@ from fluxnetes.queue.scheduler import Scheduler
 
 T = TypeVar("T")
 
-CALLED = "call:"
-"""How the workload of a job begins that a caller submitted; there is nothing of it on the cluster
-but what the caller puts there."""
-
 
 class MailboxClosed(Exception):  # noqa: N818 - reads better where it is raised and caught
     """Nobody leads here at the moment."""

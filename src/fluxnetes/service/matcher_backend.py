@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import NoReturn, TypeVar
 
+from fluxnetes.common.reasons import Message, Reason, ReasonCode
 from fluxnetes.queue.jobs import Submission
 from fluxnetes.service.changelog import ChangeLog
 from fluxnetes.service.concurrency.background import keep_task
@@ -119,10 +120,16 @@ class MatcherBackend:
         return None
 
     async def cancel(self, job: int, reason: str = "") -> None:
-        nodes = await self._done(lambda: self._cancel(job, reason or "cancelled"))
+        why = Reason.of(Message.CANCELLED_BY_CALLER)
+        if reason:
+            why = Reason.from_text(reason, ReasonCode.CANCELLED)
+        await self._end(job, why)
+
+    async def _end(self, job: int, reason: Reason) -> None:
+        nodes = await self._done(lambda: self._cancel(job, reason))
         self._tell(job, nodes)
 
-    def _cancel(self, job: int, reason: str) -> list[str]:
+    def _cancel(self, job: int, reason: Reason) -> list[str]:
         view = self._matching.view(job) if self._matching.has_graph else None
         self._matching.cancel(job)
         if self._writer is not None:
@@ -152,7 +159,9 @@ class MatcherBackend:
 
     async def finish(self, job: int, ok: bool, reason: str) -> None:
         """A job that is over and one that is called off are the same to a matcher."""
-        await self.cancel(job, reason or ("finished" if ok else "failed"))
+        message = Message.FINISHED_BY_CALLER if ok else Message.FAILED_BY_CALLER
+        why = Reason.from_text(reason, message.code) if reason else Reason.of(message)
+        await self._end(job, why)
 
     async def hold(self, job: int) -> NoReturn:
         raise NoQueue
@@ -170,7 +179,7 @@ class MatcherBackend:
         request = replace(submission.request, duration=float(submission.walltime or 0))
         wish = MatchCall(request, now=now)
         found = await self._engine.do(lambda: self._matching.estimate(wish))
-        return StartEstimate(not found.reason, found.at, found.shares, found.reason, still=True)
+        return StartEstimate(found.reason is None, found.at, found.shares, found.reason, still=True)
 
     # -- the graph -----------------------------------------------------------------------------
 
@@ -188,12 +197,12 @@ class MatcherBackend:
         return count
 
     async def grow(self, jgf: str) -> int:
-        return await self._reshape(lambda: self._matching.grow(jgf), "the graph grew")
+        return await self._reshape(lambda: self._matching.grow(jgf), _text("the graph grew"))
 
     async def shrink(self, paths: Sequence[str]) -> int:
-        return await self._reshape(lambda: self._matching.shrink(paths), "the graph shrank")
+        return await self._reshape(lambda: self._matching.shrink(paths), _text("the graph shrank"))
 
-    async def _reshape(self, do: Callable[[], int], why: str) -> int:
+    async def _reshape(self, do: Callable[[], int], why: Reason) -> int:
         def reshape() -> int:
             count = do()
             if self._writer is not None:
@@ -273,3 +282,7 @@ class MatcherBackend:
 
 def _now() -> int:
     return int(time.time())
+
+
+def _text(text: str) -> Reason:
+    return Reason.from_text(text, ReasonCode.NODES_LOST)

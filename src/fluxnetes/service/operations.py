@@ -14,14 +14,15 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from math import ceil
 
+from fluxnetes.common.reasons import Message, Reason, ReasonCode
 from fluxnetes.match.answers import Answer, Outcome
 from fluxnetes.queue.changes import Changes
 from fluxnetes.queue.events import Cancel, Event, Hold, Release, Started, Submit
-from fluxnetes.queue.jobs import QueueJob, Submission
+from fluxnetes.queue.jobs import Origin, QueueJob, Submission
 from fluxnetes.queue.states import ENDED, HOLDING, WAITING, JobState
 from fluxnetes.service.caller_leases import CallerLeases, is_called
 from fluxnetes.service.errors import UnknownJob, WrongState
-from fluxnetes.service.mailbox import CALLED, QueueHost, QueueRequest, looking
+from fluxnetes.service.mailbox import QueueHost, QueueRequest, looking
 from fluxnetes.service.requests.resolve import (
     check_queue,
     queue_of,
@@ -33,13 +34,8 @@ from fluxnetes.service.values import EqualPods, Grant, JobExplanation, JobView, 
 from fluxnetes.service.views.allocation_text import written
 from fluxnetes.service.views.jobs import explained, job_view, shares_of
 
-_MATCHED = f"{CALLED}match:"
-_SUBMITTED = f"{CALLED}submit:"
-"""How the workload of a job begins, before the key of whoever asked."""
-
-_NOT_NOW = "there is room, but others were promised it"
-_NO_ROOM = "there was no room for it at once"
-_NO_PINS = "; this system promises times, not nodes: Submit the job to its queue instead"
+_NOT_NOW = Reason.of(Message.PROMISED_NOT_NOW)
+_NO_ROOM = Reason.of(Message.NO_ROOM_AT_ONCE)
 _NOBODY = "nobody"
 
 Told = Callable[[QueueJob, QueueHost], None]
@@ -51,7 +47,7 @@ class _Made:
 
     job: int = 0
     refused: Answer | None = None
-    why: str = ""
+    why: Reason | None = None
     began: float = 0.0
 
 
@@ -60,8 +56,8 @@ class QueueOperations:
     """See the module's docstring. Used in the loop of whoever runs the queue."""
 
     leases: CallerLeases
-    _keys: dict[tuple[str, str], int] = field(default_factory=dict)
-    """The job that was made for each user and workload with a key."""
+    _keys: dict[tuple[str, Origin, str], int] = field(default_factory=dict)
+    """The job that was made for each user, way of asking and key."""
 
     def begin(self, queue_host: QueueHost) -> None:
         """A term begins: know the jobs of callers that live."""
@@ -69,8 +65,8 @@ class QueueOperations:
         for job in list(queue_host.scheduler.jobs.values()):
             if job.state in ENDED or not is_called(job):
                 continue
-            if job.state in WAITING and job.submission.workload.startswith(_MATCHED):
-                queue_host.put(Cancel(job.id, "whoever matched it had no answer"))
+            if job.state in WAITING and job.submission.origin is Origin.CALL_MATCH:
+                queue_host.put(Cancel(job.id, Reason.of(Message.CALLER_UNANSWERED)))
             else:
                 self._remember(job.submission)
         self.leases.begin(queue_host)
@@ -79,17 +75,18 @@ class QueueOperations:
         """Something was decided and written down."""
         self.leases.take(changes, queue_host)
         for job in changes.jobs.values():
-            key = (job.user, job.submission.workload)
+            asked = job.submission
+            key = (asked.user, asked.origin, asked.workload)
             if job.state in ENDED and self._keys.get(key) == job.id:
                 del self._keys[key]
 
     def _remember(self, asked: Submission) -> None:
-        if asked.workload not in (_MATCHED, _SUBMITTED):
-            self._keys[asked.user, asked.workload] = asked.id
+        if asked.workload:
+            self._keys[asked.user, asked.origin, asked.workload] = asked.id
 
-    def _made_before(self, user: str, workload: str, queue_host: QueueHost) -> int:
+    def _made_before(self, user: str, origin: Origin, key: str, queue_host: QueueHost) -> int:
         """The job that was made under a key and still lives; 0: there is none."""
-        job = queue_host.scheduler.jobs.get(self._keys.get((user, workload), 0))
+        job = queue_host.scheduler.jobs.get(self._keys.get((user, origin, key), 0))
         return 0 if job is None or job.state in ENDED else job.id
 
     # -- jobs that are matched -----------------------------------------------------------------
@@ -99,7 +96,8 @@ class QueueOperations:
 
         def hand_in(queue_host: QueueHost) -> None:
             made.began = time.perf_counter()
-            made.job = self._made_before(wish.user or _NOBODY, _MATCHED + wish.key, queue_host)
+            user = wish.user or _NOBODY
+            made.job = self._made_before(user, Origin.CALL_MATCH, wish.key, queue_host)
             if made.job:
                 return
             request = resolved(wish.request, queue_host)
@@ -110,9 +108,10 @@ class QueueOperations:
                     request,
                     walltime=ceil(request.duration) or None,
                     queue=queue_of(request, queue_host),
-                    user=wish.user or _NOBODY,
+                    user=user,
                     name=wish.name,
-                    workload=_MATCHED + wish.key,
+                    workload=wish.key,
+                    origin=Origin.CALL_MATCH,
                 )
                 made.job = self._submit(asked, queue_host)
 
@@ -126,24 +125,23 @@ class QueueOperations:
 
         def answer(queue_host: QueueHost) -> Grant:
             took = time.perf_counter() - made.began
-            no_pins = _NO_PINS if wish.reserve else ""
             if made.refused is not None:
-                why = made.refused.reason + no_pins
+                why = _no_pins(made.refused.reason, wish)
                 return Grant(made.refused.outcome, 0, reason=why, overhead=took)
             job = queue_host.scheduler.job(made.job)
             if job.state in HOLDING:
                 return _granted(job, wish, queue_host, took)
             never = job.state is JobState.REJECTED
-            why = job.reason if never else (made.why or job.reason) + no_pins
+            why = job.reason if never else _no_pins(made.why or job.reason, wish)
             outcome = Outcome.UNSATISFIABLE if never else Outcome.BUSY
             return Grant(outcome, job.id, reason=why, overhead=took)
 
         return QueueRequest(hand_in, answer, settle, None if wish.key else self._undo)
 
     def _undo(self, queue_host: QueueHost, grant: Grant) -> None:
-        self.take_back(grant, queue_host, "nobody waited for the answer")
+        self.take_back(grant, queue_host, Reason.of(Message.CALLER_LEFT))
 
-    def take_back(self, grant: Grant, queue_host: QueueHost, reason: str) -> None:
+    def take_back(self, grant: Grant, queue_host: QueueHost, reason: Reason) -> None:
         """Nobody has what was granted; if it is gone already, all is well."""
         job = queue_host.scheduler.jobs.get(grant.job)
         if grant and job is not None and job.state not in ENDED:
@@ -153,14 +151,15 @@ class QueueOperations:
 
     def submit(self, submission: Submission, key: str) -> QueueRequest[JobView]:
         made = _Made()
-        workload = _SUBMITTED + key
 
         def hand_in(queue_host: QueueHost) -> None:
-            made.job = self._made_before(submission.user, workload, queue_host)
+            made.job = self._made_before(submission.user, Origin.CALL_SUBMIT, key, queue_host)
             if not made.job:
                 check_queue(submission.queue, queue_host)
                 request = resolved(submission.request, queue_host)
-                asked = replace(submission, request=request, workload=workload)
+                asked = replace(
+                    submission, request=request, workload=key, origin=Origin.CALL_SUBMIT
+                )
                 made.job = self._submit(asked, queue_host)
 
         def answer(queue_host: QueueHost) -> JobView:
@@ -186,15 +185,19 @@ class QueueOperations:
         return _told(id, _putting(Release(id), unless=JobState.PENDING))
 
     def finish(self, id: int, ok: bool, reason: str) -> QueueRequest[JobView]:
+        code = ReasonCode.COMPLETED if ok else ReasonCode.FAILED
+        why = Reason.from_text(reason, code) if reason else None
         return _told(
             id,
             lambda job, queue_host: self.leases.end(
-                job, ok=ok, reason=reason, queue_host=queue_host
+                job, ok=ok, reason=why, queue_host=queue_host
             ),
         )
 
     def cancel(self, id: int, reason: str) -> QueueRequest[JobView]:
-        why = reason or "cancelled by its caller"
+        why = Reason.of(Message.CANCELLED_BY_CALLER)
+        if reason:
+            why = Reason.from_text(reason, ReasonCode.CANCELLED)
         return _told(id, lambda job, queue_host: self.leases.call_off(job, why, queue_host))
 
     def renew(self, id: int) -> QueueRequest[int | None]:
@@ -229,13 +232,20 @@ class QueueOperations:
         return looking(answer)
 
 
+def _no_pins(reason: Reason | None, wish: MatchCall) -> Reason | None:
+    """Why a match got nothing; to a caller who asked to reserve, also what to do instead."""
+    if reason is None or not wish.reserve:
+        return reason
+    return Reason.of(Message.NO_PINS, reason=reason).coded(reason.code)
+
+
 def _granted(job: QueueJob, wish: MatchCall, queue_host: QueueHost, took: float) -> Grant:
     """What a job was given, as whoever wished for it is told."""
     pods = wish.request if isinstance(wish.request, EqualPods) else None
     given = shares_of(job, queue_host.matcher, pods)
     placement = queue_host.matcher.jobs[job.id].placement
     text = written(queue_host.matcher.graph, placement, wish.format)
-    return Grant(Outcome.ALLOCATED, job.id, job.start or queue_host.now, "", given, text, took)
+    return Grant(Outcome.ALLOCATED, job.id, job.start or queue_host.now, None, given, text, took)
 
 
 def _putting(event: Event, unless: JobState) -> Told:

@@ -11,13 +11,15 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Changes, Snapshot
 from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.queue.events import Event, PartsLost, Started
+from fluxnetes.queue.jobs import CALLERS
 from fluxnetes.queue.scheduler import Scheduler
-from fluxnetes.service.mailbox import CALLED, Mailbox
+from fluxnetes.service.mailbox import Mailbox
 from fluxnetes.service.persistence.ownership import check_ours
 from fluxnetes.store.store import Store
 from fluxnetes.store.translate import translate
@@ -113,7 +115,7 @@ async def lone_queue(
     now = int(time.time())
     scheduler = Scheduler.resume(matcher, config, snapshot, now=now)
     if lost:
-        scheduler.apply(PartsLost(lost, "the graph has no more what it held"), now)
+        scheduler.apply(PartsLost(lost, Reason.of(Message.GRAPH_LOST)), now)
     known = [job.id for job in snapshot.jobs] + [id for id, _ in snapshot.outcomes]
     next_id = 1 + max([0, snapshot.arrivals, *known])
     return QueueRunner(matcher, scheduler, mailbox, store, fence, now, next_id)
@@ -122,7 +124,7 @@ async def lone_queue(
 async def _reopen(matcher: Matcher, config: SchedulerConfig, store: Store, fence: int) -> _Kept:
     """What the store has, on a graph that may be another than it was; and who lost something."""
     snapshot, system = await store.load(), await store.system()
-    check_ours(system, snapshot.jobs, CALLED)
+    check_ours(system, snapshot.jobs, CALLERS)
     lost: tuple[int, ...] = ()
     if system is not None:
         translated = translate(snapshot, system, matcher.graph)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from fluxnetes.common.reasons import Reason
 from fluxnetes.match.answers import Outcome
 from fluxnetes.queue.jobs import Request
 
@@ -80,7 +81,7 @@ class Grant:
     job: int
     at: int = 0
     """When the job may start."""
-    reason: str = ""
+    reason: Reason | None = None
     """Why not; empty when it is a yes."""
     shares: tuple[Share, ...] = ()
     text: str = ""
@@ -109,7 +110,7 @@ class JobView:
     id: int
     state: str
     """As in `queue.states`, or `reserved`."""
-    reason: str = ""
+    reason: Reason | None = None
     name: str = ""
     namespace: str = ""
     user: str = ""
@@ -129,7 +130,7 @@ class JobExplanation:
     """A job's story and, while it waits, why."""
 
     job: JobView
-    reason: str = ""
+    reason: Reason | None = None
     ahead: int | None = None
     """How many jobs of its queue are before it."""
     story: tuple[tuple[int, str], ...] = ()
@@ -143,7 +144,7 @@ class StartEstimate:
     known: bool
     start: int = 0
     shares: tuple[Share, ...] = ()
-    reason: str = ""
+    reason: Reason | None = None
     still: bool = False
     """The start is on a clock that stands still: the caller's."""
 

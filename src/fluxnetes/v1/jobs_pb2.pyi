@@ -72,7 +72,7 @@ class Shape(_message.Message):
     def __init__(self, count: _Optional[int] = ..., amounts: _Optional[_Mapping[str, int]] = ..., exclusive: _Optional[bool] = ...) -> None: ...
 
 class Job(_message.Message):
-    __slots__ = ("id", "state", "reason", "name", "namespace", "user", "queue", "priority", "walltime", "submitted", "started", "deadline", "ended", "promised", "nodes")
+    __slots__ = ("id", "state", "reason", "name", "namespace", "user", "queue", "priority", "walltime", "submitted", "started", "deadline", "ended", "promised", "nodes", "reason_code")
     ID_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
@@ -88,6 +88,7 @@ class Job(_message.Message):
     ENDED_FIELD_NUMBER: _ClassVar[int]
     PROMISED_FIELD_NUMBER: _ClassVar[int]
     NODES_FIELD_NUMBER: _ClassVar[int]
+    REASON_CODE_FIELD_NUMBER: _ClassVar[int]
     id: int
     state: JobState
     reason: str
@@ -103,7 +104,8 @@ class Job(_message.Message):
     ended: _timestamp_pb2.Timestamp
     promised: _timestamp_pb2.Timestamp
     nodes: _containers.RepeatedCompositeFieldContainer[NodeShare]
-    def __init__(self, id: _Optional[int] = ..., state: _Optional[_Union[JobState, str]] = ..., reason: _Optional[str] = ..., name: _Optional[str] = ..., namespace: _Optional[str] = ..., user: _Optional[str] = ..., queue: _Optional[str] = ..., priority: _Optional[int] = ..., walltime: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., submitted: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., started: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., deadline: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., ended: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., promised: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., nodes: _Optional[_Iterable[_Union[NodeShare, _Mapping]]] = ...) -> None: ...
+    reason_code: str
+    def __init__(self, id: _Optional[int] = ..., state: _Optional[_Union[JobState, str]] = ..., reason: _Optional[str] = ..., name: _Optional[str] = ..., namespace: _Optional[str] = ..., user: _Optional[str] = ..., queue: _Optional[str] = ..., priority: _Optional[int] = ..., walltime: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., submitted: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., started: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., deadline: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., ended: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., promised: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., nodes: _Optional[_Iterable[_Union[NodeShare, _Mapping]]] = ..., reason_code: _Optional[str] = ...) -> None: ...
 
 class NodeShare(_message.Message):
     __slots__ = ("node", "tasks", "amounts")
@@ -325,16 +327,18 @@ class ExplainRequest(_message.Message):
     def __init__(self, job: _Optional[int] = ...) -> None: ...
 
 class ExplainResponse(_message.Message):
-    __slots__ = ("job", "reason", "ahead", "story")
+    __slots__ = ("job", "reason", "ahead", "story", "reason_code")
     JOB_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     AHEAD_FIELD_NUMBER: _ClassVar[int]
     STORY_FIELD_NUMBER: _ClassVar[int]
+    REASON_CODE_FIELD_NUMBER: _ClassVar[int]
     job: Job
     reason: str
     ahead: int
     story: _containers.RepeatedCompositeFieldContainer[StoryEvent]
-    def __init__(self, job: _Optional[_Union[Job, _Mapping]] = ..., reason: _Optional[str] = ..., ahead: _Optional[int] = ..., story: _Optional[_Iterable[_Union[StoryEvent, _Mapping]]] = ...) -> None: ...
+    reason_code: str
+    def __init__(self, job: _Optional[_Union[Job, _Mapping]] = ..., reason: _Optional[str] = ..., ahead: _Optional[int] = ..., story: _Optional[_Iterable[_Union[StoryEvent, _Mapping]]] = ..., reason_code: _Optional[str] = ...) -> None: ...
 
 class StoryEvent(_message.Message):
     __slots__ = ("time", "text")
@@ -363,18 +367,20 @@ class EstimateRequest(_message.Message):
     def __init__(self, ask: _Optional[_Union[Ask, _Mapping]] = ..., walltime: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., namespace: _Optional[str] = ..., user: _Optional[str] = ..., queue: _Optional[str] = ..., priority: _Optional[int] = ..., now: _Optional[int] = ...) -> None: ...
 
 class EstimateResponse(_message.Message):
-    __slots__ = ("known", "start", "nodes", "reason", "at")
+    __slots__ = ("known", "start", "nodes", "reason", "at", "reason_code")
     KNOWN_FIELD_NUMBER: _ClassVar[int]
     START_FIELD_NUMBER: _ClassVar[int]
     NODES_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     AT_FIELD_NUMBER: _ClassVar[int]
+    REASON_CODE_FIELD_NUMBER: _ClassVar[int]
     known: bool
     start: _timestamp_pb2.Timestamp
     nodes: _containers.RepeatedCompositeFieldContainer[NodeShare]
     reason: str
     at: int
-    def __init__(self, known: _Optional[bool] = ..., start: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., nodes: _Optional[_Iterable[_Union[NodeShare, _Mapping]]] = ..., reason: _Optional[str] = ..., at: _Optional[int] = ...) -> None: ...
+    reason_code: str
+    def __init__(self, known: _Optional[bool] = ..., start: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., nodes: _Optional[_Iterable[_Union[NodeShare, _Mapping]]] = ..., reason: _Optional[str] = ..., at: _Optional[int] = ..., reason_code: _Optional[str] = ...) -> None: ...
 
 class WatchJobsRequest(_message.Message):
     __slots__ = ("resume", "namespace", "queue")

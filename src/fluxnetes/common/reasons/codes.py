@@ -69,6 +69,8 @@ class ReasonCode(enum.Enum):
     """The job, or a part of it, failed."""
     CANCELLED = "Cancelled"
     """A user or caller cancelled the job."""
+    EXPIRED = "Expired"
+    """A caller neither renewed nor used its job."""
     DELETED = "Deleted"
     """The objects that the job stands for were deleted."""
     WITHDRAWN = "Withdrawn"

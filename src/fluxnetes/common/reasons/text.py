@@ -114,6 +114,18 @@ TEMPLATES: Mapping[Message, str] = {
     Message.CANCELLED_BY_CALLER: "cancelled by its caller",
     Message.DELETED_BY_USER: "deleted by its user",
     Message.WITHDRAWN: "withdrawn: {reason}",
+    Message.NO_PINS: "{reason}; this system promises times, not nodes: "
+    "Submit the job to its queue instead",
+    Message.PROMISED_NOT_NOW: "there is room, but others were promised it",
+    Message.NO_ROOM_AT_ONCE: "there was no room for it at once",
+    Message.CALLER_UNANSWERED: "its caller was not answered before the service stopped",
+    Message.CALLER_LEFT: "its caller left before the answer",
+    Message.LEASE_EXPIRED: "not renewed or used for {seconds} s",
+    Message.FINISHED_BY_CALLER: "finished",
+    Message.FAILED_BY_CALLER: "failed",
+    Message.MATCHED: "matched",
+    Message.ROUGH_ESTIMATE: "roughly: the queue is too long to be looked through to the end; "
+    "it may be much earlier",
     Message.ALTERED: "{changes}",
     Message.ALTERED_REQUEST: "it asks for something else",
     Message.ALTERED_PLAN: "it was changed",

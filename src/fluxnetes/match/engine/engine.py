@@ -27,8 +27,8 @@ from fluxnetes.match.engine.closure import (
     NOTHING,
     HeldVertices,
     VertexSelection,
-    propagate_down,
     hold,
+    propagate_down,
 )
 from fluxnetes.match.engine.evaluate import evaluate
 from fluxnetes.match.engine.first_fit import EdgeWeights, FirstFitWalk, WalkLimit

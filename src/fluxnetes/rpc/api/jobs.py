@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
+from fluxnetes.common.reasons import code_of
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.match.answers import Outcome
 from fluxnetes.rpc.api.reading import (
     at,
@@ -16,10 +18,10 @@ from fluxnetes.rpc.api.reading import (
 )
 from fluxnetes.rpc.api.streams import WatchedItem, watch
 from fluxnetes.rpc.api.writing import ENDED, job_message, share_messages
-from fluxnetes.rpc.call import GrpcCall
+from fluxnetes.rpc.call import GrpcCall, no_fit
 from fluxnetes.rpc.callers import user_of
 from fluxnetes.service.backend import Backend
-from fluxnetes.service.errors import Invalid, NoFit, UnknownJob
+from fluxnetes.service.errors import Invalid, UnknownJob
 from fluxnetes.service.requests.jobspec_cache import read_ahead
 from fluxnetes.service.values import AllocationUpdate, Grant, JobView, MatchCall
 from fluxnetes.service.views.allocation_text import check_format
@@ -54,7 +56,7 @@ class JobService:
         )
         grant = await self._host.match(wish)
         if not grant:
-            raise NoFit(grant.outcome, grant.reason)
+            raise no_fit(grant)
         if not wish.key:  # with one, whoever did not hear the answer asks again
             call.withdraw_if_lost(self._host, grant)
         allocation = v1.Allocation(format=wish.format, text=grant.text) if grant.text else None
@@ -79,7 +81,7 @@ class JobService:
         )
         grant = await self._host.update(adoption)
         if not grant:
-            raise NoFit(grant.outcome, grant.reason)
+            raise no_fit(grant)
         return v1.UpdateResponse(job=_granted(grant))
 
     async def renew(self, request: v1.RenewRequest, call: GrpcCall) -> v1.RenewResponse:
@@ -125,7 +127,11 @@ class JobService:
         told = await self._host.explain(request.job)
         story = (v1.StoryEvent(time=at(when), text=text) for when, text in told.story)
         return v1.ExplainResponse(
-            job=job_message(told.job), reason=told.reason, ahead=told.ahead or 0, story=story
+            job=job_message(told.job),
+            reason=reason_text(told.reason),
+            reason_code=code_of(told.reason),
+            ahead=told.ahead or 0,
+            story=story,
         )
 
     async def estimate(self, request: v1.EstimateRequest, call: GrpcCall) -> v1.EstimateResponse:
@@ -136,7 +142,8 @@ class JobService:
             known=found.known,
             start=at(found.start) if found.known and not found.still else None,
             nodes=share_messages(found.shares),
-            reason=found.reason,
+            reason=reason_text(found.reason),
+            reason_code=code_of(found.reason),
             at=found.start,
         )
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from fluxnetes.rpc.call import GrpcCall
+from fluxnetes.rpc.call import GrpcCall, no_fit
 from fluxnetes.rpc.callers import user_of
 from fluxnetes.rpc.dialects.pods import read_pods
 from fluxnetes.rpc.wire import fluxcli_pb2 as wire
 from fluxnetes.service.backend import Backend
-from fluxnetes.service.errors import NoFit, UnknownJob
+from fluxnetes.service.errors import UnknownJob
 from fluxnetes.service.values import MatchCall
 
 
@@ -31,7 +31,7 @@ class FluxcliDialect:
             MatchCall(pods, name=asked.id, size=pods.count, user=user_of())
         )
         if not grant:
-            raise NoFit(grant.outcome, f"Allocation was not possible: {grant.reason}")
+            raise no_fit(grant, "Allocation was not possible: ")
         call.withdraw_if_lost(self._host, grant)
         nodes = (wire.NodeAlloc(nodeID=each.node, tasks=each.tasks) for each in grant.shares)
         return wire.MatchResponse(podID=asked.id, nodelist=nodes, jobID=grant.job)

@@ -13,20 +13,20 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.jobspec.model import Jobspec
 from fluxnetes.match.jobs import MatchedJob
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Allocation, Changes, JobEvent
-from fluxnetes.queue.jobs import QueueJob, Submission
+from fluxnetes.queue.jobs import Origin, QueueJob, Submission
 from fluxnetes.queue.states import JobState
 from fluxnetes.service.matcher_ops import JobNotes, MatcherOperations
 from fluxnetes.service.persistence.ownership import check_ours
 from fluxnetes.store.store import Store
 from fluxnetes.store.translate import translate
 
-_WORKLOAD = "match:"
-"""Before the key of whoever asked; tells our jobs from those of a queue."""
 _NOBODY = "nobody"
+_MATCHED = Reason.of(Message.MATCHED)
 _NOTHING = Jobspec(())
 """Stands for the request of what was placed elsewhere."""
 
@@ -47,11 +47,15 @@ class AllocationJournal:
         """A job was granted something."""
         note = matching.notes[matched.jobid]
         state = JobState.ALLOCATED if matched.reserved else JobState.RUNNING
-        workload = _WORKLOAD + note.key
         request = _NOTHING if note.asked is None else matching.request(note.asked)
         user = note.user or _NOBODY
         submission = Submission(
-            matched.jobid, request, user=user, name=note.name, workload=workload
+            matched.jobid,
+            request,
+            user=user,
+            name=note.name,
+            workload=note.key,
+            origin=Origin.MATCHER,
         )
         job = QueueJob(
             submission,
@@ -67,7 +71,7 @@ class AllocationJournal:
         )
         self.jobs[job.id] = self.changes.jobs[job.id] = job
         self.changes.events.append(
-            JobEvent(job.id, note.since, "transition", None, state, matched.at, "matched")
+            JobEvent(job.id, note.since, "transition", None, state, matched.at, _MATCHED)
         )
         self.change(matched)
         self.changes.step = matched.jobid
@@ -78,7 +82,7 @@ class AllocationJournal:
         self.allocations[matched.jobid] = allocation
         self.changes.allocations[matched.jobid] = allocation
 
-    def end(self, id: int, now: int, reason: str) -> None:
+    def end(self, id: int, now: int, reason: Reason) -> None:
         """A job holds nothing any more."""
         # A copy: that it began may not be written yet, and must not be written as if it had ended.
         job = copy(self.jobs.pop(id))
@@ -90,7 +94,7 @@ class AllocationJournal:
             JobEvent(id, now, "transition", before, JobState.CANCELLED, reason=reason)
         )
 
-    def follow(self, matching: MatcherOperations, now: int, reason: str) -> None:
+    def follow(self, matching: MatcherOperations, now: int, reason: Reason) -> None:
         """The graph was changed, and jobs may have lost what they had."""
         live = matching.matcher.jobs if matching.has_graph else {}
         for id in list(self.jobs):
@@ -106,7 +110,7 @@ async def reopen(store: Store, fence: int, matching: MatcherOperations) -> Alloc
     snapshot, system = await store.load(), await store.system()
     if system is None:
         return AllocationJournal()
-    check_ours(system, snapshot.jobs, _WORKLOAD)
+    check_ours(system, snapshot.jobs, frozenset({Origin.MATCHER}))
     snapshot = translate(snapshot, system, system.graph).snapshot
     if not np.array_equal(system.rows, np.arange(len(system.rows))):
         # Rows have other numbers now, and all that we will write speaks of these.
@@ -135,6 +139,5 @@ def _readmit(matching: MatcherOperations, allocation: Allocation, job: QueueJob)
 
 def _note_of(job: QueueJob) -> JobNotes:
     asked = job.submission
-    key = asked.workload.removeprefix(_WORKLOAD)
     user = "" if asked.user == _NOBODY else asked.user
-    return JobNotes(asked.request, asked.name, job.size, key, job.submitted, user)
+    return JobNotes(asked.request, asked.name, job.size, asked.workload, job.submitted, user)

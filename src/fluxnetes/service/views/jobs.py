@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import JobEvent
 from fluxnetes.queue.explain import Explanation
@@ -58,4 +59,4 @@ def _told(event: JobEvent) -> str:
         what = event.after.value if event.after is not None else ""
     else:
         what = f"{event.before.value} to {event.after.value if event.after is not None else ''}"
-    return f"{what}: {event.reason}" if event.reason else what
+    return f"{what}: {reason_text(event.reason)}" if event.reason else what
