@@ -18,7 +18,7 @@ from fluxnetes.queue.plan.base import CapacityPlan
 from fluxnetes.queue.plan.requests import PlanRequest
 from fluxnetes.queue.plan.timeline import FOREVER
 
-Place = tuple[int, str, Rank, int]
+OrderKey = tuple[int, str, Rank, int]
 """Minus the queue's priority, its name, the rank within it, and the job."""
 
 _FEW_KINDS = 16
@@ -75,7 +75,7 @@ class QueueCore:
     """Whether jobs may be on nodes that their constraints no longer allow: labels change."""
     kinds: dict[object, CountKind] = field(default_factory=dict)
     """The kinds of asks that live, and how many there are of each."""
-    known_asks: dict[PlanRequest, PlanRequest] = field(default_factory=dict)
+    known_requests: dict[PlanRequest, PlanRequest] = field(default_factory=dict)
     """Equal asks are one object, so that comparing them is quick."""
     estimates: dict[object, dict[str, int]] = field(default_factory=dict)
 
@@ -163,10 +163,10 @@ class QueueCore:
     def set_plan(self, job: QueueJob, plan: PlannedStart | None) -> None:
         """Give a job a plan, another one, or none; limits count what is promised."""
         if job.queue in self.limits.any and (job.plan is None) != (plan is None):
-            amounts = self.estimate(self.records.asks[job.id])
+            amounts = self.estimate(self.records.requests[job.id])
             self.limits.promises(job, amounts, -1 if plan is None else +1)
         if self.budgets:
-            amounts = {} if plan is None else self.estimate(self.records.asks[job.id])
+            amounts = {} if plan is None else self.estimate(self.records.requests[job.id])
             self.budgets.promises(job, amounts, None if plan is None else plan.start)
         job.plan = plan
 
@@ -180,7 +180,7 @@ class QueueCore:
         for spent in self.budgets.settle(job, amounts, now):
             self.records.changes.spent[spent.budget] = spent
 
-    def rank(self, job: QueueJob) -> Place:
+    def rank(self, job: QueueJob) -> OrderKey:
         """A job's place in the order of all queues: smaller goes first. No two have the same."""
         queue = self.queues[job.queue]
         return (-queue.priority, queue.name, self.lines[job.queue].rank(job.id), job.id)
@@ -192,27 +192,27 @@ class QueueCore:
         """
         return one == other or self.queues[one].priority < self.queues[other].priority
 
-    def admit(self, job: int, ask: PlanRequest) -> None:
+    def add_request(self, job: int, request: PlanRequest) -> None:
         """A job lives from now on, with this ask."""
-        if len(self.known_asks) > 10_000:
-            self.known_asks.clear()
-        ask = self.known_asks.setdefault(ask, ask)
-        self.records.asks[job] = ask
-        kind = self.kinds.setdefault(ask.kind, CountKind(ask))
+        if len(self.known_requests) > 10_000:
+            self.known_requests.clear()
+        request = self.known_requests.setdefault(request, request)
+        self.records.requests[job] = request
+        kind = self.kinds.setdefault(request.kind, CountKind(request))
         kind.count += 1
-        if not self.capacity.columns.covers(ask):
+        if not self.capacity.columns.covers(request):
             self.request_relayout(Reason.of(Message.OTHER_KIND_CAME))
 
-    def dismiss(self, job: int) -> None:
+    def remove_request(self, job: int) -> None:
         """A job is gone for good."""
-        ask = self.records.asks.pop(job, None)
-        if ask is None:
+        request = self.records.requests.pop(job, None)
+        if request is None:
             return
-        kind = self.kinds[ask.kind]
+        kind = self.kinds[request.kind]
         kind.count -= 1
         if not kind.count:
-            del self.kinds[ask.kind]
-            if self.capacity.by_rows and len(self.kinds) <= _FEW_KINDS:
+            del self.kinds[request.kind]
+            if self.capacity.by_vertex and len(self.kinds) <= _FEW_KINDS:
                 self.request_relayout(Reason.of(Message.OTHER_KIND_LEFT))
 
     def is_stopped(self, queue: str) -> bool:
@@ -223,12 +223,14 @@ class QueueCore:
         state = self.operators.get(queue)
         return state is not None and state.drained
 
-    def estimate(self, ask: PlanRequest) -> dict[str, int]:
+    def estimate(self, request: PlanRequest) -> dict[str, int]:
         """What a job that waits would hold, by type; for limits, budgets and size."""
-        key: object = ask.request if ask.unit is None else (ask.unit, ask.count, ask.shared)
+        key: object = (
+            request.spec if request.unit is None else (request.unit, request.count, request.shared)
+        )
         known = self.estimates.get(key)
         if known is None:
-            found = self.planning.find_on_everything(ask.request)
+            found = self.planning.find_on_everything(request.spec)
             known = {} if found is None else self.planning.amounts(found)
             if len(self.estimates) > 10_000:
                 self.estimates.clear()

@@ -47,14 +47,14 @@ class SchedulingCycle:
         plan_builder: PlanBuilder,
     ) -> None:
         self._core = core
-        self._life = transitions
+        self._transitions = transitions
         self._gate = gate
         self._promises = promises
-        self._ground = plan_builder
+        self._builder = plan_builder
         self._preemption = Preemption(core, transitions)
         self._refused: dict[PlanRequest, int] = {}
         """The shortest time for which each ask was refused since something was last freed."""
-        self._asks = core.records.asks
+        self._requests = core.records.requests
         self._queues = sorted(core.config.queues, key=lambda q: (-q.priority, q.name))
         self._left = _NO_LIMIT
         """How many more jobs may start in this cycle."""
@@ -64,11 +64,11 @@ class SchedulingCycle:
         core, self._left = self._core, _NO_LIMIT if most is None else most
         core.records.next_step()
         self.pass_time(now)
-        self._ground.settle(now)
+        self._builder.bring_up_to_date(now)
         for line in core.lines.values():
             line.refresh(now)
         for number in range(_ROUNDS):
-            if not self._go_round(now, first=not number):
+            if not self._visit_queues(now, first=not number):
                 return True
             # A job that starts may let others in, one that loses its promise leaves room, and one
             # may be promised this very moment.
@@ -77,7 +77,7 @@ class SchedulingCycle:
                 break
         return False
 
-    def _go_round(self, now: int, *, first: bool) -> bool:
+    def _visit_queues(self, now: int, *, first: bool) -> bool:
         """Visit all queues; False if that was cut short."""
         core = self._core
         if core.take_gained():
@@ -102,9 +102,9 @@ class SchedulingCycle:
             job = core.records.jobs[id]
             if job.state is not JobState.ENDING:
                 reason = Reason.of(Message.WALLTIME_OVER, walltime=job.walltime or 0)
-                self._life.holding_to_ending(job, now, EndCause.TIMED_OUT, reason)
+                self._transitions.holding_to_ending(job, now, EndCause.TIMED_OUT, reason)
             grace = core.queues[job.queue].grace
-            self._life.expect(job, now + max(1, grace))
+            self._transitions.expect(job, now + max(1, grace))
         reason = Reason.of(Message.OVERRAN, jobs=tuple(overdue[:_NAMED_OVERDUE]))
         if core.needs_relayout:
             # The plan is about to be built again, and promises are put back then.
@@ -137,18 +137,18 @@ class SchedulingCycle:
         core = self._core
         booking = core.capacity.unbook(job.id)
         assert booking is not None  # noqa: S101 - it was due
-        ask = self._best_size(job, booking.ask)
-        found = core.capacity.find_now(ask, core.duration(job))
+        request = self._best_size(job, booking.request)
+        found = core.capacity.find_now(request, core.duration(job))
         if found is None:
-            ask, found = booking.ask, core.capacity.place_kept(booking)
+            request, found = booking.request, core.capacity.place_kept(booking)
         if found is not None:
-            self._start(job, ask, found, now, backfilled=self._is_passing(job))
+            self._start(job, request, found, now, backfilled=self._overtakes(job))
             return
         # Only a room that was laid out wrongly gets here; the promise is moved, and that is told.
         core.capacity.rebook(job.id, booking)
         self._promises.keep_all(now, Reason.of(Message.NOT_FREE_WHEN_DUE))
 
-    def _is_passing(self, job: QueueJob) -> bool:
+    def _overtakes(self, job: QueueJob) -> bool:
         return self._core.lines[job.queue].place(job.id) > 0
 
     # -- visiting ------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ class SchedulingCycle:
         """
         promised, seen, waiting = 0, 0, False
         limit, depth = queue.promises, queue.depth
-        patient = queue.policy is BackfillPolicy.FCFS
+        is_fcfs = queue.policy is BackfillPolicy.FCFS
         limited = self._gate.limits(queue.name)
         for job in self._core.lines[queue.name].in_order():
             if seen == depth:
@@ -174,16 +174,16 @@ class SchedulingCycle:
             seen += 1
             if job.plan is not None:
                 promised += 1
-                if queue.preempts and self._preemption.make_room(job, now):
-                    self._promises.hurry(job, now)
+                if queue.preempts and self._preemption.preempt_for(job, now):
+                    self._promises.promise_or_improve(job, now)
             elif limit is None or promised < limit:
-                if self._attend(job, now, waiting):
+                if self._start_or_promise(job, now, waiting):
                     continue
                 promised += 1
-            elif not self._is_refused(job) and self._try(job, now, waiting):
+            elif not self._is_refused(job) and self._try_start(job, now, waiting):
                 continue
             waiting = True
-            if patient:
+            if is_fcfs:
                 break
         return True
 
@@ -193,36 +193,36 @@ class SchedulingCycle:
             self._promises.drop(job, now, stopped)
         return bool(stopped)
 
-    def _attend(self, job: QueueJob, now: int, waiting: bool) -> bool:
+    def _start_or_promise(self, job: QueueJob, now: int, waiting: bool) -> bool:
         """Start a job that may be promised something, or promise it; True: it started."""
         core = self._core
-        made_way = self._promises.make_way(job)
-        if made_way:
+        withdrawn = self._promises.withdraw_overtaken(job)
+        if withdrawn:
             core.resources_freed(unplanned=False)
-        started = self._try(job, now, waiting)
-        if not started and self._preemption.make_room(job, now):
-            self._promises.hope()
-            self._promises.hurry(job, now)
+        started = self._try_start(job, now, waiting)
+        if not started and self._preemption.preempt_for(job, now):
+            self._promises.retry_unplannable()
+            self._promises.promise_or_improve(job, now)
         elif not started and job.id not in core.capacity.bookings:
-            self._promises.hurry(job, now)
-        if made_way:
+            self._promises.promise_or_improve(job, now)
+        if withdrawn:
             self._promises.put_back(
-                made_way, now, Reason.of(Message.ORDERED_BEFORE, job=JobRef(job.id))
+                withdrawn, now, Reason.of(Message.ORDERED_BEFORE, job=JobRef(job.id))
             )
         return started
 
-    def _try(self, job: QueueJob, now: int, waiting: bool) -> bool:
+    def _try_start(self, job: QueueJob, now: int, waiting: bool) -> bool:
         """Start a job if it fits now; an array, as many of its tasks as do.
 
         False: it waits for room. An array that a limit stops after some tasks does not.
         """
         if job.submission.array is None:
-            return self._try_one(job, now, waiting)
+            return self._try_start_one(job, now, waiting)
         line = self._core.lines[job.queue]
         while job.id in line:
             if self._gate.stops(job, now):
                 break
-            if not self._try_one(job, now, waiting):
+            if not self._try_start_one(job, now, waiting):
                 return False
         return True
 
@@ -230,46 +230,46 @@ class SchedulingCycle:
         """Whether the same was asked for no longer a time, in vain, and nothing was freed since."""
         if self._core.take_freed():
             self._refused.clear()
-            self._promises.hope()
-        shortest = self._refused.get(self._asks[job.submission.id])
+            self._promises.retry_unplannable()
+        shortest = self._refused.get(self._requests[job.submission.id])
         return shortest is not None and (job.walltime is None or job.walltime >= shortest)
 
-    def _try_one(self, job: QueueJob, now: int, waiting: bool) -> bool:
+    def _try_start_one(self, job: QueueJob, now: int, waiting: bool) -> bool:
         if self._is_refused(job):
             return False
         core = self._core
-        ask, duration = core.records.asks[job.id], core.duration(job)
+        request, duration = core.records.requests[job.id], core.duration(job)
         claim = core.capacity.unbook(job.id)
-        found, ask = self._find(job, ask, duration)
+        found, request = self._find(job, request, duration)
         if found is None:
             # A reservation opens without anything being freed: what runs in one is always asked.
-            if ask.window is None:
-                self._refused[ask] = core.capacity.refused_for(ask, duration)
+            if request.window is None:
+                self._refused[request] = core.capacity.refused_for(request, duration)
             if claim is not None:
                 core.capacity.rebook(job.id, claim)
             return False
-        self._start(job, ask, found, now, backfilled=waiting)
+        self._start(job, request, found, now, backfilled=waiting)
         return True
 
     def _find(
-        self, job: QueueJob, ask: PlanRequest, duration: int
+        self, job: QueueJob, request: PlanRequest, duration: int
     ) -> tuple[Candidate | None, PlanRequest]:
         capacity = self._core.capacity
-        if not capacity.could_fit_now(ask, duration):
-            return None, ask
-        sized = self._best_size(job, ask)
+        if not capacity.could_fit_now(request, duration):
+            return None, request
+        sized = self._best_size(job, request)
         found = capacity.find_now(sized, duration)
         if found is None and capacity.bookings:
-            found = capacity.squeeze(self._next_id(job), sized, duration)
-        return found, (sized if found is not None else ask)
+            found = capacity.start_by_moving_bookings(self._next_id(job), sized, duration)
+        return found, (sized if found is not None else request)
 
-    def _best_size(self, job: QueueJob, ask: PlanRequest) -> PlanRequest:
+    def _best_size(self, job: QueueJob, request: PlanRequest) -> PlanRequest:
         """The largest size of an elastic job that fits now; its least if none does."""
-        if ask.elastic is None:
-            return ask
+        if request.elastic is None:
+            return request
         capacity, duration = self._core.capacity, self._core.duration(job)
-        most = self._gate.largest(job, ask, ask.elastic.max, capacity.now)
-        return ask.sized(capacity.largest_now(ask, duration, most) or ask.elastic.min)
+        most = self._gate.largest(job, request, request.elastic.max, capacity.now)
+        return request.sized(capacity.largest_now(request, duration, most) or request.elastic.min)
 
     # -- starting ------------------------------------------------------------------------------
 
@@ -280,16 +280,16 @@ class SchedulingCycle:
         return job.id + 1 + job.tasks_started
 
     def _start(
-        self, job: QueueJob, ask: PlanRequest, found: Candidate, now: int, *, backfilled: bool
+        self, job: QueueJob, request: PlanRequest, found: Candidate, now: int, *, backfilled: bool
     ) -> None:
         if job.submission.array is not None:
-            job = self._split_off(job, now)
+            job = self._create_task(job, now)
         job.backfilled = backfilled
         self._left -= 1
         reason = _BACKFILLED if backfilled else None
-        self._life.pending_to_allocated(job, ask, found, now, reason)
+        self._transitions.pending_to_allocated(job, request, found, now, reason)
 
-    def _split_off(self, array: QueueJob, now: int) -> QueueJob:
+    def _create_task(self, array: QueueJob, now: int) -> QueueJob:
         """The next task of an array, as a job of its own."""
         core = self._core
         records = core.records
@@ -313,8 +313,8 @@ class SchedulingCycle:
         array.tasks_started += 1
         records.children[array.id].add(id)
         records.touch(array)
-        core.admit(id, records.asks[array.id])
-        self._life.nowhere_to_pending(
+        core.add_request(id, records.requests[array.id])
+        self._transitions.nowhere_to_pending(
             task, now, Reason.of(Message.ARRAY_TASK, index=index, array=array.id)
         )
         return task

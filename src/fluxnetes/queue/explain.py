@@ -54,7 +54,7 @@ class Explainer:
             job.plan.start if job.plan is not None else job.deadline,
             line.place(job.id) if line is not None and in_line else None,
             core.order.factors(job, now) if job.state is JobState.PENDING else None,
-            tuple(core.records.stories.get(job.id, ())),
+            tuple(core.records.histories.get(job.id, ())),
         )
 
     def _reason(self, job: QueueJob, now: int) -> Reason | None:
@@ -72,16 +72,16 @@ class Explainer:
         if core.is_stopped(job.queue):
             return Reason.of(Message.QUEUE_STOPPED, queue=job.queue)
         if job.submission.array is not None and job.id not in core.lines[job.queue]:
-            return self._array_rests(job)
+            return self._array_paused(job)
         stopped = self._gate.stops(job, now)
         if stopped:
             return stopped
         if job.id in core.preempting:
             victims = tuple(JobRef(victim) for victim in sorted(core.preempting[job.id]))
             return Reason.of(Message.PREEMPTING, jobs=victims)
-        return self._waits_for_room(job, now)
+        return self._waits_for_capacity(job, now)
 
-    def _array_rests(self, job: QueueJob) -> Reason:
+    def _array_paused(self, job: QueueJob) -> Reason:
         running = len(self._core.records.children[job.id])
         spec = job.submission.array
         assert spec is not None  # noqa: S101 - the caller looked
@@ -89,10 +89,10 @@ class Explainer:
             return Reason.of(Message.ARRAY_ALL_STARTED, tasks=spec.tasks, running=running)
         return Reason.of(Message.ARRAY_AT_ONCE, running=running, at_once=spec.at_once or 0)
 
-    def _waits_for_room(self, job: QueueJob, now: int) -> Reason:
+    def _waits_for_capacity(self, job: QueueJob, now: int) -> Reason:
         core = self._core
-        ask = core.records.asks[job.id]
-        lacks = core.planning.why_not_now(ask.request) or self._window_ahead(job, now)
+        request = core.records.requests[job.id]
+        lacks = core.planning.why_not_now(request.spec) or self._window_ahead(job, now)
         if job.plan is None and (claimant := self._claimant(job.queue)) is not None:
             first = claimant == job.id
             message = Message.NO_START_KNOWN_FIRST if first else Message.NO_START_KNOWN
@@ -112,7 +112,7 @@ class Explainer:
             start = Moment(own.start)
             return Reason.of(Message.WINDOW_OPENS, kind=_kind(own), name=own.name, start=start)
         until = self._core.until(job, now)
-        mine = self._nodes(self._core.records.asks[job.id].request)
+        mine = self._nodes(self._core.records.requests[job.id].spec)
         ahead = tuple(
             Reason.of(
                 Message.WINDOW_SPAN,

@@ -19,7 +19,7 @@ LARGEST = 2**53
 def check_bounds(value: object, path: str) -> None:
     """Raise QueueError if anything in a value cannot be written down; the error names its path."""
     if not _is_within(value):
-        _complain(value, path)
+        _raise_for_first(value, path)
 
 
 def _is_within(value: object) -> bool:
@@ -36,18 +36,18 @@ def _is_within(value: object) -> bool:
         elif kind is tuple:
             values += each
         elif each is not None and kind is not bool:
-            inside = _INSIDE.get(kind)
+            inside = _CONTENTS.get(kind)
             if inside is None:
-                inside = _INSIDE[kind] = _what_is_inside(kind)
+                inside = _CONTENTS[kind] = _contents_getter(kind)
             values += inside(each)
     return True
 
 
-_INSIDE: dict[type, Callable[[Any], Iterable[object]]] = {}
+_CONTENTS: dict[type, Callable[[Any], Iterable[object]]] = {}
 """How to get what is in each kind of value seen so far."""
 
 
-def _what_is_inside(kind: type) -> Callable[[Any], Iterable[object]]:
+def _contents_getter(kind: type) -> Callable[[Any], Iterable[object]]:
     """Gets the fields of a data class, or all that a collection has; nothing of anything else."""
     if is_dataclass(kind):
         names = [field.name for field in fields(kind)]
@@ -61,7 +61,7 @@ def _what_is_inside(kind: type) -> Callable[[Any], Iterable[object]]:
     return lambda value: ()
 
 
-def _complain(value: object, path: str) -> None:
+def _raise_for_first(value: object, path: str) -> None:
     """Say which part of a value it is."""
     if isinstance(value, str):
         if "\0" in value:
@@ -71,11 +71,11 @@ def _complain(value: object, path: str) -> None:
             raise QueueError(f"{path}: {value} is beyond what can be counted (2^53)")
     elif is_dataclass(value):
         for field in fields(value):
-            _complain(getattr(value, field.name), f"{path}.{field.name}")
+            _raise_for_first(getattr(value, field.name), f"{path}.{field.name}")
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            _complain(key, f"{path} key")
-            _complain(item, f"{path}[{key!r}]")
+            _raise_for_first(key, f"{path} key")
+            _raise_for_first(item, f"{path}[{key!r}]")
     elif isinstance(value, Iterable):
         for number, item in enumerate(value):
-            _complain(item, f"{path}[{number}]")
+            _raise_for_first(item, f"{path}[{number}]")

@@ -41,7 +41,7 @@ from fluxnetes.queue.persist.records import JobRecords
 from fluxnetes.queue.persist.restore import restore, with_forgotten_queues
 from fluxnetes.queue.persist.snapshot import take_snapshot
 from fluxnetes.queue.persist.validate import Validator
-from fluxnetes.queue.plan.builder import PlanBuilder, make_room
+from fluxnetes.queue.plan.builder import PlanBuilder, new_plan
 from fluxnetes.queue.plan.columns import PlanColumns
 from fluxnetes.queue.plan.promises import PromiseKeeper
 from fluxnetes.queue.plan.windows import WindowHandlers
@@ -49,7 +49,7 @@ from fluxnetes.queue.plan.windows import WindowHandlers
 _CHARGED = ("core", "cpu", "node")
 """What counts as usage unless configured: the first of these that the graph has."""
 
-_ASKS_THE_ROOM = (Alter, Grow, Reseat, Reserve)
+_NEED_CURRENT_PLAN = (Alter, Grow, Reseat, Reserve)
 """Whether these can be done is for the room to say, which must be laid out for that."""
 
 _FROM_OUTSIDE = (Adopt, GraphChanged, Occupied)
@@ -75,7 +75,7 @@ class Scheduler:
         transitions = Transitions(core)
         gate = EligibilityGate(core, transitions)
         promises = PromiseKeeper(core)
-        self._ground = plan_builder = PlanBuilder(core, promises, count=count)
+        self._builder = plan_builder = PlanBuilder(core, promises, count=count)
         self._cycle = SchedulingCycle(core, transitions, gate, promises, plan_builder)
         self._handlers = EventHandlers(
             core, transitions, gate, promises, WindowHandlers(core, plan_builder)
@@ -101,7 +101,7 @@ class Scheduler:
         core.operators.update({state.queue: state for state in forgotten})
         core.records.next_step()
         scheduler._cycle.pass_time(now)
-        scheduler._ground.settle(now)
+        scheduler._builder.bring_up_to_date(now)
         if scheduler._validator is not None:
             scheduler._validator.tolerate()
         return scheduler
@@ -114,9 +114,9 @@ class Scheduler:
             check_bounds(event, type(event).__name__)
         self._core.records.next_step()
         self._core.capacity.advance(now)
-        if isinstance(event, _ASKS_THE_ROOM):
+        if isinstance(event, _NEED_CURRENT_PLAN):
             self._cycle.pass_time(now)
-            self._ground.settle(now)
+            self._builder.bring_up_to_date(now)
         self._handlers.handle(event, now)
         if self._validator is not None:
             if isinstance(event, _FROM_OUTSIDE):
@@ -180,13 +180,13 @@ class Scheduler:
     @property
     def plans_by_counting(self) -> bool:
         """Whether jobs are now planned by counting units, rather than by looking at nodes."""
-        return not self._core.capacity.by_rows
+        return not self._core.capacity.by_vertex
 
 
 def _build_core(matcher: Matcher, config: SchedulerConfig, now: int) -> QueueCore:
     planning = Planning(matcher)
     usage = UsageLedger(config.fair_share)
-    capacity = make_room(planning, PlanColumns(planning, (), by_rows=False), now)
+    capacity = new_plan(planning, PlanColumns(planning, (), by_vertex=False), now)
     part = _Part(planning)
     order = JobOrder(config, usage, part)
     core = QueueCore(
@@ -221,6 +221,6 @@ class _Part:
 
     def __call__(self, job: QueueJob) -> float:
         core = self.core
-        amounts = core.estimate(core.records.asks[job.id])
+        amounts = core.estimate(core.records.requests[job.id])
         everything = core.rate(self._planning.totals())
         return core.rate(amounts) / everything if everything else 0.0

@@ -52,7 +52,7 @@ WAITING = frozenset({JobState.GATHERING, JobState.PENDING, JobState.HELD})
 HOLDING = frozenset({JobState.ALLOCATED, JobState.RUNNING, JobState.ENDING})
 ENDED = frozenset(JobState) - WAITING - HOLDING
 
-WAYS: dict[JobState | None, frozenset[JobState]] = {
+ALLOWED_TRANSITIONS: dict[JobState | None, frozenset[JobState]] = {
     # A job that is found running was never in line.
     None: WAITING | {JobState.REJECTED, JobState.RUNNING},
     JobState.GATHERING: frozenset(
@@ -81,15 +81,15 @@ WAYS: dict[JobState | None, frozenset[JobState]] = {
 """From each state (None: not yet here) the states that can follow it."""
 
 for _ended in ENDED:
-    WAYS[_ended] = frozenset()
+    ALLOWED_TRANSITIONS[_ended] = frozenset()
 
 
 class ImpossibleTransition(RuntimeError):  # noqa: N818 - reads better where it is raised
     """Somebody tried to move a job a way that does not exist. Always a bug of ours."""
 
 
-def check_way(job: int, before: JobState | None, after: JobState) -> None:
+def check_transition(job: int, before: JobState | None, after: JobState) -> None:
     """Refuse a transition that is not on the chart."""
-    if after not in WAYS[before]:
+    if after not in ALLOWED_TRANSITIONS[before]:
         start = before.value if before is not None else "nowhere"
         raise ImpossibleTransition(f"job {job} cannot go from {start} to {after.value}")

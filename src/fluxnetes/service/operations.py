@@ -189,9 +189,7 @@ class QueueOperations:
         why = Reason.from_text(reason, code) if reason else None
         return _told(
             id,
-            lambda job, queue_host: self.leases.end(
-                job, ok=ok, reason=why, queue_host=queue_host
-            ),
+            lambda job, queue_host: self.leases.end(job, ok=ok, reason=why, queue_host=queue_host),
         )
 
     def cancel(self, id: int, reason: str) -> QueueRequest[JobView]:

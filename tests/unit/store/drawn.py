@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any, TypeVar
@@ -10,6 +11,17 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from fluxnetes.common.reasons import (
+    Amount,
+    Argument,
+    JobRef,
+    Message,
+    Moment,
+    Reason,
+    ReasonCode,
+    ResourceHours,
+)
+from fluxnetes.common.reasons.text import TEMPLATES
 from fluxnetes.graph.placement import Placement
 from fluxnetes.jobspec.constraint import And, Constraint, Hostlist, Not, Or, Properties, Ranks
 from fluxnetes.jobspec.model import Count, Jobspec, Resource, Task
@@ -123,6 +135,38 @@ IDS = st.integers(1, 6)
 MAYBE_INT = st.none() | INT
 
 
+def _placeholders(message: Message) -> set[str]:
+    found = string.Formatter().parse(TEMPLATES[message])
+    return {name for _, name, _, _ in found if name}
+
+
+def _reasons(inner: st.SearchStrategy[Reason]) -> st.SearchStrategy[Reason]:
+    """Every message with arguments of any kind that its text can be made of."""
+    amounts = st.builds(Amount, INT, TEXT, st.booleans())
+    hours = st.builds(ResourceHours, st.floats(0, 1e9), TEXT)
+    one = INT | TEXT | amounts | hours | st.builds(Moment, INT) | st.builds(JobRef, INT) | inner
+    args = one | st.lists(one, max_size=2).map(tuple)
+
+    @st.composite
+    def reason(draw: st.DrawFn) -> Reason:
+        message = draw(st.sampled_from(Message))
+        names = _placeholders(message)
+        valued = {name.removesuffix("_value") for name in names if name.endswith("_value")}
+        plain = {name for name in names if not name.endswith("_value")} - valued
+        given: dict[str, Argument] = {name: draw(amounts | hours) for name in sorted(valued)}
+        given |= {name: draw(args) for name in sorted(plain)}
+        return Reason.of(message, **given).coded(draw(st.sampled_from(ReasonCode)))
+
+    return reason()
+
+
+REASON = st.none() | st.recursive(
+    st.builds(Reason.from_text, TEXT.filter(bool), st.sampled_from(ReasonCode)),
+    _reasons,
+    max_leaves=3,
+)
+
+
 def complete(kind: type[T], /, **values: st.SearchStrategy[Any]) -> st.SearchStrategy[T]:
     """Values of a dataclass; none of its fields may be left to its default."""
     left_out = {each.name for each in fields(kind)} - values.keys()  # type: ignore[arg-type]
@@ -156,6 +200,7 @@ def submissions(id: int) -> st.SearchStrategy[Submission]:
         min_runtime=INT,
         on_loss=st.sampled_from(OnLoss),
         workload=TEXT,
+        origin=st.sampled_from(Origin),
     )
 
 
@@ -173,7 +218,7 @@ def jobs(id: int, before: QueueJob | None = None) -> st.SearchStrategy[QueueJob]
         walltime=MAYBE_INT,
         ranked=INT,
         eligible=MAYBE_INT,
-        plan=st.none() | complete(PlannedStart, start=INT, since=INT, reason=TEXT),
+        plan=st.none() | complete(PlannedStart, start=INT, since=INT, reason=REASON),
         size=INT,
         start=MAYBE_INT,
         running=MAYBE_INT,
@@ -181,7 +226,7 @@ def jobs(id: int, before: QueueJob | None = None) -> st.SearchStrategy[QueueJob]
         expected=MAYBE_INT,
         end=MAYBE_INT,
         cause=st.none() | st.sampled_from(EndCause),
-        reason=TEXT,
+        reason=REASON,
         restarts=INT,
         parent=MAYBE_INT,
         index=MAYBE_INT,
@@ -273,7 +318,7 @@ EVENT = complete(
     before=MAYBE_STATE,
     after=MAYBE_STATE,
     start=MAYBE_INT,
-    reason=TEXT,
+    reason=REASON,
 )
 WORD = st.sampled_from(["a", "b", "ä"])
 

@@ -79,6 +79,8 @@ class FluxJobStatus(Part, frozen=True):
     """A state of the queue, in words: `pending`, `timed out`."""
     reason: str = ""
     """Why it is in this state or, while it waits, what it waits for."""
+    reason_code: str = ""
+    """The same as a stable word: `Resources`, `Held`, `TimedOut`."""
     queue: str = ""
     position: int | None = None
     """Its place in the queue; 1 is the next."""

@@ -11,7 +11,7 @@ from fluxnetes.queue.errors import QueueError, QueueRefused, UnknownQueue
 from fluxnetes.queue.jobs import QueueJob, Request, Submission
 from fluxnetes.queue.lifecycle.transitions import Transitions
 from fluxnetes.queue.order.gate import EligibilityGate
-from fluxnetes.queue.plan.requests import PlanRequest, narrowed, read_ask
+from fluxnetes.queue.plan.requests import PlanRequest, narrowed, plan_request
 from fluxnetes.queue.plan.windows import WindowHandlers
 from fluxnetes.queue.states import JobState
 
@@ -29,7 +29,7 @@ class Admission:
         windows: WindowHandlers,
     ) -> None:
         self._core = core
-        self._life = transitions
+        self._transitions = transitions
         self._gate = gate
         self._windows = windows
         self._judged: dict[PlanRequest, Reason | None] = {}
@@ -39,21 +39,21 @@ class Admission:
         self._check_new(submission)
         job = self._record(submission, now)
         reason = self._refuses(job)
-        ask = None
+        request = None
         if not reason and not submission.gathering:
-            ask = self.ask(job)
-            reason = self.judge(ask)
+            request = self.plan_request(job)
+            reason = self.judge(request)
         if reason:
-            self._life.nowhere_to_rejected(job, now, reason)
+            self._transitions.nowhere_to_rejected(job, now, reason)
             return
-        if ask is None:
-            self._life.nowhere_to_gathering(job, now)
+        if request is None:
+            self._transitions.nowhere_to_gathering(job, now)
             return
-        core.admit(job.id, ask)
+        core.add_request(job.id, request)
         if submission.held:
-            self._life.nowhere_to_held(job, now)
+            self._transitions.nowhere_to_held(job, now)
         else:
-            self._life.nowhere_to_pending(job, now)
+            self._transitions.nowhere_to_pending(job, now)
 
     def gathered(self, id: int, request: Request | None, now: int) -> None:
         """A group is complete."""
@@ -62,16 +62,16 @@ class Admission:
             raise QueueRefused(f"job {id} is {job.state.value}, not gathering")
         if request is not None:
             job.submission = replace(job.submission, request=request)
-        ask = self.ask(job)
-        reason = self.judge(ask)
+        planned = self.plan_request(job)
+        reason = self.judge(planned)
         if reason:
-            self._life.waiting_to_rejected(job, now, reason)
+            self._transitions.waiting_to_rejected(job, now, reason)
             return
-        self._core.admit(id, ask)
+        self._core.add_request(id, planned)
         if job.submission.held:
-            self._life.gathering_to_held(job, now, Reason.of(Message.HELD))
+            self._transitions.gathering_to_held(job, now, Reason.of(Message.HELD))
         else:
-            self._life.gathering_to_pending(job, now)
+            self._transitions.gathering_to_pending(job, now)
 
     def adopt(self, submission: Submission, start: int, nodes: Sequence[str], now: int) -> None:
         """A job is found running on these nodes, task by task."""
@@ -83,14 +83,14 @@ class Admission:
                 f"job {submission.id} cannot be taken over: it is an array, not a job"
             )
         job = self._record(submission, min(start, now))
-        ask = self.ask(job)
-        if ask.elastic is not None:
-            ask = ask.sized(len(nodes))
-        found = self._core.planning.found_at(ask.request, nodes)
+        request = self.plan_request(job)
+        if request.elastic is not None:
+            request = request.sized(len(nodes))
+        found = self._core.planning.found_at(request.spec, nodes)
         if isinstance(found, Reason):
             raise QueueRefused(f"job {submission.id} cannot be taken over: {found}")
-        self._core.admit(job.id, ask)
-        self._life.nowhere_to_running(job, ask, found, min(start, now), now)
+        self._core.add_request(job.id, request)
+        self._transitions.nowhere_to_running(job, request, found, min(start, now), now)
 
     def _check_new(self, submission: Submission) -> None:
         records = self._core.records
@@ -145,7 +145,7 @@ class Admission:
             return Reason.of(Message.UNKNOWN_DEPENDENCY, job=JobRef(unknown[0]))
         return (
             self.refuses_walltime(job.queue, job.walltime)
-            or senseless(spec)
+            or contradiction(spec)
             or self._windows.refuses(job)
             or core.limits.refuses(job)
         )
@@ -162,32 +162,32 @@ class Admission:
             return Reason.of(Message.WALLTIME_TOO_LONG, walltime=walltime, queue=queue, most=most)
         return None
 
-    def ask(self, job: QueueJob) -> PlanRequest:
+    def plan_request(self, job: QueueJob) -> PlanRequest:
         """What a job asks of the room, narrowed down to the nodes of its queue."""
         spec = job.submission
-        request = spec.request
+        wanted = spec.request
         reserved = self._windows.constraint(spec)
         if reserved is not None:
-            request = narrowed(request, reserved)
+            wanted = narrowed(wanted, reserved)
         constraint = self._core.queues[job.queue].constraint
-        return read_ask(request, constraint=constraint, size=spec.size, window=spec.reservation)
+        return plan_request(wanted, constraint=constraint, size=spec.size, window=spec.reservation)
 
-    def judge(self, ask: PlanRequest) -> Reason | None:
+    def judge(self, request: PlanRequest) -> Reason | None:
         """Why an ask can never be served; the matcher is asked once for each."""
-        if ask.elastic is not None and ask.unit is None:
+        if request.elastic is not None and request.unit is None:
             return Reason.of(Message.NOT_A_MULTIPLE)
-        if ask not in self._judged:
+        if request not in self._judged:
             if len(self._judged) > 10_000:
                 self._judged.clear()
-            self._judged[ask] = self._core.planning.judge(ask.request)
-        return self._judged[ask]
+            self._judged[request] = self._core.planning.judge(request.spec)
+        return self._judged[request]
 
     def forget(self) -> None:
         """The graph changed: what was impossible may not be."""
         self._judged.clear()
 
 
-def senseless(spec: Submission) -> Reason | None:
+def contradiction(spec: Submission) -> Reason | None:
     """Values that contradict each other."""
     size, array = spec.size, spec.array
     if size is not None and not 1 <= size.min <= size.max:

@@ -32,9 +32,9 @@ class AllocationEdits:
         after = planning.amounts(planning.reduce(job.id, allocation.placement))
         core.records.amounts[job.id] = after
         self._account(job, before, after, now)
-        core.capacity.resize(job.id, self._ask_now(job, after), after)
+        core.capacity.resize(job.id, self._current_request(job, after), after)
         note = note or Reason.of(Message.RESIZED, after=_amounts(after), before=_amounts(before))
-        core.records.tell(JobEvent(job.id, now, "resized", reason=note))
+        core.records.add_event(JobEvent(job.id, now, "resized", reason=note))
 
     def _account(
         self, job: QueueJob, before: Mapping[str, int], after: Mapping[str, int], now: int
@@ -48,34 +48,38 @@ class AllocationEdits:
         core.records.changes.usage[account] = usage
         core.commit(job, more, 0 if job.deadline is None else max(0, job.deadline - now), now)
 
-    def _ask_now(self, job: QueueJob, held: Mapping[str, int]) -> PlanRequest:
+    def _current_request(self, job: QueueJob, held: Mapping[str, int]) -> PlanRequest:
         """What a job is counted as now: the units it has left."""
         core = self._core
-        ask = core.capacity.holders[job.id].ask
-        if ask.unit is None:
-            return ask
-        units, exact = units_held(core, ask, held)
+        request = core.capacity.holders[job.id].request
+        if request.unit is None:
+            return request
+        units, exact = units_held(core, request, held)
         if job.size:
             job.size = units
-        if not exact and not core.capacity.by_rows:
+        if not exact and not core.capacity.by_vertex:
             # Not a whole number of equal units: whoever counts is wrong from here on.
             core.request_relayout(Reason.of(Message.GROUP_SHRANK))
             core.capacity.mistaken = True
-        return replace(ask.sized(units), elastic=None)
+        return replace(request.sized(units), elastic=None)
 
 
-def units_held(core: QueueCore, ask: PlanRequest, held: Mapping[str, int]) -> tuple[int, bool]:
+def units_held(core: QueueCore, request: PlanRequest, held: Mapping[str, int]) -> tuple[int, bool]:
     """How many units of an ask are in what is held, and whether that is all there is.
 
     A unit may come with more than it asks for, as cores do with a node, or ask for something that
     it shares with others, as for the node around its cores; but of one type it takes just what it
     asked for.
     """
-    assert ask.unit is not None  # noqa: S101 - asked only where units are counted
-    least = core.planning.least(ask.unit)
-    own = least if isinstance(ask.unit, Gang) else core.estimate(ask).keys() - {SLOT, XOR_SLOT}
+    assert request.unit is not None  # noqa: S101 - asked only where units are counted
+    least = core.planning.least(request.unit)
+    own = (
+        least
+        if isinstance(request.unit, Gang)
+        else core.estimate(request).keys() - {SLOT, XOR_SLOT}
+    )
     parts = [(held.get(type, 0), least[type]) for type in own if least.get(type)]
-    units = min((have // amount for have, amount in parts), default=ask.count)
+    units = min((have // amount for have, amount in parts), default=request.count)
     return units, any(have == units * amount for have, amount in parts)
 
 

@@ -10,7 +10,7 @@ from fluxnetes.queue.core import QueueCore
 from fluxnetes.queue.errors import QueueRefused, UnknownQueue
 from fluxnetes.queue.events import Alter, Reshape
 from fluxnetes.queue.jobs import QueueJob
-from fluxnetes.queue.lifecycle.admission import Admission, senseless
+from fluxnetes.queue.lifecycle.admission import Admission, contradiction
 from fluxnetes.queue.lifecycle.transitions import Transitions
 from fluxnetes.queue.order.gate import EligibilityGate
 from fluxnetes.queue.plan.promises import PromiseKeeper
@@ -30,7 +30,7 @@ class JobAlterations:
         admission: Admission,
     ) -> None:
         self._core = core
-        self._life = transitions
+        self._transitions = transitions
         self._gate = gate
         self._promises = promises
         self._admission = admission
@@ -66,12 +66,12 @@ class JobAlterations:
             job.priority = event.priority
         job.queue, job.walltime = queue, walltime
         core.limits.waits(job, +1)
-        if event.queue is not None and job.id in core.records.asks:
-            core.dismiss(job.id)
-            core.admit(job.id, self._admission.ask(job))
-        core.records.tell(JobEvent(job.id, now, "altered", reason=_altered(event)))
+        if event.queue is not None and job.id in core.records.requests:
+            core.remove_request(job.id)
+            core.add_request(job.id, self._admission.plan_request(job))
+        core.records.add_event(JobEvent(job.id, now, "altered", reason=_altered(event)))
         if placed:
-            self._gate.arrive(job, now)
+            self._gate.became_pending(job, now)
 
     def _check(self, job: QueueJob, queue: str, walltime: int | None) -> None:
         core = self._core
@@ -88,8 +88,8 @@ class JobAlterations:
     def _check_moved(self, job: QueueJob) -> None:
         """Whether a job could have been submitted to the queue that it is moved to."""
         refused = self._core.limits.refuses(job)
-        if not refused and job.id in self._core.records.asks:
-            refused = self._admission.judge(self._admission.ask(job))
+        if not refused and job.id in self._core.records.requests:
+            refused = self._admission.judge(self._admission.plan_request(job))
         if refused:
             raise QueueRefused(f"job {job.id} cannot be moved to queue {job.queue}: {refused}")
 
@@ -109,27 +109,27 @@ class JobAlterations:
         core.records.touch(job)
         if job.state is JobState.GATHERING:
             return
-        ask = self._admission.ask(job)
-        reason = senseless(job.submission) or self._admission.judge(ask)
+        request = self._admission.plan_request(job)
+        reason = contradiction(job.submission) or self._admission.judge(request)
         if reason:
-            self._life.waiting_to_rejected(job, now, reason)
-        elif ask != core.records.asks[job.id]:
-            self._ask_otherwise(job, ask, now)
+            self._transitions.waiting_to_rejected(job, now, reason)
+        elif request != core.records.requests[job.id]:
+            self._replace_request(job, request, now)
 
-    def _ask_otherwise(self, job: QueueJob, ask: PlanRequest, now: int) -> None:
+    def _replace_request(self, job: QueueJob, request: PlanRequest, now: int) -> None:
         """Put another ask in the place of a job's old one."""
         core, reason = self._core, Reason.of(Message.ALTERED_REQUEST)
-        core.records.tell(JobEvent(job.id, now, "altered", reason=reason))
+        core.records.add_event(JobEvent(job.id, now, "altered", reason=reason))
         placed = job.state is JobState.PENDING
         if placed:
             self._promises.drop(job, now, reason)
             core.lines[job.queue].discard(job.id)
             core.parked.pop(job.id, None)
-        core.dismiss(job.id)
-        core.admit(job.id, ask)
+        core.remove_request(job.id)
+        core.add_request(job.id, request)
         if placed:
             # As one that was changed otherwise, it goes before those behind it once more.
-            self._gate.arrive(job, now)
+            self._gate.became_pending(job, now)
 
     # -- running -------------------------------------------------------------------------------
 
@@ -154,7 +154,7 @@ class JobAlterations:
         if job.deadline is None or deadline < job.deadline:
             core.resources_freed()
         job.walltime, job.deadline, job.expected = walltime, deadline, deadline
-        core.records.tell(
+        core.records.add_event(
             JobEvent(
                 job.id, now, "altered", reason=Reason.of(Message.WALLTIME_SET, walltime=walltime)
             )

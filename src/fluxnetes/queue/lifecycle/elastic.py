@@ -25,20 +25,20 @@ class ElasticGrowth:
 
     def __init__(self, core: QueueCore, allocation_edits: AllocationEdits) -> None:
         self._core = core
-        self._holdings = allocation_edits
+        self._edits = allocation_edits
 
     def grow(self, job: QueueJob, now: int) -> int:
         """Add as many units as there is room for; returns how many."""
         core = self._core
-        ask = core.records.asks[job.id]
-        if ask.elastic is None:
+        request = core.records.requests[job.id]
+        if request.elastic is None:
             raise QueueRefused(f"job {job.id} has a fixed size")
-        held = job.size or ask.elastic.min
-        most = ask.elastic.max - held
+        held = job.size or request.elastic.min
+        most = request.elastic.max - held
         left = core.duration(job) if job.deadline is None else job.deadline - now
         if most < 1 or left < 1:
             return 0
-        more = _units_alone(ask, replace(ask.elastic, min=1, max=most))
+        more = _units_alone(request, replace(request.elastic, min=1, max=most))
         added = core.capacity.largest_now(more, left, self._allowed(job, more, most, left, now))
         found = core.capacity.find_now(more.sized(added), left) if added else None
         if found is None:
@@ -80,12 +80,12 @@ class ElasticGrowth:
             tasks=before.task_nodes(graph) + added.task_nodes(graph),
         )
         job.size = size
-        self._holdings.change(job, after, now)
+        self._edits.change(job, after, now)
 
 
-def _units_alone(ask: PlanRequest, size: ElasticSize) -> PlanRequest:
+def _units_alone(request: PlanRequest, size: ElasticSize) -> PlanRequest:
     """One unit of an ask, without what it takes whatever its size."""
-    request = ask.request
-    if isinstance(request, Gang):
-        request = replace(request, shared=())
-    return replace(ask, request=times(request, 1), count=1, shared=(), elastic=size)
+    spec = request.spec
+    if isinstance(spec, Gang):
+        spec = replace(spec, shared=())
+    return replace(request, spec=times(spec, 1), count=1, shared=(), elastic=size)

@@ -66,7 +66,7 @@ class EventHandlers:
         windows: WindowHandlers,
     ) -> None:
         self._core = core
-        self._life = transitions
+        self._transitions = transitions
         self.gate = gate
         self._promises = promises
         self._windows = windows
@@ -120,7 +120,7 @@ class EventHandlers:
                 f"job {job.id}: all of its tasks were started; nothing is left to hold"
             )
         if job.state is JobState.PENDING:
-            self._life.pending_to_held(job, now, reason)
+            self._transitions.pending_to_held(job, now, reason)
         elif job.state is JobState.GATHERING:
             job.submission = replace(job.submission, held=True)
             self._core.records.touch(job)
@@ -135,7 +135,7 @@ class EventHandlers:
             job.submission = replace(job.submission, held=False)
             self._core.records.touch(job)
         elif job.state is JobState.HELD:
-            self._life.held_to_pending(job, now, Reason.of(Message.RELEASED))
+            self._transitions.held_to_pending(job, now, Reason.of(Message.RELEASED))
         else:
             raise QueueRefused(f"job {job.id} is {job.state.value}, not held")
 
@@ -150,19 +150,19 @@ class EventHandlers:
 
     def _cancel_one(self, job: QueueJob, now: int, reason: Reason) -> None:
         if job.state in WAITING:
-            self._life.waiting_to_cancelled(job, now, reason)
+            self._transitions.waiting_to_cancelled(job, now, reason)
         elif job.state is JobState.ENDING:
             job.cause, job.reason = EndCause.CANCELLED, reason
             self._core.records.touch(job)
         else:
-            self._life.send_away(job, now, EndCause.CANCELLED, reason)
+            self._transitions.start_ending(job, now, EndCause.CANCELLED, reason)
 
     # -- jobs that hold something --------------------------------------------------------------
 
     def _started(self, event: Started, now: int) -> None:
         job = self._core.records.find(event.job)
         if job.state is JobState.ALLOCATED:
-            self._life.allocated_to_running(job, now)
+            self._transitions.allocated_to_running(job, now)
         elif job.state not in (JobState.RUNNING, JobState.ENDING):
             raise QueueRefused(f"job {job.id} is {job.state.value}; it was given nothing to run on")
 
@@ -171,12 +171,12 @@ class EventHandlers:
         if job.state is JobState.ALLOCATED:
             if event.begin is not None:
                 job.submission = replace(job.submission, begin=event.begin)
-            self._life.allocated_to_pending(job, now, event.reason)
+            self._transitions.allocated_to_pending(job, now, event.reason)
         elif (
             job.cause is EndCause.TIMED_OUT and job.running is None and job.state is JobState.ENDING
         ):
             # Its time went by before anything of it ran.
-            self._life.ending_to_pending(job, now, event.reason)
+            self._transitions.ending_to_pending(job, now, event.reason)
         else:
             raise QueueRefused(f"job {job.id} is {job.state.value}, not allocated")
 
@@ -191,9 +191,9 @@ class EventHandlers:
         if job.state is JobState.ENDING:
             self._gone(job, now)
         elif event.ok:
-            self._life.holding_to_completed(job, now, event.reason)
+            self._transitions.holding_to_completed(job, now, event.reason)
         else:
-            self._life.holding_to_failed(job, now, event.reason or Reason.of(Message.FAILED))
+            self._transitions.holding_to_failed(job, now, event.reason or Reason.of(Message.FAILED))
 
     def _gone(self, job: QueueJob, now: int) -> None:
         """A job that was told to go is gone."""
@@ -201,9 +201,9 @@ class EventHandlers:
             job.cause is EndCause.LOST_NODES and job.submission.on_loss is OnLoss.REQUEUE
         )
         if again:
-            self._life.ending_to_pending(job, now, _requeued(job))
+            self._transitions.ending_to_pending(job, now, _requeued(job))
         else:
-            self._life.ending_to_outcome(job, now)
+            self._transitions.ending_to_outcome(job, now)
 
     def _task_ended(self, event: TaskEnded, now: int) -> None:
         failed = frozenset() if event.ok else frozenset({event.task})

@@ -36,7 +36,7 @@ class NodeHandlers:
         self, core: QueueCore, transitions: Transitions, admission: Admission, tasks: TaskHandlers
     ) -> None:
         self._core = core
-        self._life = transitions
+        self._transitions = transitions
         self._admission = admission
         self._tasks = tasks
         self._version = -1
@@ -50,7 +50,7 @@ class NodeHandlers:
         for job in list(core.records.holding.values()):
             mine = core.planning.nodes.of(core.allocations[job.id].placement)
             if job.state is not JobState.ENDING and not lost.isdisjoint(mine.tolist()):
-                self._life.send_away(
+                self._transitions.start_ending(
                     job, now, EndCause.LOST_NODES, Reason.of(Message.NODES_LOST_UNDER)
                 )
         core.request_relayout(Reason.of(Message.NODES_LOST, nodes=_listed(event.nodes)), main=True)
@@ -59,7 +59,7 @@ class NodeHandlers:
         jobs = [self._core.records.find(id) for id in event.jobs]
         for job in jobs:
             if job.state in (JobState.ALLOCATED, JobState.RUNNING):
-                self._life.send_away(job, now, EndCause.LOST_NODES, event.reason)
+                self._transitions.start_ending(job, now, EndCause.LOST_NODES, event.reason)
 
     def back(self, event: NodesBack, now: int) -> None:
         nodes = self._core.planning.nodes
@@ -98,13 +98,13 @@ class NodeHandlers:
         core.planning.engine.relabelled()
         if self._version != core.planning.engine.version:
             self._version = core.planning.engine.version
-            self._send_away_who_lost_something(now, event.reason)
+            self._end_jobs_that_lost_resources(now, event.reason)
         core.request_relayout(event.reason, main=True)
 
-    def _send_away_who_lost_something(self, now: int, reason: Reason) -> None:
+    def _end_jobs_that_lost_resources(self, now: int, reason: Reason) -> None:
         for job in list(self._core.records.holding.values()):
-            if self._tasks.lose_what_is_gone(job, now) and job.state is not JobState.ENDING:
-                self._life.send_away(job, now, EndCause.LOST_NODES, reason)
+            if self._tasks.drop_vanished(job, now) and job.state is not JobState.ENDING:
+                self._transitions.start_ending(job, now, EndCause.LOST_NODES, reason)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -37,7 +37,7 @@ class TaskReseating:
     ) -> None:
         self._core = core
         self._tasks = tasks
-        self._holdings = allocation_edits
+        self._edits = allocation_edits
 
     def reseat(self, job: QueueJob, tasks: Iterable[int], now: int) -> None:
         """Give tasks other places, all of them; or raise Refused, and nothing has changed."""
@@ -54,11 +54,11 @@ class TaskReseating:
         ]
         after = replace(
             before,
-            placement=self._together(left, found),
+            placement=self._joined(left, found),
             seats=_seats(before, nodes.tolist()),
             tasks=tuple(nodes.tolist()),
         )
-        self._holdings.change(job, after, now, self._moves(moved, nodes))
+        self._edits.change(job, after, now, self._describe_moves(moved, nodes))
         self._core.resources_freed()
 
     def _check(self, job: QueueJob, tasks: Sequence[int]) -> None:
@@ -80,23 +80,25 @@ class TaskReseating:
         self, job: QueueJob, before: Allocation, left: Placement, moved: Sequence[int], now: int
     ) -> Candidate:
         """Where the tasks fit once they have left the places that they have."""
-        core, ask = self._core, self._ask(before, moved)
+        core, request = self._core, self._request(before, moved)
         holder = core.capacity.holders[job.id]
         staying = core.planning.amounts(core.planning.reduce(job.id, left))
-        counted = holder.ask.unit is not None
-        less = holder.ask.sized(holder.ask.count - len(moved)) if counted else holder.ask
+        counted = holder.request.unit is not None
+        less = (
+            holder.request.sized(holder.request.count - len(moved)) if counted else holder.request
+        )
         core.capacity.resize(job.id, less, staying)
-        found = core.capacity.find_now(ask, self._duration(job, now))
+        found = core.capacity.find_now(request, self._duration(job, now))
         if found is not None:
             return found
-        reason = core.planning.why_not_now(ask.request) or Reason.of(Message.PROMISED_TO_OTHERS)
+        reason = core.planning.why_not_now(request.spec) or Reason.of(Message.PROMISED_TO_OTHERS)
         core.planning.reduce(job.id, before.placement)
-        core.capacity.resize(job.id, holder.ask, core.records.amounts[job.id])
+        core.capacity.resize(job.id, holder.request, core.records.amounts[job.id])
         raise QueueRefused(f"job {job.id}: there is no other place for its tasks: {reason}")
 
-    def _ask(self, allocation: Allocation, moved: Sequence[int]) -> PlanRequest:
+    def _request(self, allocation: Allocation, moved: Sequence[int]) -> PlanRequest:
         """What some tasks ask for, by shapes."""
-        whole = self._core.records.asks[allocation.job]
+        whole = self._core.records.requests[allocation.job]
         shapes = self._tasks.shapes(allocation.job)
         numbers, counts = np.unique(
             self._tasks.shape_numbers(allocation, moved), return_counts=True
@@ -117,7 +119,7 @@ class TaskReseating:
         numbers = self._tasks.shape_numbers(allocation, moved).tolist()
         return [task for _, task in sorted(zip(numbers, moved, strict=True))]
 
-    def _together(self, left: Placement, found: Candidate) -> Placement:
+    def _joined(self, left: Placement, found: Candidate) -> Placement:
         """What stays where it was, and what was found."""
         engine = self._core.planning.engine
         more = engine.placement(found.held, left.start, left.end, None)
@@ -127,7 +129,7 @@ class TaskReseating:
         )
         return engine.placement(held, left.start, left.end, left.queue)
 
-    def _moves(self, moved: Sequence[int], nodes: np.ndarray) -> Reason:
+    def _describe_moves(self, moved: Sequence[int], nodes: np.ndarray) -> Reason:
         names = self._core.planning.engine.graph.names(nodes[moved[:_NAMED]])
         moves = ", ".join(f"{task} to {name}" for task, name in zip(moved, names, strict=False))
         more = f" and {len(moved) - _NAMED} more" if len(moved) > _NAMED else ""

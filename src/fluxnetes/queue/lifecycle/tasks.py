@@ -28,7 +28,7 @@ class TaskHandlers:
 
     def __init__(self, core: QueueCore, allocation_edits: AllocationEdits) -> None:
         self._core = core
-        self._holdings = allocation_edits
+        self._edits = allocation_edits
 
     def nodes(self, allocation: Allocation) -> tuple[int, ...]:
         """The node of each task, as a row of the graph."""
@@ -52,11 +52,11 @@ class TaskHandlers:
         if new:
             left = self.without(before, new)
             after = replace(before, placement=left, tasks=nodes, ended_tasks=ended)
-            self._holdings.change(job, after, now)
+            self._edits.change(job, after, now)
             self._core.resources_freed()
         return False
 
-    def lose_what_is_gone(self, job: QueueJob, now: int) -> bool:
+    def drop_vanished(self, job: QueueJob, now: int) -> bool:
         """A job holds nothing of what the graph has no more; whether that is less than before."""
         before = self._core.allocations[job.id]
         position = self._core.planning.engine.tree.position
@@ -65,7 +65,7 @@ class TaskHandlers:
         if not there.all():
             kept = _with_all_above(placement, placement.exclusive & there)
             after = replace(before, placement=_rows(placement, kept), tasks=nodes)
-            self._holdings.change(job, after, now)
+            self._edits.change(job, after, now)
             return True
         # Tasks that were moved left nothing on nodes that are gone; were all of them moved?
         live = [node for task, node in enumerate(nodes) if task not in before.ended_tasks]
@@ -91,9 +91,9 @@ class TaskHandlers:
 
     def shapes(self, job: int) -> tuple[Shape, ...]:
         """The shapes of a gang's pods."""
-        request = self._core.records.asks[job].request
-        assert isinstance(request, Gang)  # noqa: S101 - only gangs have seats
-        return request.tidied().shapes
+        gang = self._core.records.requests[job].spec
+        assert isinstance(gang, Gang)  # noqa: S101 - only gangs have seats
+        return gang.tidied().shapes
 
     def shape_numbers(self, allocation: Allocation, tasks: Sequence[int]) -> Ints:
         """The number of each task's shape."""

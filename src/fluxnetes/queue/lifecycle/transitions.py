@@ -16,7 +16,7 @@ from fluxnetes.queue.changes import Allocation, JobEvent
 from fluxnetes.queue.core import QueueCore
 from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.queue.plan.requests import PlanRequest
-from fluxnetes.queue.states import WAITING, EndCause, JobState, check_way
+from fluxnetes.queue.states import WAITING, EndCause, JobState, check_transition
 
 _SUBMITTED = Reason.of(Message.SUBMITTED)
 
@@ -56,19 +56,19 @@ class Transitions:
         self._end(job, JobState.REJECTED, now, reason, new=True)
 
     def nowhere_to_running(
-        self, job: QueueJob, ask: PlanRequest, found: Candidate, start: int, now: int
+        self, job: QueueJob, request: PlanRequest, found: Candidate, start: int, now: int
     ) -> None:
         """It was found running, and has what it has."""
         core = self._core
         core.records.jobs[job.id] = job
-        self._know_owner(job, now)
+        self._register_owner(job, now)
         # It may be of a kind that was not counted so far, hold what is not free, or be astray.
         core.jobs_may_be_misplaced()
         core.request_relayout(Reason.of(Message.ADOPTED_JOB, job=JobRef(job.id)))
         until = core.until(job, start)
-        core.capacity.remember(job.id, ask, until)
+        core.capacity.remember(job.id, request, until)
         amounts = core.planning.amounts(found)
-        self._give(job, ask, found, amounts, (start, until), now)
+        self._give(job, request, found, amounts, (start, until), now)
         job.eligible = job.running = start
         self._move(job, JobState.RUNNING, now, Reason.of(Message.FOUND_RUNNING), new=True)
         self.settled(job, now)
@@ -78,12 +78,12 @@ class Transitions:
         if job.submission.array is not None:
             self._core.records.arrays[job.id] = job
         self._core.limits.waits(job, +1)
-        self._know_owner(job, now)
+        self._register_owner(job, now)
         self._move(job, state, now, reason, new=True)
 
-    def _know_owner(self, job: QueueJob, now: int) -> None:
+    def _register_owner(self, job: QueueJob, now: int) -> None:
         account = (job.namespace, job.user)
-        usage = self._core.usage.know(account, now)
+        usage = self._core.usage.register(account, now)
         if usage is not None:
             self._core.records.changes.usage[account] = usage
 
@@ -140,22 +140,22 @@ class Transitions:
     # -- holding -------------------------------------------------------------------------------
 
     def pending_to_allocated(
-        self, job: QueueJob, ask: PlanRequest, found: Candidate, now: int, reason: Reason | None
+        self, job: QueueJob, request: PlanRequest, found: Candidate, now: int, reason: Reason | None
     ) -> None:
         """The job has what was found for it. The matcher may have it already."""
         core = self._core
         self._stop_waiting(job)
         until = core.until(job, now)
         amounts = core.planning.amounts(found)
-        core.capacity.enter(job.id, ask, until, amounts)
-        self._give(job, ask, found, amounts, (now, until), now)
+        core.capacity.enter(job.id, request, until, amounts)
+        self._give(job, request, found, amounts, (now, until), now)
         self._move(job, JobState.ALLOCATED, now, reason)
         self.settled(job, now)
 
     def _give(
         self,
         job: QueueJob,
-        ask: PlanRequest,
+        request: PlanRequest,
         found: Candidate,
         amounts: dict[str, int],
         span: tuple[int, int],
@@ -166,7 +166,7 @@ class Transitions:
         placement = self._allocate(job, found, start, until)
         job.start, job.running, job.cause = start, None, None
         job.deadline = job.expected = None if job.walltime is None else until
-        job.size = ask.count if ask.elastic is not None else 0
+        job.size = request.count if request.elastic is not None else 0
         self._hold(job, amounts, now)
         allocation = Allocation(job.id, start, job.deadline, placement, found.seats)
         core.allocations[job.id] = allocation
@@ -202,7 +202,7 @@ class Transitions:
         job.cause = cause
         self._move(job, JobState.ENDING, now, reason)
 
-    def send_away(self, job: QueueJob, now: int, cause: EndCause, reason: Reason | None) -> None:
+    def start_ending(self, job: QueueJob, now: int, cause: EndCause, reason: Reason | None) -> None:
         """Tell a job to go. It is expected to be gone once its grace time is over."""
         core = self._core
         self.holding_to_ending(job, now, cause, reason)
@@ -222,17 +222,17 @@ class Transitions:
         self._requeue(job, now, reason)
 
     def holding_to_completed(self, job: QueueJob, now: int, reason: Reason | None) -> None:
-        self._let_go(job, now)
+        self._release_resources(job, now)
         self._end(job, JobState.COMPLETED, now, reason)
 
     def holding_to_failed(self, job: QueueJob, now: int, reason: Reason | None) -> None:
-        self._let_go(job, now)
+        self._release_resources(job, now)
         self._end(job, JobState.FAILED, now, reason)
 
     def ending_to_outcome(self, job: QueueJob, now: int) -> None:
         """Gone at last: cancelled, timed out or failed, as its cause says."""
         assert job.cause is not None  # noqa: S101 - set on the way into `ending`
-        self._let_go(job, now)
+        self._release_resources(job, now)
         self._end(job, OUTCOMES[job.cause], now, job.reason)
 
     def ending_to_pending(self, job: QueueJob, now: int, reason: Reason | None) -> None:
@@ -240,7 +240,7 @@ class Transitions:
         self._requeue(job, now, reason)
 
     def _requeue(self, job: QueueJob, now: int, reason: Reason | None) -> None:
-        self._let_go(job, now)
+        self._release_resources(job, now)
         job.start = job.running = job.deadline = job.expected = job.cause = None
         job.size, job.restarts, job.backfilled = 0, job.restarts + 1, False
         job.tasks_failed = 0
@@ -248,7 +248,7 @@ class Transitions:
         self._move(job, JobState.PENDING, now, reason)
         self.became_eligible(job, now)
 
-    def _let_go(self, job: QueueJob, now: int) -> None:
+    def _release_resources(self, job: QueueJob, now: int) -> None:
         """Give back all that a job holds."""
         core = self._core
         core.planning.free(job.id)
@@ -269,7 +269,7 @@ class Transitions:
         job.end = now
         job.deadline = job.expected = None
         self._move(job, state, now, reason, new)
-        self._core.dismiss(job.id)
+        self._core.remove_request(job.id)
         self._core.records.retire(job)
         self.settled(job, now)
 
@@ -277,7 +277,7 @@ class Transitions:
         self, job: QueueJob, state: JobState, now: int, reason: Reason | None, new: bool = False
     ) -> None:
         came_from = None if new else job.state
-        check_way(job.id, came_from, state)
+        check_transition(job.id, came_from, state)
         job.state, job.reason = state, reason
         event = JobEvent(job.id, now, "transition", came_from, state, reason=reason)
-        self._core.records.tell(event)
+        self._core.records.add_event(event)

@@ -22,26 +22,26 @@ class EligibilityGate:
 
     def __init__(self, core: QueueCore, transitions: Transitions) -> None:
         self._core = core
-        self._life = transitions
+        self._transitions = transitions
         self._begins: list[tuple[int, int]] = []
         """Begin times of parked jobs, as a heap."""
-        transitions.became_eligible = self.arrive
-        transitions.settled = self.settle
+        transitions.became_eligible = self.became_pending
+        transitions.settled = self.job_settled
 
     # -- parking -------------------------------------------------------------------------------
 
-    def arrive(self, job: QueueJob, now: int) -> None:
+    def became_pending(self, job: QueueJob, now: int) -> None:
         """A job became pending and takes its place in the order."""
         job.ranked = self._core.records.step
         self._core.records.touch(job)
-        self.place(job, now)
+        self.park_or_enqueue(job, now)
 
-    def place(self, job: QueueJob, now: int) -> None:
+    def park_or_enqueue(self, job: QueueJob, now: int) -> None:
         """Park a pending job, or let it into line."""
         core = self._core
-        hopeless = self._hopeless(job)
-        if hopeless:
-            self._life.waiting_to_rejected(job, now, hopeless)
+        reason_never = self._never_eligible(job)
+        if reason_never:
+            self._transitions.waiting_to_rejected(job, now, reason_never)
             return
         reason = self._parked_for(job, now)
         if reason:
@@ -50,7 +50,7 @@ class EligibilityGate:
         if job.eligible is None:
             job.eligible = now
             core.records.touch(job)
-        if not self._is_array_at_rest(job):
+        if not self._is_array_paused(job):
             core.lines[job.queue].add(job, now)
             core.newcomers.append(job)
 
@@ -73,15 +73,15 @@ class EligibilityGate:
     def wake(self, now: int) -> None:
         """Let in those whose begin time has come."""
         while self._begins and self._begins[0][0] <= now:
-            self._retry(heappop(self._begins)[1], now)
+            self._recheck(heappop(self._begins)[1], now)
 
     def next_begin(self) -> int | None:
         return self._begins[0][0] if self._begins else None
 
-    def _retry(self, id: int, now: int) -> None:
+    def _recheck(self, id: int, now: int) -> None:
         job = self._core.records.jobs.get(id)
         if job is not None and self._core.parked.pop(id, None) is not None:
-            self.arrive(job, now)
+            self.became_pending(job, now)
 
     # -- dependencies --------------------------------------------------------------------------
 
@@ -105,7 +105,7 @@ class EligibilityGate:
         job = self._core.records.jobs.get(id)
         return job is not None and job.tasks_started > 0
 
-    def _hopeless(self, job: QueueJob) -> Reason | None:
+    def _never_eligible(self, job: QueueJob) -> Reason | None:
         """Why what a job waits for can never come; None if it can."""
         reservation = job.submission.reservation
         if reservation is not None and reservation not in self._core.windows:
@@ -120,26 +120,26 @@ class EligibilityGate:
                 )
         return None
 
-    def settle(self, job: QueueJob, now: int) -> None:
+    def job_settled(self, job: QueueJob, now: int) -> None:
         """A job started or ended: look again at those that depend on it, and at its array."""
-        self._retry_dependants(job.id, now)
+        self._recheck_dependants(job.id, now)
         if job.parent is not None:
-            self._settle_array(job, now)
+            self._task_settled(job, now)
 
-    def _retry_dependants(self, job: int, now: int) -> None:
+    def _recheck_dependants(self, job: int, now: int) -> None:
         for id in sorted(self._core.records.dependants.pop(job, ())):
-            self._retry(id, now)
+            self._recheck(id, now)
 
     def close(self, window: str, now: int) -> None:
         """A window is over or was called off: who waits to run in it never will."""
         for job in list(self._core.records.jobs.values()):
             mine = job.submission.reservation == window and job.state in WAITING
             if mine and not self._core.records.children.get(job.id):
-                self._life.waiting_to_rejected(job, now, self._hopeless(job))
+                self._transitions.waiting_to_rejected(job, now, self._never_eligible(job))
 
     # -- arrays --------------------------------------------------------------------------------
 
-    def _settle_array(self, task: QueueJob, now: int) -> None:
+    def _task_settled(self, task: QueueJob, now: int) -> None:
         records = self._core.records
         assert task.parent is not None  # noqa: S101 - the caller looked
         array = records.jobs.get(task.parent)
@@ -150,18 +150,18 @@ class EligibilityGate:
             array.tasks_failed += task.state is not JobState.COMPLETED
             records.touch(array)
         elif task.index == 0:
-            self._retry_dependants(array.id, now)
-        self._rest_or_go_on(array, now)
+            self._recheck_dependants(array.id, now)
+        self._update_array(array, now)
 
-    def _rest_or_go_on(self, array: QueueJob, now: int) -> None:
+    def _update_array(self, array: QueueJob, now: int) -> None:
         spec = array.submission.array
         assert spec is not None  # noqa: S101 - it has tasks
         left = self._core.records.children[array.id]
         if array.tasks_started >= spec.tasks and not left:
             self._finish_array(array, now)
-        elif not left and (hopeless := self._hopeless(array)):
-            self._life.waiting_to_rejected(array, now, hopeless)
-        elif self._is_array_at_rest(array):
+        elif not left and (reason_never := self._never_eligible(array)):
+            self._transitions.waiting_to_rejected(array, now, reason_never)
+        elif self._is_array_paused(array):
             self._core.lines[array.queue].discard(array.id)
         elif array.state is JobState.PENDING and array.id not in self._core.parked:
             self._core.lines[array.queue].add(array, now)
@@ -171,12 +171,12 @@ class EligibilityGate:
             reason = Reason.of(
                 Message.ARRAY_TASKS_FAILED, failed=array.tasks_failed, tasks=array.tasks_started
             )
-            self._life.pending_to_failed(array, now, reason)
+            self._transitions.pending_to_failed(array, now, reason)
         else:
             reason = Reason.of(Message.ARRAY_TASKS_SUCCEEDED, tasks=array.tasks_started)
-            self._life.pending_to_completed(array, now, reason)
+            self._transitions.pending_to_completed(array, now, reason)
 
-    def _is_array_at_rest(self, job: QueueJob) -> bool:
+    def _is_array_paused(self, job: QueueJob) -> bool:
         """Whether an array can start no further task just now."""
         spec = job.submission.array
         if spec is None:
@@ -191,7 +191,7 @@ class EligibilityGate:
         """Which limit or budget keeps a job in line from starting; None if none does."""
         if not self.limits(job.queue):
             return None
-        return self._stops(job, self._core.estimate(self._core.records.asks[job.id]), now)
+        return self._stops(job, self._core.estimate(self._core.records.requests[job.id]), now)
 
     def limits(self, queue: str) -> bool:
         """Whether any limit or budget can stop a job of a queue."""
@@ -203,14 +203,14 @@ class EligibilityGate:
             job, amounts, job.walltime, now
         )
 
-    def largest(self, job: QueueJob, ask: PlanRequest, most: int, now: int) -> int:
+    def largest(self, job: QueueJob, request: PlanRequest, most: int, now: int) -> int:
         """The largest size of an elastic job with which no limit and no budget stops it."""
-        if ask.elastic is None or not self.limits(job.queue):
+        if request.elastic is None or not self.limits(job.queue):
             return most
-        low, high = ask.elastic.min, most
+        low, high = request.elastic.min, most
         while low < high:
             middle = (low + high + 1) // 2
-            amounts = self._core.estimate(ask.sized(middle))
+            amounts = self._core.estimate(request.sized(middle))
             if not amounts or self._stops(job, amounts, now):
                 high = middle - 1
             else:

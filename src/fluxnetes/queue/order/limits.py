@@ -52,19 +52,21 @@ class LimitTracker:
         """Why one more job may not even wait; None if it may."""
         if job.queue not in self.any:
             return None
-        for who, cap, tally in self._of(job):
+        for account, cap, tally in self._of(job):
             if cap.pending is not None and tally.pending >= cap.pending:
-                return Reason.of(Message.MAY_WAIT, account=who, most=cap.pending, queue=job.queue)
+                return Reason.of(
+                    Message.MAY_WAIT, account=account, most=cap.pending, queue=job.queue
+                )
         return None
 
     def stops(self, job: QueueJob, amounts: Amounts) -> Reason | None:
         """Which limit keeps a job from starting; None if none does."""
         if job.queue not in self.any:
             return None
-        for who, cap, tally in self._of(job):
+        for account, cap, tally in self._of(job):
             promised = job.plan is not None
-            reason = _too_many(who, cap, tally, promised) or _too_much(
-                who, cap, tally, amounts, promised
+            reason = _too_many(account, cap, tally, promised) or _too_much(
+                account, cap, tally, amounts, promised
             )
             if reason:
                 return reason
@@ -74,7 +76,9 @@ class LimitTracker:
         """Which limit keeps a job that holds something from holding more; None if none does."""
         if job.queue not in self.any:
             return None
-        found = (_too_much(who, cap, tally, more, False) for who, cap, tally in self._of(job))
+        found = (
+            _too_much(account, cap, tally, more, False) for account, cap, tally in self._of(job)
+        )
         return next(filter(None, found), None)
 
     def waiting(self, queue: str) -> int:
@@ -117,16 +121,16 @@ def _capped(queue: QueueConfig) -> bool:
     return any(cap != empty for cap in (queue.cap, queue.per_user, queue.per_namespace))
 
 
-def _too_many(who: str, cap: LimitConfig, tally: RunningTally, promised: bool) -> Reason | None:
+def _too_many(account: str, cap: LimitConfig, tally: RunningTally, promised: bool) -> Reason | None:
     # A promised job is itself among those counted as promised.
     ahead = 0 if promised else tally.promised
     if cap.running is not None and tally.running + ahead >= cap.running:
-        return Reason.of(Message.MAY_RUN, account=who, most=cap.running)
+        return Reason.of(Message.MAY_RUN, account=account, most=cap.running)
     return None
 
 
 def _too_much(
-    who: str, cap: LimitConfig, tally: RunningTally, amounts: Amounts, promised: bool
+    account: str, cap: LimitConfig, tally: RunningTally, amounts: Amounts, promised: bool
 ) -> Reason | None:
     for type, most in cap.resources.items():
         wanted = amounts.get(type, 0)
@@ -134,7 +138,7 @@ def _too_much(
         if wanted and tally.resources.get(type, 0) + kept + wanted > most:
             return Reason.of(
                 Message.MAY_HOLD,
-                account=who,
+                account=account,
                 most=Amount(most, type),
                 needs=Amount(wanted, type),
             )

@@ -48,7 +48,7 @@ class UsageLedger:
         """The usage of all accounts, each as it was last written down."""
         return tuple(UsageRecord(*account, m.amount, m.at) for account, m in self._meters.items())
 
-    def know(self, account: Account, now: int) -> UsageRecord | None:
+    def register(self, account: Account, now: int) -> UsageRecord | None:
         """Somebody is here to share, if only to wait so far; None: that was known."""
         if account in self._meters:
             return None

@@ -23,7 +23,7 @@ class JobRecords:
 
     def __init__(self) -> None:
         self.jobs: dict[int, QueueJob] = {}
-        self.asks: dict[int, PlanRequest] = {}
+        self.requests: dict[int, PlanRequest] = {}
         self.amounts: dict[int, dict[str, int]] = {}
         """What jobs hold, by type."""
         self.holding: dict[int, QueueJob] = {}
@@ -34,7 +34,7 @@ class JobRecords:
         self.dependants: dict[int, set[int]] = defaultdict(set)
         self.outcomes: dict[int, JobState] = {}
         """How jobs ended, for those that come later and depend on them."""
-        self.stories: dict[int, list[JobEvent]] = {}
+        self.histories: dict[int, list[JobEvent]] = {}
         self.step = 0
         self.arrivals = 0
         self._changes = Changes()
@@ -64,10 +64,10 @@ class JobRecords:
             self._changes = taken.set_aside_newcomers()
         return taken
 
-    def tell(self, event: JobEvent) -> None:
+    def add_event(self, event: JobEvent) -> None:
         """Add a line to a job's story; its record changed, too."""
         self._changes.events.append(event)
-        self.stories.setdefault(event.job, []).append(event)
+        self.histories.setdefault(event.job, []).append(event)
         self._changes.jobs[event.job] = self.jobs[event.job]
 
     def touch(self, job: QueueJob) -> None:
@@ -88,4 +88,4 @@ class JobRecords:
         if len(self._ended) > _ENDED_KEPT:
             gone = self._ended.popleft()
             self.jobs.pop(gone, None)
-            self.stories.pop(gone, None)
+            self.histories.pop(gone, None)

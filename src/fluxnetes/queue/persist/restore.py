@@ -68,7 +68,7 @@ def _enter(
     core: QueueCore, handlers: EventHandlers, job: QueueJob, allocation: Allocation | None
 ) -> None:
     if job.state is not JobState.GATHERING:
-        core.admit(job.id, handlers.admission.ask(job))
+        core.add_request(job.id, handlers.admission.plan_request(job))
     if job.state in WAITING:
         core.limits.waits(job, +1)
         return
@@ -79,12 +79,12 @@ def _enter(
     end = min(until, planning.matcher.horizon)
     planning.readmit(job.id, replace(allocation.placement, end=end))
     amounts = planning.amounts(Candidate(planning.engine.held(allocation.placement)))
-    ask = core.records.asks[job.id]
-    if ask.unit is not None:
-        units, exact = units_held(core, ask, amounts)
-        ask = ask.sized(units)
+    request = core.records.requests[job.id]
+    if request.unit is not None:
+        units, exact = units_held(core, request, amounts)
+        request = request.sized(units)
         core.capacity.mistaken |= not exact
-    core.capacity.remember(job.id, ask, until)
+    core.capacity.remember(job.id, request, until)
     core.records.holding[job.id] = job
     core.records.amounts[job.id] = amounts
     core.allocations[job.id] = allocation
@@ -93,11 +93,11 @@ def _enter(
 
 
 def _line_up(core: QueueCore, handlers: EventHandlers, job: QueueJob, now: int) -> None:
-    handlers.gate.place(job, now)
+    handlers.gate.park_or_enqueue(job, now)
     plan, job.plan = job.plan, None
     if plan is not None and job.id in core.lines[job.queue]:
         core.set_plan(job, plan)
-        ask = core.records.asks[job.id]
+        request = core.records.requests[job.id]
         until = core.until(job, plan.start)
         # The room is laid out anew before anything else is decided, and books this in earnest.
-        core.capacity.bookings[job.id] = Booking(ask, plan.start, until, (), None)
+        core.capacity.bookings[job.id] = Booking(request, plan.start, until, (), None)

@@ -40,7 +40,7 @@ class Validator:
             _check_job(core, job)
         _check_agreement(core)
         self._check_excess()
-        _check_room(core)
+        _check_capacity(core)
         _check_limits(core)
 
     def _check_excess(self) -> None:
@@ -74,7 +74,7 @@ def _check_job(core: QueueCore, job: QueueJob) -> None:
         _need(booking.start == job.plan.start, f"job {id}: booked {booking.start}, {job.plan}")
     # What a group asks for is not known before it is complete.
     unknown = job.state in ENDED or job.state is JobState.GATHERING
-    _need(unknown or id in core.records.asks, f"job {id} lives without an ask")
+    _need(unknown or id in core.records.requests, f"job {id} lives without an ask")
 
 
 def _check_agreement(core: QueueCore) -> None:
@@ -103,8 +103,8 @@ def _excess(core: QueueCore) -> dict[int, int]:
     return dict(zip(engine.tree.vertex[over].tolist(), excess[over].tolist(), strict=True))
 
 
-def _check_room(core: QueueCore) -> None:
-    if not core.capacity.by_rows and core.is_settled:
+def _check_capacity(core: QueueCore) -> None:
+    if not core.capacity.by_vertex and core.is_settled:
         _need(not core.capacity.is_overdrawn(), "more is promised than there is")
 
 

@@ -42,7 +42,7 @@ class StartOption:
 class Booking:
     """Room kept for a job that waits."""
 
-    ask: PlanRequest
+    request: PlanRequest
     start: int
     until: int
     needs: Needs
@@ -54,7 +54,7 @@ class Booking:
 class RunningHold:
     """Who is there now, and until when the planner thinks so."""
 
-    ask: PlanRequest
+    request: PlanRequest
     until: int
     needs: Needs
 
@@ -73,7 +73,7 @@ class WindowHold:
 class CapacityPlan(ABC):
     """All jobs that hold or are promised room on one graph."""
 
-    by_rows: bool
+    by_vertex: bool
 
     def __init__(self, planning: Planning, columns: PlanColumns, now: int) -> None:
         self.planning = planning
@@ -96,12 +96,12 @@ class CapacityPlan(ABC):
     # -- questions -----------------------------------------------------------------------------
 
     @abstractmethod
-    def find_now(self, ask: PlanRequest, duration: int) -> Candidate | None:
+    def find_now(self, request: PlanRequest, duration: int) -> Candidate | None:
         """Where something fits from now on, beside everybody and all bookings."""
 
     @abstractmethod
     def earliest(
-        self, ask: PlanRequest, duration: int, after: int, before: int = FOREVER
+        self, request: PlanRequest, duration: int, after: int, before: int = FOREVER
     ) -> StartOption | None:
         """The first time at which something fits beside everybody and all bookings.
 
@@ -109,40 +109,40 @@ class CapacityPlan(ABC):
         """
 
     @abstractmethod
-    def fits_at(self, ask: PlanRequest, start: int, duration: int) -> StartOption | None:
+    def fits_at(self, request: PlanRequest, start: int, duration: int) -> StartOption | None:
         """Whether something fits at a given time beside everybody and all bookings."""
 
     @abstractmethod
-    def most_units(self, ask: PlanRequest, duration: int) -> int:
+    def most_units(self, request: PlanRequest, duration: int) -> int:
         """No more units than this can be had from now on, whatever the matcher says."""
 
     @abstractmethod
     def could_move(self, job: int) -> bool:
         """Whether a booking has any chance to start earlier; a quick no."""
 
-    def could_fit_now(self, ask: PlanRequest, duration: int) -> bool:
+    def could_fit_now(self, request: PlanRequest, duration: int) -> bool:
         """Whether sums alone speak against it; a quick no."""
         self._full_for = None
-        if ask.window is not None:
+        if request.window is not None:
             return True
-        return self._suffices(self.columns.needs(ask), self.now, self.now + duration)
+        return self._suffices(self.columns.needs(request), self.now, self.now + duration)
 
-    def refused_for(self, ask: PlanRequest, duration: int) -> int:
+    def refused_for(self, request: PlanRequest, duration: int) -> int:
         """The shortest time for which something that was refused need not be asked again."""
-        return 1 if self._full_for is ask or not self.could_fit_now(ask, 1) else duration
+        return 1 if self._full_for is request or not self.could_fit_now(request, 1) else duration
 
     def _suffices(self, needs: Needs, start: int, until: int) -> bool:
         return self._timeline.fits(needs, start, until)
 
-    def largest_now(self, ask: PlanRequest, duration: int, most: int) -> int:
+    def largest_now(self, request: PlanRequest, duration: int, most: int) -> int:
         """The most units of an elastic ask that fit from now on; 0: not even its least."""
-        assert ask.elastic is not None  # noqa: S101 - the caller looked
-        low, high = ask.elastic.min, min(most, self.most_units(ask, duration))
-        if high < low or self.find_now(ask.sized(low), duration) is None:
+        assert request.elastic is not None  # noqa: S101 - the caller looked
+        low, high = request.elastic.min, min(most, self.most_units(request, duration))
+        if high < low or self.find_now(request.sized(low), duration) is None:
             return 0
         middle = high  # most often all of it fits, or next to nothing
         while low < high:
-            if self.find_now(ask.sized(middle), duration) is not None:
+            if self.find_now(request.sized(middle), duration) is not None:
                 low = middle
             else:
                 high = middle - 1
@@ -150,7 +150,7 @@ class CapacityPlan(ABC):
         return low
 
     def fits_without(
-        self, ask: PlanRequest, start: int, duration: int, jobs: Sequence[int]
+        self, request: PlanRequest, start: int, duration: int, jobs: Sequence[int]
     ) -> bool:
         """Whether something would fit at a time, beside all bookings, if some jobs were gone."""
         absent = [self.holders[job] for job in jobs]
@@ -158,21 +158,21 @@ class CapacityPlan(ABC):
             self._give(holder)
         try:
             with self.planning.absent(jobs):
-                return self.fits_at(ask, start, duration) is not None
+                return self.fits_at(request, start, duration) is not None
         finally:
             for holder in absent:
                 self._take(holder)
 
     # -- those who are there -------------------------------------------------------------------
 
-    def enter(self, job: int, ask: PlanRequest, until: int, amounts: Mapping[str, int]) -> None:
+    def enter(self, job: int, request: PlanRequest, until: int, amounts: Mapping[str, int]) -> None:
         """A job is there; the matcher has it already."""
-        self._enter(job, RunningHold(ask, until, self.columns.needs_of(ask, amounts)))
+        self._enter(job, RunningHold(request, until, self.columns.needs_of(request, amounts)))
 
     def enter_all(self, jobs: Iterable[tuple[int, PlanRequest, int, Mapping[str, int]]]) -> None:
         """All who are there, in a room that is empty so far."""
-        for job, ask, until, amounts in jobs:
-            self._note(job, RunningHold(ask, until, self.columns.needs_of(ask, amounts)))
+        for job, request, until, amounts in jobs:
+            self._note(job, RunningHold(request, until, self.columns.needs_of(request, amounts)))
         holders = self.holders.values()
         self._timeline.take_until([h.until for h in holders], [h.needs for h in holders])
 
@@ -186,20 +186,20 @@ class CapacityPlan(ABC):
         self._give(holder)
         return holder.until > self.now
 
-    def resize(self, job: int, ask: PlanRequest, amounts: Mapping[str, int]) -> None:
+    def resize(self, job: int, request: PlanRequest, amounts: Mapping[str, int]) -> None:
         """A job holds more or less than before, until the same time."""
         until = self.holders[job].until
         self.leave(job)
-        if self.columns.covers(ask):
-            self.enter(job, ask, until, amounts)
+        if self.columns.covers(request):
+            self.enter(job, request, until, amounts)
         else:  # it was taken over just now, and the room is about to be laid out anew
-            self.remember(job, ask, until)
+            self.remember(job, request, until)
 
     def prolong(self, job: int, until: int) -> None:
         """A job is there for longer or less long than was thought."""
         holder = self.holders[job]
         self._give(holder)
-        self._enter(job, RunningHold(holder.ask, until, holder.needs))
+        self._enter(job, RunningHold(holder.request, until, holder.needs))
         self.planning.prolong(job, self._bound(until))
 
     def prolong_if_free(self, job: int, until: int) -> bool:
@@ -214,9 +214,9 @@ class CapacityPlan(ABC):
         """Whether some job is there that never ends; without one there is nothing to claim."""
         return any(holder.until >= FOREVER for holder in self.holders.values())
 
-    def remember(self, job: int, ask: PlanRequest, until: int) -> None:
+    def remember(self, job: int, request: PlanRequest, until: int) -> None:
         """A job is there, in a room that is about to be laid out anew."""
-        self._note(job, RunningHold(ask, until, ()))
+        self._note(job, RunningHold(request, until, ()))
 
     def _note(self, job: int, holder: RunningHold) -> None:
         self.holders[job] = holder
@@ -258,10 +258,12 @@ class CapacityPlan(ABC):
 
     # -- bookings ------------------------------------------------------------------------------
 
-    def book(self, job: int, ask: PlanRequest, spot: StartOption, duration: int) -> None:
+    def book(self, job: int, request: PlanRequest, spot: StartOption, duration: int) -> None:
         """Keep room for a job."""
         until = min(spot.start + duration, FOREVER)
-        self.rebook(job, Booking(ask, spot.start, until, self.columns.needs(ask), spot.found))
+        self.rebook(
+            job, Booking(request, spot.start, until, self.columns.needs(request), spot.found)
+        )
 
     def rebook(self, job: int, booking: Booking) -> None:
         """Keep room for a job as it was kept before."""
@@ -285,7 +287,7 @@ class CapacityPlan(ABC):
         return None
 
     @abstractmethod
-    def claim(self, job: int, ask: PlanRequest, duration: int) -> bool:
+    def claim(self, job: int, request: PlanRequest, duration: int) -> bool:
         """Keep what a job could have if all endless jobs ended now; False: not even then."""
 
     def _without_endless(self) -> CapacityTimeline:
@@ -298,7 +300,9 @@ class CapacityPlan(ABC):
             timeline.take(booking.start, booking.until, booking.needs)
         return timeline
 
-    def squeeze(self, job: int, ask: PlanRequest, duration: int) -> Candidate | None:
+    def start_by_moving_bookings(
+        self, job: int, request: PlanRequest, duration: int
+    ) -> Candidate | None:
         """Start a job now in the place of bookings that find another one.
 
         On success the job is allocated in the matcher. By counting, no booking has a place.

@@ -30,9 +30,9 @@ _BLOCK_KEYS = -(10**15)
 """Keys of blocks in the matcher are below this; those of bookings are the negated job ids."""
 
 
-def make_room(planning: Planning, columns: PlanColumns, now: int) -> CapacityPlan:
+def new_plan(planning: Planning, columns: PlanColumns, now: int) -> CapacityPlan:
     """An empty room of the kind that the columns are for."""
-    kind = VertexPlan if columns.by_rows else CountPlan
+    kind = VertexPlan if columns.by_vertex else CountPlan
     return kind(planning, columns, now)
 
 
@@ -46,7 +46,7 @@ class PlanBuilder:
         self._detour = False
         """Whether jobs are planned by rows only until units can be counted again."""
 
-    def settle(self, now: int) -> None:
+    def bring_up_to_date(self, now: int) -> None:
         """Lay the room out anew, if anything says so."""
         core = self._core
         if self._detour and self._is_countable():
@@ -55,19 +55,19 @@ class PlanBuilder:
             self._never_count = True
             core.request_relayout(Reason.of(Message.COUNTING_FELL_SHORT))
         is_due, reason = core.take_relayout()
-        if is_due or (reason and not core.capacity.by_rows and not self._is_countable()):
-            self.lay(now, reason)
+        if is_due or (reason and not core.capacity.by_vertex and not self._is_countable()):
+            self.rebuild(now, reason)
         elif reason and not core.capacity.follow():
             self._promises.keep_all(now, reason)
 
-    def lay(self, now: int, reason: Reason | None, *, by_rows: bool = False) -> None:
+    def rebuild(self, now: int, reason: Reason | None, *, by_vertex: bool = False) -> None:
         core = self._core
         taken = self._promises.take_all()
         old = core.capacity
         old.dissolve()
-        capacity = core.capacity = make_room(core.planning, self._columns(by_rows), now)
+        capacity = core.capacity = new_plan(core.planning, self._columns(by_vertex), now)
         capacity.enter_all(
-            (id, self._ask_of(holder), holder.until, core.records.amounts[id])
+            (id, self._request_of(holder), holder.until, core.records.amounts[id])
             for id, holder in old.holders.items()
         )
         for number, window in enumerate(core.windows.values()):
@@ -75,19 +75,19 @@ class PlanBuilder:
         self._promises.put_back(taken, now, reason)
         core.resources_freed()
 
-    def _ask_of(self, holder: RunningHold) -> PlanRequest:
-        ask = holder.ask
-        if ask.window is not None and ask.window not in self._core.windows:
+    def _request_of(self, holder: RunningHold) -> PlanRequest:
+        request = holder.request
+        if request.window is not None and request.window not in self._core.windows:
             # Its reservation is over, and it is still there: like anybody.
-            return replace(ask, window=None)
-        return ask
+            return replace(request, window=None)
+        return request
 
-    def _columns(self, by_rows: bool) -> PlanColumns:
+    def _columns(self, by_vertex: bool) -> PlanColumns:
         core = self._core
-        rows = by_rows or self._never_count or bool(core.windows)
+        rows = by_vertex or self._never_count or bool(core.windows)
         self._detour = not rows and not self._is_countable()
-        asks = [kind.example for kind in core.kinds.values()]
-        return PlanColumns(core.planning, asks, by_rows=rows or self._detour)
+        requests = [kind.example for kind in core.kinds.values()]
+        return PlanColumns(core.planning, requests, by_vertex=rows or self._detour)
 
     def _is_countable(self) -> bool:
         """Whether all that jobs hold is up, open, theirs, and where they may be; elsewhere units
@@ -102,7 +102,7 @@ class PlanBuilder:
 
     def _is_misplaced(self, job: int) -> bool:
         core = self._core
-        unit = core.capacity.holders[job].ask.unit
+        unit = core.capacity.holders[job].request.unit
         constraint = constraint_of(unit) if unit is not None else None
         if constraint is None:
             return False

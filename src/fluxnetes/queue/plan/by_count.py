@@ -11,21 +11,21 @@ from fluxnetes.queue.plan.timeline import FOREVER, CapacityTimeline, Needs
 class CountPlan(CapacityPlan):
     """See the module `room`."""
 
-    by_rows = False
+    by_vertex = False
     _claimed: CapacityTimeline | None = None
     """The timeline without endless jobs and with claims; None: there are no claims."""
 
-    def find_now(self, ask: PlanRequest, duration: int) -> Candidate | None:
-        if not self.could_fit_now(ask, duration):
+    def find_now(self, request: PlanRequest, duration: int) -> Candidate | None:
+        if not self.could_fit_now(request, duration):
             return None
-        found = self.planning.find_now_if_nothing_were_booked(ask.request)
+        found = self.planning.find_now_if_nothing_were_booked(request.spec)
         self.mistaken |= found is None
         return found
 
     def earliest(
-        self, ask: PlanRequest, duration: int, after: int, before: int = FOREVER
+        self, request: PlanRequest, duration: int, after: int, before: int = FOREVER
     ) -> StartOption | None:
-        needs = self.columns.needs(ask)
+        needs = self.columns.needs(request)
         start = self._timeline.earliest(needs, duration, after)
         while start is not None and self._claimed is not None:
             other = self._claimed.earliest(needs, duration, start)
@@ -34,12 +34,12 @@ class CountPlan(CapacityPlan):
             start = None if other is None else self._timeline.earliest(needs, duration, other)
         return None if start is None or start >= before else StartOption(start)
 
-    def fits_at(self, ask: PlanRequest, start: int, duration: int) -> StartOption | None:
-        fits = self._suffices(self.columns.needs(ask), start, start + duration)
+    def fits_at(self, request: PlanRequest, start: int, duration: int) -> StartOption | None:
+        fits = self._suffices(self.columns.needs(request), start, start + duration)
         return StartOption(start) if fits else None
 
-    def most_units(self, ask: PlanRequest, duration: int) -> int:
-        column = self.columns.column_of_unit(ask)
+    def most_units(self, request: PlanRequest, duration: int) -> int:
+        column = self.columns.column_of_unit(request)
         timelines = [t for t in (self._timeline, self._claimed) if t is not None]
         return min(t.least(column, self.now, self.now + duration) for t in timelines)
 
@@ -60,14 +60,14 @@ class CountPlan(CapacityPlan):
 
     # -- claims --------------------------------------------------------------------------------
 
-    def claim(self, job: int, ask: PlanRequest, duration: int) -> bool:
-        needs = self.columns.needs(ask)
+    def claim(self, job: int, request: PlanRequest, duration: int) -> bool:
+        needs = self.columns.needs(request)
         claimed = self._claimed if self._claimed is not None else self._without_endless()
         start = claimed.earliest(needs, duration, self.now)
         if start is None:
             return False
         self._claimed = claimed
-        self.rebook(job, Booking(ask, start, FOREVER, needs, None, claim=True))
+        self.rebook(job, Booking(request, start, FOREVER, needs, None, claim=True))
         return True
 
     def _take(self, holder: RunningHold) -> None:

@@ -19,7 +19,7 @@ _NEAR = 6
 _FEW = 16
 """Of so few bookings each is looked at; of more, the matcher is asked."""
 
-_NOBODY = -(10**14)
+_TRIAL_KEY = -(10**14)
 """Under this key something is booked while others look for their places."""
 
 Bookings = Sequence[tuple[int, Booking]]
@@ -28,38 +28,40 @@ Bookings = Sequence[tuple[int, Booking]]
 class VertexPlan(CapacityPlan):
     """See the module `room`. In the matcher a booking's key is its job's id, negated."""
 
-    by_rows = True
+    by_vertex = True
 
     # -- questions -----------------------------------------------------------------------------
 
-    def find_now(self, ask: PlanRequest, duration: int) -> Candidate | None:
+    def find_now(self, request: PlanRequest, duration: int) -> Candidate | None:
         now, until = self.now, self.now + duration
-        if ask.window is not None:
-            return self._find_inside(ask, now, until)
-        if not self.could_fit_now(ask, duration):
+        if request.window is not None:
+            return self._find_inside(request, now, until)
+        if not self.could_fit_now(request, duration):
             return None
         # Most often there is no place at all, or one in nobody's way; both are quick to see.
-        found = self.planning.find_now_if_nothing_were_booked(ask.request)
-        self._full_for = ask if found is None else None
+        found = self.planning.find_now_if_nothing_were_booked(request.spec)
+        self._full_for = request if found is None else None
         if found is None or self._is_clear(found, until):
             return found
-        return self.planning.find_now(ask.request, now, until)
+        return self.planning.find_now(request.spec, now, until)
 
     def _is_clear(self, found: Candidate, until: int) -> bool:
         """Whether something that fits now meets no booking; False also if that is hard to say."""
         if len(self.bookings) > _FEW:
             return False
-        return not self._meets_a_block(found, until) and not self._met(found, self.now, until)
+        return not self._overlaps_a_block(found, until) and not self._overlapping(
+            found, self.now, until
+        )
 
     def earliest(
-        self, ask: PlanRequest, duration: int, after: int, before: int = FOREVER
+        self, request: PlanRequest, duration: int, after: int, before: int = FOREVER
     ) -> StartOption | None:
-        if ask.window is not None:
-            return self._earliest_inside(ask, duration, after)
-        start = self._timeline.earliest(self.columns.needs(ask), duration, after)
+        if request.window is not None:
+            return self._earliest_inside(request, duration, after)
+        start = self._timeline.earliest(self.columns.needs(request), duration, after)
         if start is None:
             return None
-        return self._search(ask, duration, [t for t in self._moments(start) if t < before])
+        return self._search(request, duration, [t for t in self._moments(start) if t < before])
 
     def _moments(self, first: int) -> list[int]:
         """The times from `first` on at which something ends, and `first`."""
@@ -68,45 +70,47 @@ class VertexPlan(CapacityPlan):
         ends |= {b.until for b in self.blocks.values()}
         return [first, *sorted(t for t in ends if first < t < FOREVER)]
 
-    def _search(self, ask: PlanRequest, duration: int, moments: list[int]) -> StartOption | None:
+    def _search(
+        self, request: PlanRequest, duration: int, moments: list[int]
+    ) -> StartOption | None:
         """The first moment at which something fits.
 
         Near moments are tried one by one. Far ones are searched by halves, as though what fits at
         one time also fit at all later ones; that may miss the earliest, but finds a good one.
         """
         for moment in moments[:_NEAR]:
-            spot = self.fits_at(ask, moment, duration)
+            spot = self.fits_at(request, moment, duration)
             if spot is None and moment == moments[0]:
-                spot = self._squeeze_in(ask, moment, duration)
+                spot = self._fit_by_moving_bookings(request, moment, duration)
             if spot is not None:
                 return spot
         best: StartOption | None = None
         low, high = _NEAR, len(moments)
         while low < high:
             middle = (low + high) // 2
-            spot = self.fits_at(ask, moments[middle], duration)
+            spot = self.fits_at(request, moments[middle], duration)
             if spot is None:
                 low = middle + 1
             else:
                 best, high = spot, middle
         return best
 
-    def fits_at(self, ask: PlanRequest, start: int, duration: int) -> StartOption | None:
+    def fits_at(self, request: PlanRequest, start: int, duration: int) -> StartOption | None:
         until = start + duration
-        if ask.window is not None:
-            found = self._find_inside(ask, start, until)
-        elif self._suffices(self.columns.needs(ask), start, until):
-            found = self._find_at(ask, start, until)
+        if request.window is not None:
+            found = self._find_inside(request, start, until)
+        elif self._suffices(self.columns.needs(request), start, until):
+            found = self._find_at(request, start, until)
         else:
             found = None
         return None if found is None else StartOption(start, found)
 
-    def _find_at(self, ask: PlanRequest, start: int, until: int) -> Candidate | None:
+    def _find_at(self, request: PlanRequest, start: int, until: int) -> Candidate | None:
         if start <= self.now:
-            return self.planning.find_now(ask.request, start, until)
-        return self.planning.find_later(ask.request, start, until)
+            return self.planning.find_now(request.spec, start, until)
+        return self.planning.find_later(request.spec, start, until)
 
-    def most_units(self, ask: PlanRequest, duration: int) -> int:
+    def most_units(self, request: PlanRequest, duration: int) -> int:
         return FOREVER
 
     def could_move(self, job: int) -> bool:
@@ -115,22 +119,24 @@ class VertexPlan(CapacityPlan):
 
     # -- inside an advance reservation ---------------------------------------------------------
 
-    def _find_inside(self, ask: PlanRequest, start: int, until: int) -> Candidate | None:
-        block = self.blocks.get(ask.window or "")
+    def _find_inside(self, request: PlanRequest, start: int, until: int) -> Candidate | None:
+        block = self.blocks.get(request.window or "")
         if block is None or start < block.start or until > block.until:
             return None
         self.planning.unbook(block.key)
         try:
-            return self._find_at(ask, start, until)
+            return self._find_at(request, start, until)
         finally:
             self.planning.book(block.key, block.found, block.start, block.until)
 
-    def _earliest_inside(self, ask: PlanRequest, duration: int, after: int) -> StartOption | None:
-        block = self.blocks.get(ask.window or "")
+    def _earliest_inside(
+        self, request: PlanRequest, duration: int, after: int
+    ) -> StartOption | None:
+        block = self.blocks.get(request.window or "")
         if block is None:
             return None
         for moment in self._moments(max(after, block.start)):
-            found = self._find_inside(ask, moment, moment + duration)
+            found = self._find_inside(request, moment, moment + duration)
             if found is not None:
                 return StartOption(moment, found)
         return None
@@ -155,7 +161,7 @@ class VertexPlan(CapacityPlan):
     def keep(self, job: int, booking: Booking) -> bool:
         if booking.claim or booking.start < self.now or not self._is_good(booking, booking.start):
             return False
-        self.rebook(job, replace(booking, needs=self.columns.needs(booking.ask)))
+        self.rebook(job, replace(booking, needs=self.columns.needs(booking.request)))
         return True
 
     def place_kept(self, booking: Booking) -> Candidate | None:
@@ -168,7 +174,7 @@ class VertexPlan(CapacityPlan):
         """Whether a witness that is not in the matcher could be put there again."""
         if booking.found is None:
             return False
-        block = self.blocks.get(booking.ask.window or "")
+        block = self.blocks.get(booking.request.window or "")
         if block is None:
             return self.planning.is_free(booking.found, self.now, start, booking.until)
         self.planning.unbook(block.key)
@@ -177,53 +183,61 @@ class VertexPlan(CapacityPlan):
         finally:
             self.planning.book(block.key, block.found, block.start, block.until)
 
-    def claim(self, job: int, ask: PlanRequest, duration: int) -> bool:
-        needs = self.columns.needs(ask)
+    def claim(self, job: int, request: PlanRequest, duration: int) -> bool:
+        needs = self.columns.needs(request)
         start = self._without_endless().earliest(needs, duration, self.now)
-        found = None if start is None else self._find_without_endless(ask, start, duration)
+        found = None if start is None else self._find_without_endless(request, start, duration)
         if start is None or found is None:
             return False
-        self.rebook(job, Booking(ask, start, FOREVER, needs, found, claim=True))
+        self.rebook(job, Booking(request, start, FOREVER, needs, found, claim=True))
         return True
 
     def _find_without_endless(
-        self, ask: PlanRequest, start: int, duration: int
+        self, request: PlanRequest, start: int, duration: int
     ) -> Candidate | None:
         endless = [job for job, holder in self.holders.items() if holder.until >= FOREVER]
         with self.planning.absent(endless):
-            return self._find_at(ask, start, start + duration)
+            return self._find_at(request, start, start + duration)
 
     # -- making way ----------------------------------------------------------------------------
 
-    def squeeze(self, job: int, ask: PlanRequest, duration: int) -> Candidate | None:
-        if ask.window is not None or self._full_for is ask:
+    def start_by_moving_bookings(
+        self, job: int, request: PlanRequest, duration: int
+    ) -> Candidate | None:
+        if request.window is not None or self._full_for is request:
             return None
         until = self.now + duration
-        found = self.planning.find_now_if_nothing_were_booked(ask.request)
-        if found is None or self._meets_a_block(found, until):
+        found = self.planning.find_now_if_nothing_were_booked(request.spec)
+        if found is None or self._overlaps_a_block(found, until):
             return None
-        before = self._clear_away(self._met(found, self.now, until))
+        before = self._remove_witnesses(self._overlapping(found, self.now, until))
         self.planning.allocate(job, found, self.now, self._bound(until))
-        if self._reseat(before):
+        if self._find_new_witnesses(before):
             return found
         self.planning.free(job)
-        self._witness_again(before)
+        self._restore_witnesses(before)
         return None
 
-    def _squeeze_in(self, ask: PlanRequest, start: int, duration: int) -> StartOption | None:
+    def _fit_by_moving_bookings(
+        self, request: PlanRequest, start: int, duration: int
+    ) -> StartOption | None:
         """A spot at a time for which sums suffice, if bookings find other places."""
         until = start + duration
         met = [j for j, b in self.bookings.items() if b.start < until and b.until > start]
-        if not met or len(met) > _FEW or not self._suffices(self.columns.needs(ask), start, until):
+        if (
+            not met
+            or len(met) > _FEW
+            or not self._suffices(self.columns.needs(request), start, until)
+        ):
             return None
-        before = self._clear_away(sorted(met, key=self._by_start))
-        found = self._find_at(ask, start, until)
+        before = self._remove_witnesses(sorted(met, key=self._by_start))
+        found = self._find_at(request, start, until)
         if found is not None:
-            self.planning.book(_NOBODY, found, start, self._bound(until))
-        if found is None or not self._reseat(before):
+            self.planning.book(_TRIAL_KEY, found, start, self._bound(until))
+        if found is None or not self._find_new_witnesses(before):
             found = None
-            self._witness_again(before)
-        self.planning.unbook(_NOBODY)
+            self._restore_witnesses(before)
+        self.planning.unbook(_TRIAL_KEY)
         return None if found is None else StartOption(start, found)
 
     def prolong_if_free(self, job: int, until: int) -> bool:
@@ -233,60 +247,60 @@ class VertexPlan(CapacityPlan):
             return False
         if not super().prolong_if_free(job, until):
             return False
-        cleared = self._clear_away(self._met(mine, before, until))
-        if self._reseat(cleared):
+        cleared = self._remove_witnesses(self._overlapping(mine, before, until))
+        if self._find_new_witnesses(cleared):
             return True
-        self._witness_again(cleared)
+        self._restore_witnesses(cleared)
         self.prolong(job, before)
         return False
 
     def _runs_into_a_block(self, job: int, mine: Candidate, until: int) -> bool:
         """Whether a job that stays longer would be on nodes set aside, other than for itself."""
-        start, own = self.holders[job].until, self.holders[job].ask.window
+        start, own = self.holders[job].until, self.holders[job].request.window
         return any(
             until > block.until
             if block.name == own
-            else block.start < until and block.until > start and _meet(block.found, mine)
+            else block.start < until and block.until > start and _overlap(block.found, mine)
             for block in self.blocks.values()
         )
 
     def _by_start(self, job: int) -> tuple[int, int]:
         return (self.bookings[job].start, job)
 
-    def _met(self, found: Candidate, start: int, until: int) -> list[int]:
+    def _overlapping(self, found: Candidate, start: int, until: int) -> list[int]:
         """The bookings that something would meet, those that start first in front."""
         met = [
             job
             for job, booking in self.bookings.items()
-            if booking.start < until and booking.until > start and _meet(booking.found, found)
+            if booking.start < until and booking.until > start and _overlap(booking.found, found)
         ]
         return sorted(met, key=self._by_start)
 
-    def _clear_away(self, jobs: Sequence[int]) -> Bookings:
+    def _remove_witnesses(self, jobs: Sequence[int]) -> Bookings:
         """Take the witnesses of some bookings away; they must be given new ones, or their own."""
         cleared = [(job, self.bookings[job]) for job in jobs]
         for job in jobs:
             self.planning.unbook(-job)
         return cleared
 
-    def _reseat(self, cleared: Bookings) -> bool:
+    def _find_new_witnesses(self, cleared: Bookings) -> bool:
         """Find new witnesses for bookings at their old times; False: not for all."""
         for job, booking in cleared:
-            found = self._another_witness(booking)
+            found = self._find_witness(booking)
             if found is None:
                 return False
             self._witness(job, replace(booking, found=found))
         return True
 
-    def _another_witness(self, booking: Booking) -> Candidate | None:
+    def _find_witness(self, booking: Booking) -> Candidate | None:
         if booking.claim:
             start = max(booking.start, self.now)
-            return self._find_without_endless(booking.ask, start, FOREVER // 2)
-        if booking.ask.window is not None:
-            return self._find_inside(booking.ask, booking.start, booking.until)
-        return self._find_at(booking.ask, booking.start, booking.until)
+            return self._find_without_endless(booking.request, start, FOREVER // 2)
+        if booking.request.window is not None:
+            return self._find_inside(booking.request, booking.start, booking.until)
+        return self._find_at(booking.request, booking.start, booking.until)
 
-    def _witness_again(self, cleared: Bookings) -> None:
+    def _restore_witnesses(self, cleared: Bookings) -> None:
         """Give bookings the witnesses back that they had."""
         for job, booking in cleared:
             self.planning.unbook(-job)
@@ -298,8 +312,8 @@ class VertexPlan(CapacityPlan):
         self.blocks[block.name] = block
         self.planning.book(block.key, block.found, block.start, block.until)
 
-    def _meets_a_block(self, found: Candidate, until: int) -> bool:
-        return any(b.start < until and _meet(b.found, found) for b in self.blocks.values())
+    def _overlaps_a_block(self, found: Candidate, until: int) -> bool:
+        return any(b.start < until and _overlap(b.found, found) for b in self.blocks.values())
 
     def follow(self) -> bool:
         # Sums over types are of all that there is, whoever holds it; places are what counts.
@@ -313,7 +327,7 @@ class VertexPlan(CapacityPlan):
             self.planning.unbook(block.key)
 
 
-def _meet(one: Candidate | None, other: Candidate) -> bool:
+def _overlap(one: Candidate | None, other: Candidate) -> bool:
     """Whether two would get in each other's way: one holds for itself what the other uses."""
     if one is None:
         return False

@@ -22,51 +22,55 @@ from fluxnetes.queue.plan.timeline import Needs
 class PlanColumns:
     """Which column is what, and how much there is of it."""
 
-    def __init__(self, planning: Planning, asks: Iterable[PlanRequest], *, by_rows: bool) -> None:
+    def __init__(
+        self, planning: Planning, requests: Iterable[PlanRequest], *, by_vertex: bool
+    ) -> None:
         self._planning = planning
         self._units: dict[Request, int] = {}
         self._types: dict[str, int] = {}
         self._needs: dict[PlanRequest, Needs] = {}
         self.capacity: list[int] = []
-        self.by_rows = by_rows or not self._count(list(asks))
-        if self.by_rows:
+        self.by_vertex = by_vertex or not self._count(list(requests))
+        if self.by_vertex:
             self._sum_up()
 
-    def covers(self, ask: PlanRequest) -> bool:
+    def covers(self, request: PlanRequest) -> bool:
         """Whether an ask can be planned with these columns."""
-        if self.by_rows:
+        if self.by_vertex:
             return True
-        if ask.window is not None or ask.unit not in self._units:
+        if request.window is not None or request.unit not in self._units:
             return False
-        return all(type in self._types for type, _ in ask.shared)
+        return all(type in self._types for type, _ in request.shared)
 
-    def needs(self, ask: PlanRequest) -> Needs:
+    def needs(self, request: PlanRequest) -> Needs:
         """What an ask takes, by column."""
-        if ask.window is not None:
+        if request.window is not None:
             return ()
-        known = self._needs.get(ask)
+        known = self._needs.get(request)
         if known is None:
             if len(self._needs) > 100_000:
                 self._needs.clear()
-            known = self._needs[ask] = self._least(ask) if self.by_rows else self._units_of(ask)
+            known = self._needs[request] = (
+                self._least(request) if self.by_vertex else self._units_of(request)
+            )
         return known
 
-    def needs_of(self, ask: PlanRequest, amounts: Mapping[str, int]) -> Needs:
+    def needs_of(self, request: PlanRequest, amounts: Mapping[str, int]) -> Needs:
         """What a job takes that holds these amounts."""
-        if not self.by_rows or ask.window is not None:
-            return self.needs(ask)
+        if not self.by_vertex or request.window is not None:
+            return self.needs(request)
         return self._by_type(amounts)
 
-    def column_of_unit(self, ask: PlanRequest) -> int:
-        assert ask.unit is not None  # noqa: S101 - asked only where units are counted
-        return self._units[ask.unit]
+    def column_of_unit(self, request: PlanRequest) -> int:
+        assert request.unit is not None  # noqa: S101 - asked only where units are counted
+        return self._units[request.unit]
 
-    def _units_of(self, ask: PlanRequest) -> Needs:
-        shared = ((self._types[type], amount) for type, amount in ask.shared)
-        return ((self.column_of_unit(ask), ask.count), *shared)
+    def _units_of(self, request: PlanRequest) -> Needs:
+        shared = ((self._types[type], amount) for type, amount in request.shared)
+        return ((self.column_of_unit(request), request.count), *shared)
 
-    def _least(self, ask: PlanRequest) -> Needs:
-        return self._by_type(self._planning.least(ask.request))
+    def _least(self, request: PlanRequest) -> Needs:
+        return self._by_type(self._planning.least(request.spec))
 
     def _by_type(self, amounts: Mapping[str, int]) -> Needs:
         return tuple((self._types[t], n) for t, n in amounts.items() if t in self._types)
@@ -80,16 +84,16 @@ class PlanColumns:
 
     # -- building ------------------------------------------------------------------------------
 
-    def _count(self, asks: list[PlanRequest]) -> bool:
+    def _count(self, requests: list[PlanRequest]) -> bool:
         """Lay out columns of units; False if that cannot be exact."""
-        units = {ask.unit for ask in asks}
+        units = {request.unit for request in requests}
         if None in units or not _apart(self._planning, units):
             return False
         for unit in units:
             assert unit is not None  # noqa: S101 - just seen
             self._units[unit] = len(self.capacity)
             self.capacity.append(self._planning.capacity(unit))
-        for type in sorted({type for ask in asks for type, _ in ask.shared}):
+        for type in sorted({type for request in requests for type, _ in request.shared}):
             sizes = self._planning.loose_pools(type)
             if len(sizes) != 1:
                 return self._reset()

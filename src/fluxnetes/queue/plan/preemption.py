@@ -24,16 +24,16 @@ class Preemption:
 
     def __init__(self, core: QueueCore, transitions: Transitions) -> None:
         self._core = core
-        self._life = transitions
+        self._transitions = transitions
 
-    def make_room(self, job: QueueJob, now: int) -> bool:
+    def preempt_for(self, job: QueueJob, now: int) -> bool:
         """Send away as few and as young as needed; False: nobody, for it would not help."""
         if not self._core.queues[job.queue].preempts:
             return False
         candidates = self._candidates(job, now)
-        victims = self._whom_to_send(job, candidates, now) if candidates else []
+        victims = self._choose_victims(job, candidates, now) if candidates else []
         for victim in victims:
-            self._send_away(victim, job, now)
+            self._preempt(victim, job, now)
         if victims:
             self._core.preempting[job.id] = {victim.id for victim in victims}
         return bool(victims)
@@ -43,13 +43,13 @@ class Preemption:
         found = [
             other
             for other in self._core.records.holding.values()
-            if other.state is not JobState.ENDING and self._may_send_away(job, other, now)
+            if other.state is not JobState.ENDING and self._may_preempt(job, other, now)
         ]
         return sorted(
             found, key=lambda other: (self.lost_work(other, now), -other.arrival, other.id)
         )
 
-    def _may_send_away(self, job: QueueJob, other: QueueJob, now: int) -> bool:
+    def _may_preempt(self, job: QueueJob, other: QueueJob, now: int) -> bool:
         spec = other.submission
         if not spec.preemptible or spec.job_class >= job.submission.job_class:
             return False
@@ -70,7 +70,9 @@ class Preemption:
             if job.submission.preemptible and job.start is not None
         ]
 
-    def _whom_to_send(self, job: QueueJob, candidates: list[QueueJob], now: int) -> list[QueueJob]:
+    def _choose_victims(
+        self, job: QueueJob, candidates: list[QueueJob], now: int
+    ) -> list[QueueJob]:
         """As few as make the job start sooner than it would without."""
         core = self._core
         kept = core.capacity.unbook(job.id)
@@ -86,7 +88,9 @@ class Preemption:
     def _starts_by(self, job: QueueJob, time: int, now: int) -> bool:
         """Whether a job can start by then even if nobody is sent away."""
         core = self._core
-        spot = core.capacity.earliest(core.records.asks[job.id], core.duration(job), now, time + 1)
+        spot = core.capacity.earliest(
+            core.records.requests[job.id], core.duration(job), now, time + 1
+        )
         return spot is not None and spot.start <= time
 
     def _gone(self, victims: list[QueueJob], now: int) -> int:
@@ -114,11 +118,11 @@ class Preemption:
 
     def _fits(self, job: QueueJob, without: list[QueueJob], now: int) -> bool:
         core = self._core
-        ask, duration = core.records.asks[job.id], core.duration(job)
+        request, duration = core.records.requests[job.id], core.duration(job)
         ids = [other.id for other in without]
-        return core.capacity.fits_without(ask, self._gone(without, now), duration, ids)
+        return core.capacity.fits_without(request, self._gone(without, now), duration, ids)
 
-    def _send_away(self, victim: QueueJob, job: QueueJob, now: int) -> None:
+    def _preempt(self, victim: QueueJob, job: QueueJob, now: int) -> None:
         reason = Reason.of(Message.PREEMPTED, job=JobRef(job.id))
-        self._life.holding_to_ending(victim, now, EndCause.PREEMPTED, reason)
-        self._life.expect(victim, self._gone([victim], now))
+        self._transitions.holding_to_ending(victim, now, EndCause.PREEMPTED, reason)
+        self._transitions.expect(victim, self._gone([victim], now))

@@ -18,16 +18,16 @@ from itertools import chain, takewhile
 
 from fluxnetes.common.reasons import Reason
 from fluxnetes.queue.changes import JobEvent
-from fluxnetes.queue.core import Place, QueueCore
+from fluxnetes.queue.core import OrderKey, QueueCore
 from fluxnetes.queue.jobs import PlannedStart, QueueJob
 from fluxnetes.queue.plan.base import Booking, StartOption
 from fluxnetes.queue.plan.requests import PlanRequest
 
-_FIRST: Place = (-(2**62), "", (0, 0.0, 0), 0)
+_FIRST: OrderKey = (-(2**62), "", (0, 0.0, 0), 0)
 
 
 _PASSES = 10
-_PASSES_BY_ROWS = 2
+_PASSES_BY_VERTEX = 2
 
 
 class PromiseKeeper:
@@ -37,7 +37,7 @@ class PromiseKeeper:
         self._core = core
         self._last = _FIRST
         """No job that is promised something is behind this place in the order."""
-        self._hopeless: set[tuple[PlanRequest, int]] = set()
+        self._unplannable: set[tuple[PlanRequest, int]] = set()
         """What was asked for, and for how long, for which no start was known; since something was
         last freed."""
 
@@ -65,28 +65,28 @@ class PromiseKeeper:
 
     # -- giving --------------------------------------------------------------------------------
 
-    def give(self, job: QueueJob, now: int) -> bool:
+    def promise(self, job: QueueJob, now: int) -> bool:
         """Promise a job the earliest start there is; or, where none is known, let it claim room."""
         core = self._core
-        ask, duration = core.records.asks[job.id], core.duration(job)
-        if (ask, duration) in self._hopeless:
+        request, duration = core.records.requests[job.id], core.duration(job)
+        if (request, duration) in self._unplannable:
             return False
-        spot = core.capacity.earliest(ask, duration, now)
+        spot = core.capacity.earliest(request, duration, now)
         if spot is not None:
-            core.capacity.book(job.id, ask, spot, duration)
+            core.capacity.book(job.id, request, spot, duration)
             self._last = max(self._last, core.rank(job))
             self._plan(job, PlannedStart(spot.start, core.records.step), now)
             return True
-        if ask.window is None and core.capacity.has_endless() and not self.claims(job.queue):
+        if request.window is None and core.capacity.has_endless() and not self.claims(job.queue):
             self._last = max(self._last, core.rank(job))
-            return core.capacity.claim(job.id, ask, duration)
-        if ask.window is None and not core.capacity.has_endless():
-            self._hopeless.add((ask, duration))
+            return core.capacity.claim(job.id, request, duration)
+        if request.window is None and not core.capacity.has_endless():
+            self._unplannable.add((request, duration))
         return False
 
-    def hope(self) -> None:
+    def retry_unplannable(self) -> None:
         """Something was freed: where no start was known there may be one now."""
-        self._hopeless.clear()
+        self._unplannable.clear()
 
     def _plan(self, job: QueueJob, plan: PlannedStart, now: int) -> None:
         """Write a plan down, if it says anything new."""
@@ -94,7 +94,7 @@ class PromiseKeeper:
             return
         self._core.set_plan(job, plan)
         event = JobEvent(job.id, now, "planned", start=plan.start, reason=plan.reason)
-        self._core.records.tell(event)
+        self._core.records.add_event(event)
 
     def drop(self, job: QueueJob, now: int, reason: Reason | None) -> None:
         """A job is promised nothing any more."""
@@ -103,11 +103,11 @@ class PromiseKeeper:
             core.resources_freed()
         if job.plan is not None:
             core.set_plan(job, None)
-            core.records.tell(JobEvent(job.id, now, "unplanned", reason=reason))
+            core.records.add_event(JobEvent(job.id, now, "unplanned", reason=reason))
 
     # -- making way ----------------------------------------------------------------------------
 
-    def make_way(self, job: QueueJob) -> list[tuple[QueueJob, Booking]]:
+    def withdraw_overtaken(self, job: QueueJob) -> list[tuple[QueueJob, Booking]]:
         """Take back the promises of jobs that this one was newly ordered before.
 
         They must be put back. A job that was before them all along had its chance when they were
@@ -144,16 +144,16 @@ class PromiseKeeper:
         for job, booking in [pair for pair in taken if not core.capacity.keep(pair[0].id, pair[1])]:
             duration = core.duration(job)
             if booking.claim:
-                self.give(job, now)
+                self.promise(job, now)
                 continue
-            spot = core.capacity.fits_at(booking.ask, max(booking.start, now), duration)
-            behind = self._held_back(job) if spot is None else []
+            spot = core.capacity.fits_at(booking.request, max(booking.start, now), duration)
+            behind = self._withdraw_behind(job) if spot is None else []
             if spot is None:
-                spot = core.capacity.earliest(booking.ask, duration, now)
-            self._settle_for(job, spot, duration, now, reason)
+                spot = core.capacity.earliest(booking.request, duration, now)
+            self._book_or_drop(job, spot, duration, now, reason)
             self.put_back(behind, now, reason)
 
-    def _held_back(self, job: QueueJob) -> list[tuple[QueueJob, Booking]]:
+    def _withdraw_behind(self, job: QueueJob) -> list[tuple[QueueJob, Booking]]:
         """Take back whatever is in the way of one whom others were made to go for.
 
         Their room is held for it: if they are slow to leave, nobody behind it slips in.
@@ -164,7 +164,7 @@ class PromiseKeeper:
         others = [core.records.jobs[id] for id in core.capacity.bookings]
         return [(o, self._unbook(o)) for o in others if core.rank(o) > core.rank(job)]
 
-    def _settle_for(
+    def _book_or_drop(
         self,
         job: QueueJob,
         spot: StartOption | None,
@@ -177,7 +177,7 @@ class PromiseKeeper:
             self.drop(job, now, reason)
             core.resources_freed()
             return
-        core.capacity.book(job.id, core.records.asks[job.id], spot, duration)
+        core.capacity.book(job.id, core.records.requests[job.id], spot, duration)
         self._last = max(self._last, core.rank(job))
         assert job.plan is not None  # noqa: S101 - whoever had a booking that is no claim has one
         later = spot.start > job.plan.start
@@ -211,7 +211,7 @@ class PromiseKeeper:
         stay = set() if all else self._yielding()
         if stay:
             core.plan_may_improve()
-        for _ in range(_PASSES_BY_ROWS if core.capacity.by_rows else _PASSES):
+        for _ in range(_PASSES_BY_VERTEX if core.capacity.by_vertex else _PASSES):
             planned = [core.records.jobs[id] for id in core.capacity.bookings if id not in stay]
             moved = [self._move_up(job, now) for job in sorted(planned, key=core.rank)]
             if not any(moved):
@@ -227,12 +227,12 @@ class PromiseKeeper:
         waiting = [job for job in chain.from_iterable(ahead) if job.plan is None]
         return {other.id for job in waiting for other in planned if self._yields(other, job)}
 
-    def hurry(self, job: QueueJob, now: int) -> None:
+    def promise_or_improve(self, job: QueueJob, now: int) -> None:
         """Promise a job the earliest start there is, if it is earlier than the one it has."""
         if job.id in self._core.capacity.bookings:
             self._move_up(job, now)
         else:
-            self.give(job, now)
+            self.promise(job, now)
 
     def _move_up(self, job: QueueJob, now: int) -> bool:
         core = self._core
@@ -241,14 +241,14 @@ class PromiseKeeper:
             return False
         booking = self._unbook(job)
         if booking.claim:
-            self.give(job, now)
+            self.promise(job, now)
             return job.plan is not None
         duration = core.duration(job)
-        spot = capacity.earliest(booking.ask, duration, now, before=booking.start)
+        spot = capacity.earliest(booking.request, duration, now, before=booking.start)
         if spot is None:
             capacity.rebook(job.id, booking)
             return False
-        capacity.book(job.id, booking.ask, spot, duration)
+        capacity.book(job.id, booking.request, spot, duration)
         assert job.plan is not None  # noqa: S101 - it has a booking that is no claim
         self._plan(job, replace(job.plan, start=spot.start), now)
         return True

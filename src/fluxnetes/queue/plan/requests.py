@@ -22,9 +22,10 @@ from fluxnetes.queue.jobs import ElasticSize, Request
 class PlanRequest:
     """A request as the room sees it."""
 
-    request: Request
+    spec: Request
+    """What the matcher is asked for."""
     unit: Request | None
-    """A request for one unit; None if it cannot be counted."""
+    """A request for one unit; None if units of it cannot be counted."""
     count: int
     """Units asked for."""
     shared: tuple[tuple[str, int], ...] = ()
@@ -36,7 +37,7 @@ class PlanRequest:
 
     def __post_init__(self) -> None:
         # Asks are looked up all the time, and a request is a deep thing to hash.
-        parts = (self.request, self.unit, self.count, self.shared, self.elastic, self.window)
+        parts = (self.spec, self.unit, self.count, self.shared, self.elastic, self.window)
         object.__setattr__(self, "_hash", hash(parts))
 
     def __hash__(self) -> int:
@@ -51,10 +52,10 @@ class PlanRequest:
         """The same, for another number of units."""
         if count == self.count:
             return self
-        return replace(self, request=times(self.request, count), count=count)
+        return replace(self, spec=times(self.spec, count), count=count)
 
 
-def read_ask(
+def plan_request(
     request: Request,
     *,
     constraint: Constraint | None = None,
@@ -81,8 +82,8 @@ def _read(
         unit, count, shared = _gang_unit(request)
     else:
         unit, count, shared = _jobspec_unit(request)
-    ask = PlanRequest(request, unit, count, shared, size, window)
-    return ask if size is None else ask.sized(size.min)
+    planned = PlanRequest(request, unit, count, shared, size, window)
+    return planned if size is None else planned.sized(size.min)
 
 
 def narrowed(request: Request, constraint: Constraint) -> Request:

@@ -24,7 +24,7 @@ class WindowHandlers:
 
     def __init__(self, core: QueueCore, plan_builder: PlanBuilder) -> None:
         self._core = core
-        self._ground = plan_builder
+        self._builder = plan_builder
 
     def maintain(self, event: Maintain, now: int) -> None:
         self._check(event.name, event.start, event.end, now)
@@ -43,7 +43,7 @@ class WindowHandlers:
         self._check(event.name, event.start, event.end, now)
         core = self._core
         # Promises must have places before a place beside them can be looked for.
-        self._ground.lay(now, Reason.of(Message.RESERVATION, name=event.name), by_rows=True)
+        self._builder.rebuild(now, Reason.of(Message.RESERVATION, name=event.name), by_vertex=True)
         asked = jobspec(slot(event.count, node(1)), constraint=event.nodes)
         start = max(event.start, now)
         find = core.planning.find_now if start == now else core.planning.find_later

@@ -1,9 +1,9 @@
 """Reasons as two columns, and back: the text for people, and the data as JSON.
 
 `reason_data` holds the code, the name of the message and its arguments; the text beside it is what
-a person reads in SQL, in the units of the queue. The column `reason_code` is derived by the database.
-A row that an older version wrote has only a text, and its code is Unknown. So has one whose message
-this version does not know, but for its code.
+a person reads in SQL, in the units of the queue. The database derives the column `reason_code`. A
+row that an older version wrote has only a text, and the code Unknown; a row whose message this
+version does not know keeps its text and its code.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _argument(value: Argument) -> object:
         case Amount(amount, type, at_least):
             return {"amount": [amount, type, at_least]}
         case ResourceHours(hours, type):
-            return {"hours": [hours, type]}
+            return {"hours": [float(hours), type]}
         case Moment(at):
             return {"at": at}
         case JobRef(id):
@@ -87,7 +87,7 @@ def _value(value: Any) -> Argument:
         case {"amount": [amount, type, at_least]}:
             return Amount(amount, type, at_least)
         case {"hours": [hours, type]}:
-            return ResourceHours(hours, type)
+            return ResourceHours(float(hours), type)
         case {"at": at}:
             return Moment(at)
         case {"job": id}:

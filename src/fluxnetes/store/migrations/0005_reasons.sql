@@ -1,15 +1,15 @@
 -- Reasons as data: the code, the message and its arguments, beside the text for people. Rows of older
 -- versions keep their text and have the code Unknown; only what a group withdrew is told apart, since
 -- a decision depends on it.
-ALTER TABLE jobs ADD COLUMN reason_data jsonb;
-ALTER TABLE plans ADD COLUMN reason_data jsonb;
-ALTER TABLE events ADD COLUMN reason_data jsonb;
+ALTER TABLE jobs ADD COLUMN reason_data json;
+ALTER TABLE plans ADD COLUMN reason_data json;
+ALTER TABLE events ADD COLUMN reason_data json;
 
 UPDATE jobs
-SET reason_data = jsonb_build_object(
+SET reason_data = json_build_object(
         'code', 'Withdrawn',
         'message', 'TEXT',
-        'args', jsonb_build_object('text', reason)
+        'args', json_build_object('text', reason)
     )
 WHERE reason LIKE 'withdrawn: %';
 

@@ -60,7 +60,7 @@ INSERT INTO jobs (
 SELECT * FROM unnest(
     $1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::bigint[],
     $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[],
-    $14::bigint[], $15::bigint[], $16::text[], $17::text[], $18::jsonb[], $19::bigint[],
+    $14::bigint[], $15::bigint[], $16::text[], $17::text[], $18::json[], $19::bigint[],
     $20::bigint[], $21::bigint[], $22::bigint[], $23::bigint[], $24::boolean[]
 )
 ON CONFLICT (id) DO UPDATE SET
@@ -93,7 +93,7 @@ DELETE FROM plans WHERE job = ANY($1::bigint[]);
 
 -- name: plans
 INSERT INTO plans (job, start, since, reason, reason_data)
-SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::jsonb[])
+SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::json[])
 ON CONFLICT (job) DO UPDATE SET
     start = excluded.start,
     since = excluded.since,
@@ -226,7 +226,7 @@ INSERT INTO events (job, at, kind, before, after, start, reason, reason_data)
 SELECT job, at, kind, before, after, start, reason, reason_data
 FROM unnest(
     $1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[],
-    $8::jsonb[]
+    $8::json[]
 ) WITH ORDINALITY AS given (
     job, at, kind, before, after, start, reason, reason_data, position
 )
