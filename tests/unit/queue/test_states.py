@@ -30,7 +30,13 @@ from fluxnetes.queue.events import (
     TaskEnded,
 )
 from fluxnetes.queue.jobs import Submission
-from fluxnetes.queue.states import ENDED, ALLOWED_TRANSITIONS, ImpossibleTransition, JobState, check_transition
+from fluxnetes.queue.states import (
+    ALLOWED_TRANSITIONS,
+    ENDED,
+    ImpossibleTransition,
+    JobState,
+    check_transition,
+)
 from tests.unit.queue.build import JobToBe, a_job, machine
 from tests.unit.queue.world import World
 
@@ -56,7 +62,7 @@ def world_in_which_nothing_runs_by_itself() -> World:
 def test_a_job_is_allocated_then_runs_then_completes() -> None:
     world = world_in_which_nothing_runs_by_itself()
     job = world.submit(a_job(nodes=2))
-    world.add_event(Started(job))
+    world.tell(Started(job))
     world.end(job)
     assert transitions(world, job) == [S.PENDING, S.ALLOCATED, S.RUNNING, S.COMPLETED]
 
@@ -79,7 +85,7 @@ def test_a_job_may_be_over_before_anybody_saw_it_run(ok: bool, outcome: JobState
 def test_what_could_not_be_carried_out_goes_back_to_the_queue() -> None:
     world = world_in_which_nothing_runs_by_itself()
     job = world.submit(a_job())
-    world.add_event(Returned(job, Reason.from_text("the node refused its pod")))
+    world.tell(Returned(job, Reason.from_text("the node refused its pod")))
     assert transitions(world, job) == [S.PENDING, S.ALLOCATED, S.PENDING, S.ALLOCATED]
     assert "the node refused its pod" in [reason_text(event.reason) for event in world.story(job)]
 
@@ -87,7 +93,7 @@ def test_what_could_not_be_carried_out_goes_back_to_the_queue() -> None:
 def test_what_could_not_be_carried_out_is_not_tried_again_before_it_should_be() -> None:
     world = world_in_which_nothing_runs_by_itself()
     job = world.submit(a_job())
-    world.add_event(Returned(job, Reason.from_text("no pod came"), begin=30))
+    world.tell(Returned(job, Reason.from_text("no pod came"), begin=30))
     assert world.state(job) is S.PENDING
     assert world.why(job) == "waits: it is tried again at 30 at the earliest; no pod came"
     other = world.submit(a_job(nodes=2))
@@ -105,7 +111,7 @@ def test_a_job_whose_time_went_by_before_it_ran_can_go_back_to_the_queue() -> No
     world.stays(job)
     world.go_to(10)
     assert world.state(job) is S.ENDING
-    world.add_event(Returned(job, Reason.from_text("nobody was there to start it")))
+    world.tell(Returned(job, Reason.from_text("nobody was there to start it")))
     assert transitions(world, job)[-2:] == [S.PENDING, S.ALLOCATED]
 
 
@@ -115,7 +121,7 @@ def test_a_job_that_is_cancelled_while_it_has_nodes_is_ending_until_it_is_gone(r
     world.carries_out = runs
     job = world.submit(a_job(nodes=2))
     waiting = world.submit(a_job(nodes=2))
-    world.add_event(Cancel(job))
+    world.tell(Cancel(job))
     assert world.states(job, waiting) == [S.ENDING, S.PENDING]
     world.end(job)
     assert world.states(job, waiting)[0] is S.CANCELLED
@@ -135,7 +141,7 @@ def test_a_job_whose_walltime_is_over_is_ending_then_timed_out() -> None:
 def test_a_job_that_lost_its_nodes_is_ending_then_failed() -> None:
     world = World(machine(2))
     job = world.submit(a_job(nodes=2))
-    world.add_event(NodesLost(("node0",)))
+    world.tell(NodesLost(("node0",)))
     world.end(job)
     assert transitions(world, job)[-2:] == [S.ENDING, S.FAILED]
 
@@ -143,7 +149,7 @@ def test_a_job_that_lost_its_nodes_is_ending_then_failed() -> None:
 def test_a_job_that_goes_back_to_the_queue_comes_from_ending() -> None:
     world = World(machine(2))
     job = world.submit(a_job(nodes=2).requeued_on_loss())
-    world.add_event(NodesLost(("node0",)))
+    world.tell(NodesLost(("node0",)))
     world.end(job)
     assert transitions(world, job)[-2:] == [S.ENDING, S.PENDING]
     assert world.job(job).restarts == 1
@@ -153,21 +159,21 @@ def test_a_group_gathers_then_waits_then_starts() -> None:
     world = World(machine(2))
     job = world.submit(a_job().gathering())
     assert world.state(job) is S.GATHERING
-    world.add_event(Gathered(job))
+    world.tell(Gathered(job))
     assert transitions(world, job) == [S.GATHERING, S.PENDING, S.ALLOCATED, S.RUNNING]
 
 
 def test_a_complete_group_may_ask_for_something_else_than_was_thought() -> None:
     world = World(machine(4))
     job = world.submit(a_job(nodes=1).gathering())
-    world.add_event(Gathered(job, jobspec(slot(3, node(1)))))
+    world.tell(Gathered(job, jobspec(slot(3, node(1)))))
     assert len(world.nodes(job)) == 3
 
 
 def test_a_group_that_turns_out_impossible_is_rejected() -> None:
     world = World(machine(2))
     job = world.submit(a_job().gathering())
-    world.add_event(Gathered(job, jobspec(slot(3, node(1)))))
+    world.tell(Gathered(job, jobspec(slot(3, node(1)))))
     assert transitions(world, job) == [S.GATHERING, S.REJECTED]
     assert world.job(job).reason
 
@@ -175,17 +181,17 @@ def test_a_group_that_turns_out_impossible_is_rejected() -> None:
 def test_a_gathering_group_can_be_held_and_is_held_when_it_is_complete() -> None:
     world = World(machine(2))
     job = world.submit(a_job().gathering())
-    world.add_event(Hold(job))
-    world.add_event(Gathered(job))
+    world.tell(Hold(job))
+    world.tell(Gathered(job))
     assert transitions(world, job) == [S.GATHERING, S.HELD]
 
 
 def test_a_hold_on_a_gathering_group_can_be_taken_back() -> None:
     world = World(machine(2))
     job = world.submit(a_job().gathering())
-    world.add_event(Hold(job))
-    world.add_event(Release(job))
-    world.add_event(Gathered(job))
+    world.tell(Hold(job))
+    world.tell(Release(job))
+    world.tell(Gathered(job))
     assert world.state(job) is S.RUNNING
 
 
@@ -194,7 +200,7 @@ def test_a_held_job_waits_until_it_is_released() -> None:
     job = world.submit(a_job().held())
     world.go_to(100)
     assert world.state(job) is S.HELD
-    world.add_event(Release(job))
+    world.tell(Release(job))
     assert transitions(world, job) == [S.HELD, S.PENDING, S.ALLOCATED, S.RUNNING]
 
 
@@ -202,7 +208,7 @@ def test_a_pending_job_can_be_held() -> None:
     world = World(machine(2))
     world.submit(a_job(nodes=2).lasting(10))
     job = world.submit(a_job())
-    world.add_event(Hold(job))
+    world.tell(Hold(job))
     world.go_to(50)
     assert transitions(world, job) == [S.PENDING, S.HELD]
 
@@ -212,7 +218,7 @@ def test_a_job_that_waits_is_cancelled_at_once(job: JobToBe) -> None:
     world = World(machine(2))
     world.submit(a_job(nodes=2))
     waiting = world.submit(job)
-    world.add_event(Cancel(waiting, Reason.from_text("not needed any more")))
+    world.tell(Cancel(waiting, Reason.from_text("not needed any more")))
     assert world.state(waiting) is S.CANCELLED
     assert reason_text(world.job(waiting).reason) == "not needed any more"
 
@@ -227,8 +233,8 @@ def test_a_job_that_can_never_run_is_rejected_with_the_reason() -> None:
 def test_a_job_that_was_told_to_go_for_one_reason_can_be_cancelled_for_another() -> None:
     world = World(machine(2))
     job = world.submit(a_job(nodes=2).requeued_on_loss())
-    world.add_event(NodesLost(("node0",)))
-    world.add_event(Cancel(job, Reason.from_text("do not bother")))
+    world.tell(NodesLost(("node0",)))
+    world.tell(Cancel(job, Reason.from_text("do not bother")))
     world.end(job)
     assert world.state(job) is S.CANCELLED
     assert reason_text(world.job(job).reason) == "do not bother"
@@ -254,9 +260,9 @@ def test_a_job_whose_dependency_fails_is_rejected_while_it_waits() -> None:
 @pytest.mark.parametrize("job", [a_job(), a_job().held(), a_job().gathering()])
 def test_a_job_is_rejected_whose_reservation_is_called_off_while_it_waits(job: JobToBe) -> None:
     world = World(machine(1))
-    world.add_event(Reserve("demo", 50, 100, 1, users=frozenset({"ada"})))
+    world.tell(Reserve("demo", 50, 100, 1, users=frozenset({"ada"})))
     waiting = world.submit(job.by("ada").inside("demo"))
-    world.add_event(RemoveWindow("demo"))
+    world.tell(RemoveWindow("demo"))
     assert world.state(waiting) is S.REJECTED
 
 
@@ -283,7 +289,7 @@ def job_in(state: JobState) -> tuple[World, int]:
     builders = {S.GATHERING: a_job().gathering(), S.HELD: a_job().held(), S.REJECTED: a_job(9)}
     job = world.submit(builders.get(state, a_job(nodes=2)))
     if state in (S.ENDING, S.CANCELLED):
-        world.add_event(Cancel(job))
+        world.tell(Cancel(job))
     if state is S.TIMED_OUT:
         world.stays(job)
         world.go_to(10)
@@ -339,20 +345,20 @@ def test_only_an_elastic_job_can_grow() -> None:
     world = World(machine(2))
     job = world.submit(a_job())
     with pytest.raises(QueueRefused, match=f"job {job} has a fixed size"):
-        world.add_event(Grow(job))
+        world.tell(Grow(job))
 
 
 def test_telling_a_second_time_that_a_job_runs_changes_nothing() -> None:
     world = World(machine(2))
     job = world.submit(a_job())
-    world.add_event(Started(job))
+    world.tell(Started(job))
     assert transitions(world, job) == [S.PENDING, S.ALLOCATED, S.RUNNING]
 
 
 def test_nobody_knows_a_job_that_nobody_submitted() -> None:
     world = World(machine(2))
     with pytest.raises(UnknownQueueJob, match="there is no job 99"):
-        world.add_event(Cancel(99))
+        world.tell(Cancel(99))
 
 
 def test_an_id_is_given_once() -> None:
@@ -360,4 +366,4 @@ def test_an_id_is_given_once() -> None:
     job = world.submit(a_job())
     world.end(job)
     with pytest.raises(QueueError, match=f"there is a job {job} already"):
-        world.add_event(Submit(Submission(job, jobspec(slot(1, node(1))))))
+        world.tell(Submit(Submission(job, jobspec(slot(1, node(1))))))
