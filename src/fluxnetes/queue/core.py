@@ -1,4 +1,7 @@
-"""The parts that everything in the queue works on, in one place."""
+"""The state of the queue, shared by the modules that act on it.
+
+Other modules read its fields freely, and change it through methods that say what happened.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from fluxnetes.match.planning import Planning
 from fluxnetes.queue.changes import Allocation, NodeWindow, QueueState
 from fluxnetes.queue.config import QueueConfig, SchedulerConfig
 from fluxnetes.queue.jobs import PlannedStart, QueueJob
+from fluxnetes.queue.order.estimates import SizeEstimates
 from fluxnetes.queue.order.limits import BudgetTracker, LimitTracker
 from fluxnetes.queue.order.order import JobOrder, QueueLine, Rank
 from fluxnetes.queue.order.usage import UsageLedger
@@ -19,10 +23,11 @@ from fluxnetes.queue.plan.requests import PlanRequest
 from fluxnetes.queue.plan.timeline import FOREVER
 
 OrderKey = tuple[int, str, Rank, int]
-"""Minus the queue's priority, its name, the rank within it, and the job."""
+"""Minus the queue's priority, its name, the rank within it, and the job: smaller goes first."""
 
 _FEW_KINDS = 16
-"""Only this few kinds of asks have a chance to be counted."""
+"""Maximum kinds of requests for which counting is tried again when one of them disappears; with
+more, some almost certainly compete for the same nodes."""
 
 
 _QUEUE_STARTS = Reason.of(Message.QUEUE_STARTS)
@@ -30,7 +35,7 @@ _QUEUE_STARTS = Reason.of(Message.QUEUE_STARTS)
 
 @dataclass(slots=True)
 class CountKind:
-    """Asks that are counted in the same way."""
+    """Requests that are counted in the same units."""
 
     example: PlanRequest
     count: int = 0
@@ -38,7 +43,7 @@ class CountKind:
 
 @dataclass(slots=True)
 class QueueCore:
-    """The state of the queue, and nothing that acts on it."""
+    """The state of the queue. It decides nothing."""
 
     config: SchedulerConfig
     queues: dict[str, QueueConfig]
@@ -50,34 +55,32 @@ class QueueCore:
     order: JobOrder
     lines: dict[str, QueueLine]
     capacity: CapacityPlan
-    charge: Mapping[str, float]
-    """What an amount of each type counts in usage."""
+    estimates: SizeEstimates
     operators: dict[str, QueueState] = field(default_factory=dict)
-    """What operators said of queues."""
+    """Queues that an operator stopped, drained or opened."""
     allocations: dict[int, Allocation] = field(default_factory=dict)
-    """What each job holds that holds anything."""
+    """The allocations of all jobs that hold resources."""
     windows: dict[str, NodeWindow] = field(default_factory=dict)
     parked: dict[int, Reason] = field(default_factory=dict)
-    """Pending jobs that wait for something else than room, and what for."""
+    """Pending jobs that are not eligible: they wait for something else than capacity, and why."""
     newcomers: list[QueueJob] = field(default_factory=list)
-    """Jobs that were let into line since the queues were last visited."""
+    """Jobs that became eligible since the queues were last visited."""
     preempting: dict[int, set[int]] = field(default_factory=dict)
-    """For jobs that made others go: whose leaving they wait for."""
+    """For each job that preempted others: the victims that have not ended yet."""
     _freed: bool = True
     """Something is free that was not when waiting jobs were last visited."""
     _gained: bool = False
     """Something is free that the plan did not count on: promises may move earlier."""
     _relayout: Reason | None = _QUEUE_STARTS
-    """Why the capacity plan must be built again; None if it need not."""
+    """Why the capacity plan must be rebuilt; None: it need not."""
     _foreign: Reason | None = None
-    """What foreign pods did on nodes since the plan last followed that; None if nothing."""
+    """How the usage of foreign pods changed since the plan last followed it; None: it did not."""
     _misplaced: bool = True
     """Whether jobs may be on nodes that their constraints no longer allow: labels change."""
     kinds: dict[object, CountKind] = field(default_factory=dict)
-    """The kinds of asks that live, and how many there are of each."""
+    """The kinds of requests of all jobs that have not ended, with the number of each."""
     known_requests: dict[PlanRequest, PlanRequest] = field(default_factory=dict)
-    """Equal asks are one object, so that comparing them is quick."""
-    estimates: dict[object, dict[str, int]] = field(default_factory=dict)
+    """Equal requests are one object, so that comparing them is quick."""
 
     # -- what happened to resources and to the plan --------------------------------------------
 
@@ -139,6 +142,10 @@ class QueueCore:
         self._relayout = self._foreign = None
         return is_due, reason
 
+    def replace_capacity(self, capacity: CapacityPlan) -> None:
+        """The capacity plan was rebuilt."""
+        self.capacity = capacity
+
     def jobs_may_be_misplaced(self) -> None:
         """Labels changed, or a job was adopted where it was."""
         self._misplaced = True
@@ -154,14 +161,15 @@ class QueueCore:
     # -- jobs ----------------------------------------------------------------------------------
 
     def duration(self, job: QueueJob) -> int:
-        """How long a job may be there, for the planner."""
+        """How long a job may hold resources, for the planner."""
         return FOREVER if job.walltime is None else max(1, job.walltime)
 
     def until(self, job: QueueJob, start: int) -> int:
+        """When a job that starts at this time is expected to end."""
         return min(start + self.duration(job), FOREVER)
 
     def set_plan(self, job: QueueJob, plan: PlannedStart | None) -> None:
-        """Give a job a plan, another one, or none; limits count what is promised."""
+        """Set, replace or remove a job's plan; limits and budgets count what is promised."""
         if job.queue in self.limits.any and (job.plan is None) != (plan is None):
             amounts = self.estimate(self.records.requests[job.id])
             self.limits.promises(job, amounts, -1 if plan is None else +1)
@@ -170,30 +178,37 @@ class QueueCore:
             self.budgets.promises(job, amounts, None if plan is None else plan.start)
         job.plan = plan
 
-    def commit(self, job: QueueJob, amounts: Mapping[str, int], seconds: int, now: int) -> None:
-        """A job may have so much more for so many seconds; less than nothing is a refund."""
+    def commit_budgets(
+        self, job: QueueJob, amounts: Mapping[str, int], seconds: int, now: int
+    ) -> None:
+        """A job may hold these further amounts for so many seconds; negative: a refund."""
         for spent in self.budgets.commit(job, amounts, seconds, now):
             self.records.changes.spent[spent.budget] = spent
 
-    def settle(self, job: QueueJob, amounts: Mapping[str, int], now: int) -> None:
-        """A job is gone that held these amounts."""
+    def settle_budgets(self, job: QueueJob, amounts: Mapping[str, int], now: int) -> None:
+        """A job ended that held these amounts: refund what it did not use."""
         for spent in self.budgets.settle(job, amounts, now):
             self.records.changes.spent[spent.budget] = spent
 
+    def charge_usage(self, job: QueueJob, by: float, now: int) -> None:
+        """The owner of a job uses so much more per second from now on, or less."""
+        account = (job.namespace, job.user)
+        self.records.changes.usage[account] = self.usage.change(account, by, now)
+
     def rank(self, job: QueueJob) -> OrderKey:
-        """A job's place in the order of all queues: smaller goes first. No two have the same."""
+        """A job's place in the order of all queues: smaller goes first. No two are equal."""
         queue = self.queues[job.queue]
         return (-queue.priority, queue.name, self.lines[job.queue].rank(job.id), job.id)
 
     def yields(self, one: str, other: str) -> bool:
-        """Whether jobs of one queue make way for jobs of another that are ordered before them.
+        """Whether jobs of one queue yield to jobs of another that are ordered before them.
 
-        Queues of equal priority are visited in some order, but none of them goes before another.
+        Queues of equal priority are visited in some order, but none takes precedence.
         """
         return one == other or self.queues[one].priority < self.queues[other].priority
 
     def add_request(self, job: int, request: PlanRequest) -> None:
-        """A job lives from now on, with this ask."""
+        """A job is known to the planner from now on, with this request."""
         if len(self.known_requests) > 10_000:
             self.known_requests.clear()
         request = self.known_requests.setdefault(request, request)
@@ -204,7 +219,7 @@ class QueueCore:
             self.request_relayout(Reason.of(Message.OTHER_KIND_CAME))
 
     def remove_request(self, job: int) -> None:
-        """A job is gone for good."""
+        """A job ended, or asks for something else: the planner forgets its request."""
         request = self.records.requests.pop(job, None)
         if request is None:
             return
@@ -224,7 +239,8 @@ class QueueCore:
         return state is not None and state.drained
 
     def estimate(self, request: PlanRequest) -> dict[str, int]:
-        """What a job that waits would hold, by type; for limits, budgets and size."""
+        """What a waiting job would hold, by type."""
+        return self.estimates.amounts(request)
         key: object = (
             request.spec if request.unit is None else (request.unit, request.count, request.shared)
         )
@@ -238,8 +254,35 @@ class QueueCore:
         return known
 
     def rate(self, amounts: Mapping[str, int]) -> float:
-        """What amounts count in usage, a second."""
-        return sum(self.charge.get(type, 0.0) * amount for type, amount in amounts.items())
+        """What amounts count in usage per second."""
+        return self.estimates.rate(amounts)
+
+    # -- allocations, windows, queues ----------------------------------------------------------
+
+    def set_allocation(self, allocation: Allocation) -> None:
+        """A job holds this allocation from now on."""
+        self.allocations[allocation.job] = allocation
+        self.records.changes.allocations[allocation.job] = allocation
+
+    def drop_allocation(self, job: int) -> None:
+        """A job holds nothing any more."""
+        del self.allocations[job]
+        self.records.changes.allocations[job] = None
+
+    def set_window(self, window: NodeWindow) -> None:
+        """Nodes are set aside."""
+        self.windows[window.name] = window
+        self.records.changes.windows[window.name] = window
+
+    def remove_window(self, name: str) -> None:
+        """A window is over or was removed."""
+        del self.windows[name]
+        self.records.changes.windows[name] = None
+
+    def set_queue(self, state: QueueState) -> None:
+        """An operator stopped, drained or opened a queue."""
+        self.operators[state.queue] = state
+        self.records.changes.queues[state.queue] = state
 
 
 def joined(first: Reason | None, second: Reason | None) -> Reason | None:

@@ -109,6 +109,43 @@ async def test_old_data_survive_every_migration_since(dsn: str, number: int) -> 
     assert _shown(snapshot, *filter(None, stories), *_parts(system)) == expected
 
 
+async def test_old_reasons_keep_their_text_and_only_withdrawn_jobs_get_a_code(dsn: str) -> None:
+    await apply(dsn, *migrations()[:4])
+    await _run(dsn, (OLD_DATA / "0003.sql").read_text())
+    await _run(dsn, "UPDATE jobs SET reason = 'withdrawn: deleted by its user' WHERE id = 1")
+    await _run(
+        dsn,
+        """INSERT INTO events (job, at, kind, reason) VALUES
+        (1, 5, 'altered', 'withdrawn: a word in a story'), (1, 6, 'altered', '')""",
+    )
+    await apply(dsn, *migrations())
+    jobs = await fetch(dsn, "SELECT reason, reason_code FROM jobs WHERE id = 1")
+    assert list(map(tuple, jobs)) == [("withdrawn: deleted by its user", "Withdrawn")]
+    events = await fetch(dsn, "SELECT reason_code FROM events WHERE kind = 'altered' ORDER BY id")
+    assert [row["reason_code"] for row in events] == ["Unknown", None]
+
+
+@pytest.mark.parametrize(
+    ("before", "origin", "after"),
+    [
+        ("", "direct", ""),
+        ("Job/lab/sweep/0d8f", "cluster", "Job/lab/sweep/0d8f"),
+        ("call:match:", "call-match", ""),
+        ("call:submit:my key", "call-submit", "my key"),
+        ("match:call:match:x", "matcher", "call:match:x"),
+    ],
+)
+async def test_where_a_job_came_from_is_read_from_its_old_workload(
+    dsn: str, before: str, origin: str, after: str
+) -> None:
+    await apply(dsn, *migrations()[:4])
+    await _run(dsn, (OLD_DATA / "0003.sql").read_text())
+    await fetch(dsn, "UPDATE fluxnetes.submissions SET workload = $1 WHERE id = 1", before)
+    await apply(dsn, *migrations())
+    [row] = await fetch(dsn, "SELECT origin, workload FROM submissions WHERE id = 1")
+    assert tuple(row) == (origin, after)
+
+
 def _parts(system: StoredSystem | None) -> Iterator[object]:
     """What there is to show of a system."""
     if system is not None:

@@ -50,6 +50,7 @@ from fluxnetes.queue.jobs import (
     ElasticSize,
     JobArray,
     OnLoss,
+    Origin,
     PlannedStart,
     QueueJob,
     Request,

@@ -24,6 +24,9 @@ class Message(enum.Enum):
         made.code = code
         return made
 
+    def __repr__(self) -> str:
+        return f"<Message.{self.name}>"  # its value is only a number
+
     TEXT = Code.UNKNOWN
     WAITS = Code.UNKNOWN
     """Wraps another reason, and has its code."""
