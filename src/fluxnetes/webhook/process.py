@@ -55,7 +55,7 @@ class WebhookOptions:
         line = [part for name, value in named.items() if value for part in (name, value)]
         for name in self.policy.schedulers:
             line += ["--scheduler-name", name]
-        flags = {"--all": self.everything, "--verbose": self.verbose}
+        flags = {"--all-namespaces": self.everything, "--verbose": self.verbose}
         return [*line, *(flag for flag, is_set in flags.items() if is_set)]
 
 

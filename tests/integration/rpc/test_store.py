@@ -182,7 +182,7 @@ def test_a_second_server_on_a_store_is_refused_as_long_as_the_first_lives(
 ) -> None:
     ours.load(a_cluster(1, 1))
     second = Serve(tmp_path, "--store", "--store-folder", postgres)
-    assert "has the store" in second.fail()
+    assert "the store is in use by" in second.fail()
     assert ours.match(slots(1, 1)).id == 1
     assert kept.stop() == 0
     with second, Ours(second.address) as theirs:
