@@ -292,4 +292,4 @@ def test_the_controller_may_not_change_nodes(site: Site) -> None:
 
 def as_controller(site: Site) -> PlaneApi:
     port = int(site.plane.server.rpartition(":")[2])
-    return PlaneApi(port, site.plane.places.keys / "ca.crt", site.who)
+    return PlaneApi(port, site.plane.paths.keys / "ca.crt", site.who)

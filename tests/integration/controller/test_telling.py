@@ -82,7 +82,7 @@ def test_a_fluxjob_follows_its_job_from_the_queue_to_the_end(stage: Stage, space
 
 def kubectl_get(stage: Stage, space: Space, kind: str) -> list[dict[str, object]]:
     """The rows that `kubectl get` shows, by column; it asks the server for them in this way."""
-    keys = stage.plane.places.keys
+    keys = stage.plane.paths.keys
     trust = ssl.create_default_context(cafile=keys / "ca.crt")
     trust.load_cert_chain(keys / "admin.crt", keys / "admin.key")
     accept = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}

@@ -88,4 +88,4 @@ def dsn(database: EmbeddedServer) -> str:
 @pytest.fixture
 def postgres(database: EmbeddedServer, dsn: str) -> Path:
     """The folder of the same, for --store-folder."""
-    return database.places.top
+    return database.paths.top
