@@ -59,7 +59,7 @@ class Site:
         store = self.folder / "store"
         way = self.proxy.kubeconfig
         options = {"kubeconfig": way, "store_folder": store, "identity": "one"}
-        return Candidate(self.log, options, stall=2)
+        return Candidate(self.log, options, stalled_group=2)
 
     def open_space(self) -> Space:
         made = self.api.create("/api/v1/namespaces", {"metadata": {"generateName": "test-"}})
