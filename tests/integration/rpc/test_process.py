@@ -122,7 +122,7 @@ def test_two_on_one_port_would_share_the_calls_so_the_second_is_refused(
         (("--dialect", "klingon"), "there is no dialect 'klingon'"),
         (("--policy", "best", "--graph", "GRAPH"), "best"),
         (("--graph", "GRAPH", "--format", "jpeg"), "jpeg"),
-        (("--tls-cert", "cert.pem"), "--tls-cert and --tls-key belong together"),
+        (("--tls-cert", "cert.pem"), "--tls-cert and --tls-key must be given together"),
         (("--token-file", "/nowhere"), "/nowhere"),
         (("--log-level", "loud"), "--log-level loud: expected one of debug"),
     ],

@@ -34,7 +34,7 @@ def test_what_nobody_renews_or_uses_expires_and_what_is_renewed_stays(client: Cl
     for job in (matched, queued):
         over = until_over(client, job.id)
         assert over.state is State.CANCELLED
-        assert over.reason == f"nobody renewed or used it for {WITHIN} s"
+        assert over.reason == f"neither renewed nor used for {WITHIN} s"
         assert over.ended is not None and over.started is not None
         assert over.ended - over.started >= WITHIN - 1  # in whole seconds
     with pytest.raises(UnknownJob):

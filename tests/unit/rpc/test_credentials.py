@@ -191,7 +191,7 @@ async def test_files_that_make_no_sense_any_more_change_nothing(
         ):
             spoil()
             assert await can_call(up.address, trusting(authority.certificate))
-        assert "the certificates stay as they were" in caplog.text
+        assert "the old ones stay in use" in caplog.text
 
 
 @pytest.mark.parametrize("broken", ["tls.crt", "tls.key", "clients.crt"])

@@ -94,7 +94,7 @@ def test_a_file_that_makes_no_sense_any_more_changes_nothing(
     write(text)
     assert guard.caller(shown(ADA)) == "ada"
     assert guard.caller(shown(BOB)) is None
-    assert caplog.text.count("the tokens stay as they were") == 1
+    assert caplog.text.count("the old ones stay in use") == 1
     write(f"bob {BOB}\n")
     assert guard.caller(shown(BOB)) == "bob"
 

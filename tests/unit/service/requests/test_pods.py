@@ -8,7 +8,7 @@ from fluxnetes.graph.pools import pool_graph
 from fluxnetes.jobspec.parse import parse_jobspec
 from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.service.errors import Invalid
-from fluxnetes.service.requests.pods import MOST, request_for
+from fluxnetes.service.requests.pods import MAX_PODS, request_for
 from fluxnetes.service.values import EqualPods
 from tests.unit.match.clusters import cluster, cores, nodes
 
@@ -74,7 +74,7 @@ def test_all_on_one_node_of_pools_is_one_that_is_as_large_as_all() -> None:
     [
         (EqualPods(0, 1), "count"),
         (EqualPods(-3, 1), "count"),
-        (EqualPods(MOST + 1, 1), "count"),
+        (EqualPods(MAX_PODS + 1, 1), "count"),
         (EqualPods(1, 0), "cpu"),
         (EqualPods(1, -1), "cpu"),
         (EqualPods(1, 1, memory=-1), "memory"),

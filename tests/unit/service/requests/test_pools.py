@@ -16,7 +16,7 @@ from fluxnetes.service.requests.pools import pooled
 from fluxnetes.service.values import EqualPods, MatchCall
 from fluxnetes.service.views.shares import shares
 from tests.integration.rpc.graphs import a_cluster
-from tests.unit.service.counters import a_pool_counter, cores
+from tests.unit.service.manual_queue import a_manual_pool_queue, cores
 
 SIZES = {"cpu": 4000, "memory": 1024, "pods": 10, "tenancy": 1_000_000, "nvidia.com/gpu": 2}
 GRAPH = pool_graph({"n0": SIZES, "n1": SIZES})
@@ -92,8 +92,8 @@ def test_slots_and_pods_of_the_same_size_get_as_much(count: int, size: int) -> N
 
 
 async def test_a_jobspec_of_cores_is_matched_on_pools_and_its_tasks_are_counted() -> None:
-    counter = a_pool_counter(nodes=2, cpu=4000)
-    grant = await counter.ask(counter.clerk.match(MatchCall(cores(6))))
+    queue = a_manual_pool_queue(nodes=2, cpu=4000)
+    grant = await queue.ask(queue.operations.match(MatchCall(cores(6))))
     assert [(s.node, s.tasks, s.amounts["cpu"], s.amounts["pods"]) for s in grant.shares] == [
         ("n0", 4, 4000, 4),
         ("n1", 2, 2000, 2),
@@ -101,15 +101,15 @@ async def test_a_jobspec_of_cores_is_matched_on_pools_and_its_tasks_are_counted(
 
 
 async def test_a_node_has_no_more_pods_than_places() -> None:
-    counter = a_pool_counter(nodes=1, cpu=4000, pods=2)
+    queue = a_manual_pool_queue(nodes=1, cpu=4000, pods=2)
     gang = Gang((Shape.of(3, {"cpu": 1}),))
-    grant = await counter.ask(counter.clerk.match(MatchCall(gang)))
+    grant = await queue.ask(queue.operations.match(MatchCall(gang)))
     assert not grant and "pods" in grant.reason
 
 
 async def test_pods_that_are_to_be_together_are_counted_on_their_one_node() -> None:
-    counter = a_pool_counter(nodes=2, cpu=4000)
-    grant = await counter.ask(counter.clerk.match(MatchCall(EqualPods(3, cpu=1, together=True))))
+    queue = a_manual_pool_queue(nodes=2, cpu=4000)
+    grant = await queue.ask(queue.operations.match(MatchCall(EqualPods(3, cpu=1, together=True))))
     assert [(share.node, share.tasks, share.amounts["cpu"]) for share in grant.shares] == [
         ("n0", 3, 3000)
     ]
