@@ -12,8 +12,8 @@ from fluxnetes.match.engine.closure import (
     among,
     ancestors,
     distinct,
-    propagate_down,
     hold,
+    propagate_down,
 )
 from tests.property.profile import examples
 from tests.unit.match.clusters import cluster, cores, nodes, parent_lists, racks
