@@ -118,7 +118,7 @@ class Chooser:
         return [(stage, self._only_met(stage, ok)) for stage, ok in reached]
 
     def _only_met(self, stage: Stage, ok: Bools) -> Bools:
-        assert self._met is not None  # noqa: S101 - only asked after a walk
+        assert self._met is not None  # noqa: S101 - called only after a walk
         only = np.zeros(len(ok), np.bool_)
         met = self._met.get(id(stage))
         if met is not None:
@@ -244,7 +244,7 @@ class Chooser:
         self, state: StageState, members: Ints, slots: Ints, count: int
     ) -> Ints:
         """The same where the policy prefers slots by the interval of their scores."""
-        assert state.scores is not None and state.slots is not None  # noqa: S101 - asked so
+        assert state.scores is not None and state.slots is not None  # noqa: S101 - the caller checks
         if not len(members) or int(slots.sum()) != int(state.slots.sum()):
             return members  # some slots are unreachable, so the intervals differ from the kept ones
         leaders = state.scores.leaders(count)

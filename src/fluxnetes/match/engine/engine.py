@@ -184,7 +184,7 @@ class MatchEngine:
 
     def nodes_allowed(self, plan: CompiledRequest, *, status: bool) -> int:
         """Number of nodes that a request's constraint allows; with `status`, only those up."""
-        assert plan.allowed is not None  # noqa: S101 - asked only of constrained requests
+        assert plan.allowed is not None  # noqa: S101 - called only for constrained requests
         allowed = plan.allowed[self.nodes]
         if status:
             allowed = allowed & self.reachable()[self.nodes]
@@ -266,7 +266,7 @@ class MatchEngine:
         return held
 
     def _states(self, plan: CompiledRequest, context: EvaluationContext) -> States:
-        assert plan.stage is not None  # noqa: S101 - only asked for plans that may match
+        assert plan.stage is not None  # noqa: S101 - called only for plans that may match
         if type(context.view) is WholeGraphView:
             if not plan.ever:
                 evaluate(plan.stage, plan.ever, context, None)
