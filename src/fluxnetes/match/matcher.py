@@ -292,7 +292,10 @@ class Matcher:
         self.graph.remove(vertices)
 
     def find(self, expression: str) -> Placement:
-        """The vertices that match a query, and their ancestors; see `match.find.query`."""
+        """The vertices that match a query, with their ancestors.
+
+        The language is described in `fluxnetes.match.find.query`.
+        """
         query = parse_query(expression)
         engine = self.engine
         facts = TreeFacts(engine, (job for job in self.jobs.values() if not job.cancelled))
