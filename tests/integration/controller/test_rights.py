@@ -151,7 +151,7 @@ def let_go_and_take_back(site: Site, space: Space) -> None:
     site.api.create(quotas, {"metadata": {"name": "none"}, "spec": {"hard": {"pods": "0"}}})
     narrow.until_one(quotas, "none", lambda quota: "hard" in quota.get("status", {}))
     narrow.create(a_job("stuck").queued())
-    narrow.until_event("stuck", "Requeued", "nothing went forward")
+    narrow.until_event("stuck", "Requeued", "there was no progress")
     site.api.delete(f"{quotas}/none")
     narrow.until_job_bound("stuck", 1)
 

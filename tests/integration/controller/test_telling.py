@@ -50,7 +50,7 @@ def test_the_condition_of_a_pod_says_why_it_waits_and_until_when(
     )
     said = condition(pod, "PodScheduled")
     assert (said["status"], said["reason"]) == ("False", "Unschedulable")
-    assert "cpu" in said["message"] and "number 1 in queue default" in said["message"]
+    assert "cpu" in said["message"] and "position 1 in queue default" in said["message"]
     space.delete("Pod", "first")
     space.until_bound("second")
     assert condition(space.get("Pod", "second"), "PodScheduled")["status"] == "True"

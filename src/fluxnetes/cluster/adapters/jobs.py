@@ -55,10 +55,10 @@ class JobAdapter:
         # Whoever can make pods can write it, as long as they like.
         return int(text) if text.isdecimal() and len(text) < 10 else None
 
-    def let_go(self, object: Job) -> Content:
+    def release(self, object: Job) -> Content:
         return {"metadata": {"annotations": {QUEUED: None}}, "spec": {"suspend": False}}
 
-    def take_back(self, object: Job) -> Content:
+    def suspend(self, object: Job) -> Content:
         return {"metadata": {"annotations": {QUEUED: "true"}}, "spec": {"suspend": True}}
 
     def end_by_deadline(self, object: Job) -> Content:

@@ -97,6 +97,14 @@ def read_options(metadata: Metadata) -> WorkloadLabels:
     return _read(tuple(item for item in merged.items() if _counts(item[0])))
 
 
+def options_or_error(metadata: Metadata) -> tuple[WorkloadLabels, str]:
+    """What an object asks for, or nothing and what is wrong with its labels."""
+    try:
+        return read_options(metadata), ""
+    except InvalidLabel as error:
+        return NO_OPTIONS, str(error)
+
+
 def _counts(key: str) -> bool:
     if key.startswith(names.PREFIX):
         return key not in names.WRITTEN and key not in names.PLAYED
