@@ -147,7 +147,7 @@ def test_a_policy_that_makes_no_sense_is_refused_also_where_the_graph_comes_late
 
 
 def answers(server: Serve, shown: grpc.ChannelCredentials | None, token: str = "") -> bool:
-    """Whether somebody who comes with this is answered."""
+    """Whether a client with these credentials is answered."""
     address = f"localhost:{server.port}"
     channel = (
         grpc.insecure_channel(address) if shown is None else grpc.secure_channel(address, shown)

@@ -61,7 +61,7 @@ def a_call(text: str, **more: object) -> MatchCall:
 
 
 async def seen(dsn: str) -> tuple[int, dict[int, dict[str, int]]]:
-    """As whoever starts next finds it: how many nodes there are, and what jobs have of them."""
+    """As the next start finds it: the number of nodes, and what jobs hold of them."""
     async with a_backend(dsn) as (backend, _):
         views = await backend.job_views(None)
         nodes = (await backend.status()).nodes
@@ -132,13 +132,13 @@ async def test_one_transaction_is_for_all_who_wait(
     assert len((await seen(dsn))[1]) == 100
 
 
-async def test_when_it_cannot_be_written_nobody_is_told_yes(dsn: str) -> None:
+async def test_what_cannot_be_committed_is_not_answered(dsn: str) -> None:
     """Not even those whose change went with another's."""
     async with a_backend(dsn) as (backend, _):
         await backend.load(a_cluster(1, 100), "jgf", "")
         await backend.match(a_call(slots(1, 1)))
         other = Store(Database(dsn))
-        assert await other.take("test") is not None  # whoever has the same name may
+        assert await other.take("test") is not None  # a holder of the same name may
         found = await asyncio.gather(
             *(backend.match(a_call(slots(1, 1))) for _ in range(30)), return_exceptions=True
         )
@@ -147,7 +147,7 @@ async def test_when_it_cannot_be_written_nobody_is_told_yes(dsn: str) -> None:
     assert set((await seen(dsn))[1]) == {1}
 
 
-async def test_whoever_leaves_while_it_is_written_has_nothing_afterwards(dsn: str) -> None:
+async def test_a_caller_that_leaves_during_the_commit_holds_nothing(dsn: str) -> None:
     async with a_backend(dsn) as (backend, _):
         await backend.load(a_cluster(1, 100), "jgf", "")
         for delay in range(12):
@@ -166,10 +166,10 @@ async def test_whoever_leaves_while_it_is_written_has_nothing_afterwards(dsn: st
     assert set((await seen(dsn))[1]) == {kept.job}
 
 
-async def test_what_nobody_waits_for_is_written_before_we_go(
+async def test_changes_without_a_caller_are_committed_before_the_end(
     dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As when somebody left while it was matched, and then we are told to stop."""
+    """As when a caller leaves during its match, and then the server is stopped."""
     monkeypatch.setattr(writer_module, "_OFTEN", 60.0)
     options = ServeOptions(
         ListenerOptions("127.0.0.1", 0),
@@ -221,7 +221,7 @@ async def test_what_was_adopted_is_kept_and_its_number_too(dsn: str) -> None:
         assert (await backend.match(a_call(slots(1, 1)))).job == 51
 
 
-async def test_a_store_of_a_cluster_is_left_alone(dsn: str) -> None:
+async def test_a_store_of_a_cluster_is_refused(dsn: str) -> None:
     store = Store(Database(dsn))
     await store.open()
     lease = await store.take("controller")
@@ -237,7 +237,7 @@ async def test_a_store_of_a_cluster_is_left_alone(dsn: str) -> None:
     await store.close()
 
 
-async def test_a_store_of_a_queue_is_left_alone(dsn: str) -> None:
+async def test_a_store_of_a_queue_is_refused(dsn: str) -> None:
     store = Store(Database(dsn))
     await store.open()
     lease = await store.take("queue")

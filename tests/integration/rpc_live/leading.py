@@ -14,7 +14,7 @@ from tests.integration.controller.stage import TIMEOUTS, Stage
 
 ADA, BOB = "0123456789abcdef-ada", "0123456789abcdef-bob"
 WITHIN = 2
-"""What nobody renews or uses for so many seconds is taken back."""
+"""Seconds after which a lease that is neither renewed nor used expires."""
 GRACE = 1
 LEASE = 3
 PATIENCE = 40.0

@@ -42,7 +42,7 @@ def test_after_kill_9_allocations_are_there_and_leases_begin_anew(
         [node] = [share.node for share in used.nodes]
         until_on(client, node, CPU - 5000, 0)
         leader.kill()
-        time.sleep(WITHIN)  # longer than anybody was heard of
+        time.sleep(WITHIN)  # longer than the lease
         leader.start()
         leader.until_it_leads()
         again = time.monotonic()
@@ -98,7 +98,7 @@ def check_podspec(second: Leading, stage: Stage) -> None:
     old.close()
 
 
-def test_whoever_watches_hears_what_happens_after_a_restart_too(leader: Leading) -> None:
+def test_a_watcher_gets_changes_after_a_restart_too(leader: Leading) -> None:
     with Client(leader.address, token=ADA, patience=Patience(40.0)) as client:
         stream = client.watch_jobs()
         next(stream)

@@ -25,7 +25,7 @@ ERROR, DENIED = 1, 2
 
 @pytest.fixture(scope="module")
 def podspec_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
-    """One for pods, that takes back what nobody renews."""
+    """A server for pods whose leases expire."""
     folder = tmp_path_factory.mktemp("serve")
     options = ("--dialect", "podspec", "--renew-within", str(WITHIN))
     with Serve(folder, *write_setup(folder), *options) as server:

@@ -44,7 +44,7 @@ async def test_the_health_of_a_service_that_is_not_there_is_not_known() -> None:
         assert unknown.value.code() is grpc.StatusCode.NOT_FOUND
 
 
-async def test_whoever_watches_health_hears_that_the_server_goes() -> None:
+async def test_a_watcher_of_health_learns_that_the_server_stops() -> None:
     heard: list[int] = []
 
     async def watch(channel: grpc.aio.Channel) -> None:
@@ -77,7 +77,7 @@ async def test_an_address_that_is_taken_is_said_to_be() -> None:
                 pass
 
 
-async def test_an_error_of_ours_is_told_as_one_logged_and_takes_nobody_down(
+async def test_an_internal_error_is_reported_logged_and_fails_one_call(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with served() as up, grpc.aio.insecure_channel(up.address) as channel:

@@ -45,7 +45,7 @@ async def free(backend: MatcherBackend) -> int:
 
 
 class Slow:
-    """The first match is done, and then takes its time."""
+    """The first match is done, and returns only when released."""
 
     def __init__(self) -> None:
         self.begun = threading.Event()
@@ -72,7 +72,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Slow:
 
 
 async def settled(backend: MatcherBackend) -> None:
-    """Until what was undone is undone: it comes in line when the loop has heard of it."""
+    """Wait for an undo, which enters the worker's inbox only through the event loop."""
     await backend.status()
     await backend.status()
 
@@ -80,7 +80,7 @@ async def settled(backend: MatcherBackend) -> None:
 # -- callers that leave ----------------------------------------------------------------------------
 
 
-async def test_whoever_leaves_while_it_is_matched_has_nothing(slow: Slow) -> None:
+async def test_a_caller_that_leaves_during_its_match_holds_nothing(slow: Slow) -> None:
     async with a_backend() as backend:
         calling = asyncio.create_task(backend.match(a_call()))
         await slow.has_begun()
@@ -92,7 +92,7 @@ async def test_whoever_leaves_while_it_is_matched_has_nothing(slow: Slow) -> Non
         assert await free(backend) == 8
 
 
-async def test_what_is_withdrawn_is_free_and_watchers_hear_of_it() -> None:
+async def test_a_withdrawn_grant_is_free_and_watchers_see_it() -> None:
     async with a_backend() as backend:
         grant = await backend.match(a_call())
         before = backend.nodes.revision
@@ -102,7 +102,7 @@ async def test_what_is_withdrawn_is_free_and_watchers_hear_of_it() -> None:
         assert backend.jobs.since(before) == ["1"]
 
 
-async def test_what_is_withdrawn_twice_or_after_a_cancel_is_of_no_account() -> None:
+async def test_withdrawing_twice_or_after_a_cancel_does_nothing() -> None:
     async with a_backend() as backend:
         grant = await backend.match(a_call())
         await backend.cancel(grant.job)
@@ -111,8 +111,8 @@ async def test_what_is_withdrawn_twice_or_after_a_cancel_is_of_no_account() -> N
         assert await free(backend) == 8
 
 
-async def test_what_was_granted_on_another_graph_is_not_taken_from_this_one() -> None:
-    """Numbers begin anew with a graph, so that another has the same one now."""
+async def test_withdrawing_a_grant_of_another_graph_does_nothing() -> None:
+    """Numbers begin anew with a graph, so another job has the same one now."""
     async with a_backend() as backend:
         old = await backend.match(a_call())
         await backend.load(GRAPH, "jgf", "")
@@ -122,7 +122,7 @@ async def test_what_was_granted_on_another_graph_is_not_taken_from_this_one() ->
         assert await held(backend) == {1}
 
 
-async def test_no_is_nothing_that_could_be_withdrawn() -> None:
+async def test_withdrawing_a_refused_match_does_nothing() -> None:
     async with a_backend() as backend:
         await backend.match(a_call(8))
         no = await backend.match(a_call(8))
@@ -130,10 +130,10 @@ async def test_no_is_nothing_that_could_be_withdrawn() -> None:
         await backend.withdraw(no)
 
 
-# -- callers that come again -----------------------------------------------------------------------
+# -- callers that repeat calls --------------------------------------------------------------------
 
 
-async def test_a_wish_that_comes_again_under_its_key_is_granted_once() -> None:
+async def test_a_call_that_is_repeated_under_its_key_is_executed_once() -> None:
     async with a_backend() as backend:
         first = await backend.match(a_call(key="a", format="jgf"))
         again = await backend.match(a_call(key="a", format="jgf"))
@@ -152,8 +152,8 @@ async def test_a_key_can_be_used_again_when_its_job_is_over() -> None:
         assert await held(backend) == {again.job}
 
 
-async def test_who_leaves_and_comes_again_under_a_key_keeps_what_it_hears_of(slow: Slow) -> None:
-    """The second call is in line already when the first, which is being done, is given up."""
+async def test_a_caller_that_leaves_and_repeats_its_key_keeps_the_allocation(slow: Slow) -> None:
+    """The second call is in the inbox already when the first, which is being done, is given up."""
     async with a_backend() as backend:
         first = asyncio.create_task(backend.match(a_call(key="a")))
         await slow.has_begun()
@@ -167,7 +167,7 @@ async def test_who_leaves_and_comes_again_under_a_key_keeps_what_it_hears_of(slo
         assert await held(backend) == {heard.job}
 
 
-async def test_a_no_is_not_remembered_under_a_key() -> None:
+async def test_a_refused_match_is_not_remembered_under_its_key() -> None:
     async with a_backend() as backend:
         job = (await backend.match(a_call(4))).job
         await backend.match(a_call(4))
@@ -179,7 +179,7 @@ async def test_a_no_is_not_remembered_under_a_key() -> None:
 # -- allocations made elsewhere --------------------------------------------------------------------
 
 
-async def test_numbers_that_callers_chose_are_not_given_again() -> None:
+async def test_numbers_that_callers_chose_are_not_reused() -> None:
     async with a_backend() as backend:
         text = (await backend.match(a_call(format="jgf"))).text
         await backend.match(a_call())
@@ -195,7 +195,7 @@ async def test_numbers_that_callers_chose_are_not_given_again() -> None:
 
 
 @pytest.mark.parametrize("number", [0, -1, LARGEST_JOB + 1, 2**63 - 1])
-async def test_numbers_that_leave_no_room_for_ours_are_refused(number: int) -> None:
+async def test_numbers_that_leave_none_above_them_are_refused(number: int) -> None:
     async with a_backend() as backend:
         text = (await backend.match(a_call(format="jgf"))).text
         with pytest.raises(Invalid) as refused:
@@ -203,7 +203,7 @@ async def test_numbers_that_leave_no_room_for_ours_are_refused(number: int) -> N
         assert refused.value.field == "job"
 
 
-async def test_what_another_has_cannot_be_adopted() -> None:
+async def test_an_update_cannot_take_what_another_job_holds() -> None:
     async with a_backend() as backend:
         text = (await backend.match(a_call(format="jgf"))).text
         busy = await backend.update(AllocationUpdate(7, text, "jgf", 0, 60))
@@ -215,7 +215,7 @@ async def test_what_another_has_cannot_be_adopted() -> None:
 # -- the graph -------------------------------------------------------------------------------------
 
 
-async def test_without_a_graph_there_is_nothing_but_the_word_that_there_is_none() -> None:
+async def test_without_a_graph_every_call_says_that_there_is_none() -> None:
     async with a_backend("") as backend:
         assert (await backend.status()).source == "none"
         assert await backend.job_views(None) == []
@@ -251,7 +251,7 @@ async def test_only_what_is_held_can_be_renewed() -> None:
                 await backend.renew(job)
 
 
-async def test_a_job_that_lost_all_it_had_is_over() -> None:
+async def test_a_job_that_lost_all_its_resources_has_ended() -> None:
     async with a_backend() as backend:
         await backend.match(a_call(4))
         await backend.match(a_call(4))
@@ -281,6 +281,6 @@ async def test_the_policy_of_one_graph_is_not_that_of_the_next() -> None:
             assert (await backend.status()).policy == used
 
 
-def test_a_policy_that_makes_no_sense_is_found_out_at_once() -> None:
+def test_an_unknown_policy_is_refused_at_once() -> None:
     with pytest.raises(Invalid, match="best"):
         MatcherOperations("best")

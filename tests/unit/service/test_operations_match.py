@@ -25,7 +25,7 @@ async def match(queue: ManualQueue, count: int, *, seconds: int = 100, key: str 
     )
 
 
-async def test_a_match_that_fits_runs_at_once_on_what_it_was_given() -> None:
+async def test_a_match_that_fits_runs_at_once_on_its_allocation() -> None:
     queue = a_manual_queue()
     grant = await match(queue, 6)
     assert (grant.outcome, grant.at) == (Outcome.ALLOCATED, BEGIN)
@@ -35,7 +35,7 @@ async def test_a_match_that_fits_runs_at_once_on_what_it_was_given() -> None:
     assert queue.free() == 2
 
 
-async def test_a_match_for_which_there_is_no_room_is_busy_and_leaves_nothing() -> None:
+async def test_a_match_without_free_resources_is_busy_and_leaves_nothing() -> None:
     queue = a_manual_queue()
     await match(queue, 6)
     grant = await match(queue, 3)
@@ -43,7 +43,7 @@ async def test_a_match_for_which_there_is_no_room_is_busy_and_leaves_nothing() -
     assert len(queue.runner.scheduler.jobs) == 1 and queue.free() == 2
 
 
-async def test_a_match_that_can_never_be_is_told_so() -> None:
+async def test_a_match_that_can_never_fit_is_unsatisfiable() -> None:
     grant = await match(a_manual_queue(), 9)
     assert grant.outcome is Outcome.UNSATISFIABLE and "8" in grant.reason
 
@@ -66,8 +66,8 @@ async def test_a_match_does_not_take_what_was_promised() -> None:
     assert queue.state(waiting.id) is JobState.ALLOCATED
 
 
-async def test_what_a_refused_match_stood_in_the_way_of_starts_at_once() -> None:
-    """A queue of strict order: whoever stands before others keeps them from starting."""
+async def test_jobs_behind_a_refused_match_start_at_once() -> None:
+    """In a queue of strict order, a job keeps all jobs behind it from starting."""
     config = SchedulerConfig(queues=(QueueConfig(default_walltime=100),))
     queue = a_manual_queue(config=config)
     await match(queue, 4)
@@ -81,7 +81,7 @@ async def test_what_a_refused_match_stood_in_the_way_of_starts_at_once() -> None
     assert (await small).outcome is Outcome.ALLOCATED
 
 
-async def test_what_cannot_be_reserved_is_busy_and_says_what_to_do() -> None:
+async def test_a_reservation_that_is_impossible_is_busy_and_says_what_to_do() -> None:
     queue = a_manual_queue()
     await match(queue, 6)
     grant = await queue.ask(queue.operations.match(MatchCall(cores(6), reserve=True)))
@@ -120,14 +120,14 @@ async def test_a_jobspec_may_name_its_queue() -> None:
         await queue.ask(queue.operations.match(MatchCall(replace(cores(1), queue="fast"))))
 
 
-async def test_numbers_count_from_one_and_who_is_refused_takes_none() -> None:
+async def test_numbers_count_from_one_and_a_refused_match_takes_none() -> None:
     queue = a_manual_queue()
     assert (await match(queue, 1)).job == 1
     assert (await match(queue, 9)).job == 0
     assert (await match(queue, 1)).job == 2
 
 
-async def test_pods_are_told_how_many_of_them_go_to_each_node() -> None:
+async def test_a_match_of_pods_says_how_many_go_to_each_node() -> None:
     queue = a_manual_queue(nodes=2, cores=4)
     grant = await queue.ask(queue.operations.match(MatchCall(EqualPods(3, cpu=2), size=3)))
     assert sorted((share.node, share.tasks) for share in grant.shares) == [
@@ -146,7 +146,7 @@ async def test_the_allocation_is_written_as_it_was_asked_for() -> None:
 # -- keys ----------------------------------------------------------------------------------------
 
 
-async def test_a_wish_that_comes_twice_under_one_key_is_granted_once() -> None:
+async def test_a_match_that_is_repeated_under_one_key_is_executed_once() -> None:
     queue = a_manual_queue()
     first = await match(queue, 3, key="a")
     queue.clock.now += 30
@@ -155,7 +155,7 @@ async def test_a_wish_that_comes_twice_under_one_key_is_granted_once() -> None:
     assert queue.free() == 5
 
 
-async def test_also_if_both_come_in_one_moment() -> None:
+async def test_so_is_one_that_is_repeated_in_the_same_round() -> None:
     queue = a_manual_queue()
     request = queue.operations.match
     asked = await queue.ask_all(*(request(MatchCall(cores(3), key="a")) for _ in range(3)))
@@ -203,7 +203,7 @@ async def test_after_a_restart_a_key_still_is_that_of_its_job() -> None:
     assert (await match(queue, 3, key="b")).job == first.job + 1
 
 
-# -- those who go away ---------------------------------------------------------------------------
+# -- callers that leave --------------------------------------------------------------------------
 
 
 async def test_a_match_that_is_given_up_before_its_turn_is_not_made() -> None:
@@ -215,7 +215,7 @@ async def test_a_match_that_is_given_up_before_its_turn_is_not_made() -> None:
     assert queue.runner.scheduler.jobs == {}
 
 
-async def test_a_match_that_is_given_up_when_it_was_heard_is_taken_back() -> None:
+async def test_a_match_that_is_given_up_after_it_was_accepted_is_withdrawn() -> None:
     queue = a_manual_queue()
     [asked] = await queue.ask_all(queue.operations.match(MatchCall(cores(1))))
     queue.runner.mailbox.accept()
@@ -225,7 +225,7 @@ async def test_a_match_that_is_given_up_when_it_was_heard_is_taken_back() -> Non
     assert queue.state(1) is JobState.CANCELLED and queue.free() == 8
 
 
-async def test_one_with_a_key_stays_for_whoever_asks_again() -> None:
+async def test_one_with_a_key_stays_for_its_repetition() -> None:
     queue = a_manual_queue()
     [asked] = await queue.ask_all(queue.operations.match(MatchCall(cores(1), key="a")))
     queue.runner.mailbox.accept()
@@ -236,8 +236,8 @@ async def test_one_with_a_key_stays_for_whoever_asks_again() -> None:
     assert (await match(queue, 1, key="a")).job == 1
 
 
-async def test_a_match_that_nobody_was_told_of_before_a_crash_is_called_off_after_it() -> None:
-    """It was written down as one who waits; nobody would ever know of it."""
+async def test_a_match_that_was_not_decided_before_a_crash_is_cancelled_after_it() -> None:
+    """It was committed as a waiting job, and has no caller any more."""
     queue = a_manual_queue()
     [asked] = await queue.ask_all(queue.operations.match(MatchCall(cores(1))))
     queue.runner.mailbox.accept()
@@ -261,7 +261,7 @@ _steps = st.lists(
 
 @examples(60)
 @given(_steps)
-def test_whatever_is_matched_nobody_starts_later_than_was_promised(
+def test_whatever_is_matched_no_job_starts_later_than_promised(
     steps: list[tuple[str, int, int]],
 ) -> None:
     async def play() -> None:

@@ -1,4 +1,4 @@
-"""Jobs that callers queue: what they may tell of them, and what is refused."""
+"""Jobs that callers submit: what they may do with them, and what is refused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def submit(queue: ManualQueue, count: int, key: str = "", **more: Any) -> 
     return await queue.ask(queue.operations.submit(a_submission(count, **more), key))
 
 
-async def test_a_job_that_is_submitted_is_told_where_to_run_or_when_it_will_start() -> None:
+async def test_a_submitted_job_has_nodes_or_a_promised_start() -> None:
     queue = a_manual_queue()
     first, second = await submit(queue, 8), await submit(queue, 8)
     assert (first.state, len(first.shares), first.deadline) == ("allocated", 2, BEGIN + 100)
@@ -62,7 +62,7 @@ async def test_a_held_job_waits_until_it_is_released() -> None:
     assert (await queue.ask(queue.operations.release(job))).state == "allocated"
 
 
-async def test_what_is_so_already_may_be_said_again() -> None:
+async def test_changes_may_be_repeated() -> None:
     queue = a_manual_queue()
     await submit(queue, 8)
     job = (await submit(queue, 1)).id
@@ -107,7 +107,7 @@ async def test_what_can_never_start_is_rejected_with_a_reason() -> None:
     assert view.state == "rejected" and view.reason
 
 
-async def test_explain_tells_the_story_and_who_is_ahead() -> None:
+async def test_explain_shows_the_history_and_the_jobs_ahead() -> None:
     queue = a_manual_queue()
     await submit(queue, 8)
     await submit(queue, 8)
@@ -117,7 +117,7 @@ async def test_explain_tells_the_story_and_who_is_ahead() -> None:
     assert told.reason and told.story[0] == (BEGIN, "pending: submitted")
 
 
-async def test_views_are_of_all_who_live_or_of_those_asked_for() -> None:
+async def test_views_are_of_all_live_jobs_or_of_the_given_ones() -> None:
     queue = a_manual_queue()
     jobs = [(await submit(queue, 4)).id for _ in range(3)]
     await queue.ask(queue.operations.cancel(jobs[0], ""))
@@ -148,13 +148,13 @@ async def refused(queue: ManualQueue, request: QueueRequest[Any]) -> ServiceErro
     return found.value
 
 
-async def test_nothing_can_be_told_of_a_job_that_nobody_knows() -> None:
+async def test_an_unknown_job_cannot_be_changed() -> None:
     queue = a_manual_queue()
     for request in [*every_way(queue, 7), queue.operations.explain(7)]:
         assert isinstance(await refused(queue, request), UnknownJob)
 
 
-async def test_nothing_can_be_told_of_a_job_that_is_over() -> None:
+async def test_an_ended_job_cannot_be_changed() -> None:
     queue = a_manual_queue()
     job = (await submit(queue, 1)).id
     await queue.ask(queue.operations.finish(job, ok=True, reason=""))
@@ -163,7 +163,7 @@ async def test_nothing_can_be_told_of_a_job_that_is_over() -> None:
         assert isinstance(refusal, UnknownJob) and "completed" in str(refusal)
 
 
-async def test_callers_cannot_change_what_is_not_theirs() -> None:
+async def test_callers_cannot_change_jobs_of_the_cluster() -> None:
     queue = a_manual_queue()
     job = queue.put_other(cores(1))
     await queue.later()
@@ -174,7 +174,7 @@ async def test_callers_cannot_change_what_is_not_theirs() -> None:
     assert queue.state(job) is before is JobState.ALLOCATED
 
 
-async def test_what_cannot_be_said_of_a_job_where_it_is_is_refused_and_says_where_it_is() -> None:
+async def test_a_change_that_the_state_does_not_allow_is_refused_with_the_state() -> None:
     queue = a_manual_queue()
     await submit(queue, 8)
     waits = (await submit(queue, 1)).id
@@ -197,7 +197,7 @@ async def test_a_queue_that_is_not_there_is_refused_by_name() -> None:
     assert isinstance(refusal, Invalid) and refusal.field == "queue" and "fast" in str(refusal)
 
 
-async def test_a_gang_on_a_graph_without_pools_is_refused_and_told_what_to_ask_with() -> None:
+async def test_a_gang_on_a_graph_without_pools_is_refused_and_says_what_to_use() -> None:
     queue = a_manual_queue()
     gang = Gang((Shape.of(1, {"cpu": 1000}),))
     for request in (
@@ -214,7 +214,7 @@ async def test_what_is_refused_takes_no_number() -> None:
     assert (await submit(queue, 1, "a")).id == 1
 
 
-async def test_whole_nodes_are_told_as_such() -> None:
+async def test_whole_nodes_are_shown_as_such() -> None:
     queue = a_manual_queue()
     whole = jobspec(slot(2, node(1, exclusive=True)), duration=60)
     grant = await queue.ask(queue.operations.match(MatchCall(whole)))

@@ -1,4 +1,4 @@
-"""Pods in the words of the old dialects, as requests."""
+"""Equal pods of the old dialects, as requests."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_all_on_one_node_of_pools_is_one_that_is_as_large_as_all() -> None:
         (EqualPods(1, 1, gpu=-1), "gpu"),
     ],
 )
-def test_what_makes_no_sense_is_refused_with_its_name(
+def test_an_invalid_field_is_refused_with_its_name(
     pods: EqualPods, field: str, graph: object
 ) -> None:
     with pytest.raises(Invalid, match="expected") as refused:

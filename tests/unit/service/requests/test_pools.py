@@ -1,4 +1,4 @@
-"""Jobspecs in the words of cores and gpus, and gangs, on a graph of Kubernetes' pools."""
+"""Jobspecs with cores and gpus, and gangs, on a graph of Kubernetes' pools."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_every_slot_takes_the_place_of_a_pod() -> None:
         assert [(r.type, r.count.min) for r in inner.children[1:]] == [("pods", 1), ("tenancy", 1)]
 
 
-def test_what_is_asked_for_in_kubernetes_words_stays_as_it_is() -> None:
+def test_resource_types_of_kubernetes_stay_as_they_are() -> None:
     request = jobspec(slot(2, res("cpu", 250), res("memory", 64), res("pods", 3)))
     children = asked(request).children
     assert [(r.type, r.count.min) for r in children] == [
