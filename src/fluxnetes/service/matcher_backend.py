@@ -3,7 +3,7 @@
     callers' loop    call ──▶ WorkerThread ──┐          ┌──▶ flush the journal ──▶ answer
     worker thread                            └──▶ do ───┘
 
-With a store, nothing is answered before it is committed: what a client was told survives a crash.
+With a store, nothing is answered before it is committed: every answer survives a crash.
 """
 
 from __future__ import annotations

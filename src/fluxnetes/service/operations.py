@@ -41,7 +41,7 @@ _NOT_NOW = "the free resources are promised to other jobs"
 _NO_ROOM = "it could not start at once"
 _UNANSWERED = "its caller left before the answer"
 _NO_PINS = "; this system promises times, not nodes: Submit the job to its queue instead"
-_NOBODY = "nobody"
+_NO_USER = "nobody"
 
 _Change = Callable[[QueueJob, QueueHost], None]
 
@@ -100,7 +100,7 @@ class QueueOperations:
 
         def apply(queue_host: QueueHost) -> None:
             progress.began = time.perf_counter()
-            progress.job = self._find(call.user or _NOBODY, _MATCHED + call.key, queue_host)
+            progress.job = self._find(call.user or _NO_USER, _MATCHED + call.key, queue_host)
             if progress.job:
                 return
             request = resolved(call.request, queue_host)
@@ -111,7 +111,7 @@ class QueueOperations:
                     request,
                     walltime=ceil(request.duration) or None,
                     queue=queue_of(request, queue_host),
-                    user=call.user or _NOBODY,
+                    user=call.user or _NO_USER,
                     name=call.name,
                     workload=_MATCHED + call.key,
                 )

@@ -1,11 +1,13 @@
 """The services of `fluxnetes.v1`. The comments of the messages say what each call means.
 
-jobs       JobService: matches, submissions, views of jobs
-resources  ResourceService: the graph, its nodes, the status of the server
-reading    messages to values
-writing    values to messages
-streams    streams of changes that can be resumed
+    jobs       JobService: matches, submissions, views of jobs
+    resources  ResourceService: the graph, its nodes, the status of the server
+    reading    messages to values
+    writing    values to messages
+    streams    streams of changes that can be resumed
 
-message ──▶ reading ──▶ values of `service` ──▶ Backend ──▶ values ──▶ writing ──▶ message
-WatchJobs, WatchResources ──▶ streams ──▶ ChangeLog of the backend, then its views
+The way of a call, and of a stream:
+
+    message ──▶ reading ──▶ values of `service` ──▶ Backend ──▶ values ──▶ writing ──▶ message
+    WatchJobs, WatchResources ──▶ streams ──▶ ChangeLog of the backend, then its views
 """

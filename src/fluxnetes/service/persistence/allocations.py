@@ -27,7 +27,7 @@ from fluxnetes.store.translate import translate
 _WORKLOAD = "match:"
 """Prefix of the workload of a matched job; the key of the request follows. It distinguishes these
 jobs from those of a queue."""
-_NOBODY = "nobody"
+_NO_USER = "nobody"
 _NO_REQUEST = Jobspec(())
 """The request of a job that was placed elsewhere."""
 
@@ -50,7 +50,7 @@ class AllocationJournal:
         state = JobState.ALLOCATED if matched.reserved else JobState.RUNNING
         workload = _WORKLOAD + note.key
         request = _NO_REQUEST if note.asked is None else operations.request(note.asked)
-        user = note.user or _NOBODY
+        user = note.user or _NO_USER
         submission = Submission(
             matched.jobid, request, user=user, name=note.name, workload=workload
         )
@@ -137,5 +137,5 @@ def _readmit(operations: MatcherOperations, allocation: Allocation, job: QueueJo
 def _note_of(job: QueueJob) -> JobNotes:
     asked = job.submission
     key = asked.workload.removeprefix(_WORKLOAD)
-    user = "" if asked.user == _NOBODY else asked.user
+    user = "" if asked.user == _NO_USER else asked.user
     return JobNotes(asked.request, asked.name, job.size, key, job.submitted, user)
