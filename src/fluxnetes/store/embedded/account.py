@@ -35,17 +35,18 @@ class Account:
     gid: int
 
     @property
-    def is_ours(self) -> bool:
+    def is_current(self) -> bool:
+        """Whether it is the account of this process."""
         return self.uid == os.geteuid()
 
     @property
     def run_as(self) -> RunAs:
-        if self.is_ours:
+        if self.is_current:
             return {}
         return {"user": self.uid, "group": self.gid, "extra_groups": []}
 
 
-def our_account() -> Account:
+def current_account() -> Account:
     """The account of this process."""
     try:
         return _account(pwd.getpwuid(os.geteuid()))
@@ -58,7 +59,7 @@ def our_account() -> Account:
 
 def server_account() -> Account:
     """The account that the server runs as."""
-    return _account_for_root() if os.geteuid() == 0 else our_account()
+    return _account_for_root() if os.geteuid() == 0 else current_account()
 
 
 def _account_for_root() -> Account:

@@ -79,7 +79,7 @@ def within_reach(binaries: PostgresBinaries, account: Account, folder: Path) -> 
 
     A copy is needed when root's Python is in root's home, whose permissions stay unchanged.
     """
-    if account.is_ours or _can_run(binaries, account):
+    if account.is_current or _can_run(binaries, account):
         return binaries
     copy = folder / f"programs-{binaries.version}"
     if not copy.exists():

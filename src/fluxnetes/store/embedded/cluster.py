@@ -12,7 +12,7 @@ import subprocess
 from pathlib import Path
 
 from fluxnetes.common.file_lock import FileLock
-from fluxnetes.store.embedded.account import Account, our_account
+from fluxnetes.store.embedded.account import Account, current_account
 from fluxnetes.store.embedded.binaries import PostgresBinaries, find_binaries, within_reach
 from fluxnetes.store.embedded.paths import EmbeddedPaths
 from fluxnetes.store.errors import EmbeddedServerFailed
@@ -125,7 +125,7 @@ class PostgresCluster:
 
     def _write_access_rules(self) -> None:
         """Allow this process's account and the server's, as one role, through the socket only."""
-        names = {our_account().name, self._account.name}
+        names = {current_account().name, self._account.name}
         maps = "".join(f'ours "{name}" {ROLE}\n' for name in sorted(names))
         (self._paths.cluster / "pg_ident.conf").write_text(maps)
         (self._paths.cluster / "pg_hba.conf").write_text("local all all peer map=ours\n")

@@ -84,7 +84,7 @@ def default_folder() -> Path:
 def make_paths(folder: Path, account: Account) -> EmbeddedPaths:
     """Create the folders, accessible to the server's account only."""
     top = folder.expanduser().resolve()
-    if account.is_ours:
+    if account.is_current:
         top.mkdir(parents=True, exist_ok=True)
     else:
         _check_reachable(top, account)
