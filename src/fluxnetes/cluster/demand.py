@@ -122,13 +122,13 @@ def _check_gates(group: WorkloadGroup) -> None:
         if gate:
             name = member.pod.metadata.name
             raise Prerequisite(
-                f"pod {name} has the scheduling gate {gate}, which others must take off"
+                f"pod {name} has the scheduling gate {gate}, which another controller has to remove"
             )
 
 
 def missing(group: WorkloadGroup) -> str:
     """In words, how many members of a group are missing."""
-    return f"{_most_members(group)} of the {least_size(group)} pods of {group.key} are there"
+    return f"{_most_members(group)} of the {least_size(group)} pods of {group.key} exist"
 
 
 def least_size(group: WorkloadGroup) -> int:

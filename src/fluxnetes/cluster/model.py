@@ -8,7 +8,8 @@ The owner of a pod is what its ownerReferences claim, and users can write those.
 only if there is a workload with that uid in the pod's namespace, and the workload is ours. A pod
 can be seen before the workload that created it: it is an *orphan* until then. If the workload turns
 out not to be ours, the pod is a group of its own; if there is no such workload, the pod waits to be
-deleted, as Kubernetes does with the dependents of an owner that is gone."""
+deleted, as Kubernetes does with the dependents of an owner that is gone.
+"""
 
 from __future__ import annotations
 

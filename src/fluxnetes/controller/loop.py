@@ -1,20 +1,19 @@
 """The loop of the controller: read the cluster, decide, commit, reconcile, round after round.
 
-                                 ┌───────────────── a round ─────────────────┐
-    watchers ──▶ cluster model ──▶ 1. look       nodes, groups, callers      │
-      (any time)                 │      node_sync, seats, submission, mailbox │
-                                 │        │ events                            │
-                                 │        ▼                                   │
-                                 │ 2. decide     a cycle of the queue         │
-                                 │        │ changes                           │
-                                 │        ▼                                   │
-                                 │ 3. commit     to the store, or it never    │
-                                 │        │      happened; then decisions,    │
-                                 │        │      reporter and callers get it  │
-                                 │        ▼                                   │
-                                 │ 4. reconcile  actions for the executor ────┼──▶ API server
-                                 │ 5. reply      to callers                   │
-                                 └────────────────────────────────────────────┘
+    watchers (any time) ──▶ cluster model
+                                 │
+    a round                      ▼                             components
+      1. look       nodes, foreign usage, groups, callers      node_sync, seats, submission, mailbox
+            │ events
+            ▼
+      2. decide     a cycle of the queue                       scheduler
+            │ changes
+            ▼
+      3. commit     written to the store, or it never          store, then decisions, reporter and
+            │       happened; then applied and reported        mailbox
+            ▼
+      4. reconcile  request actions on the cluster             reconcile ──▶ actions ──▶ API server
+      5. reply      answer callers                             mailbox
 
 One round follows the other for as long as something happens. Only the commit waits for I/O: during
 it the watchers may change the model, and the executor may finish actions. Everything is
@@ -129,7 +128,8 @@ class Controller:
 
         Without a reason for a cycle, and with nothing that has to be written, a round only looks
         and reconciles. While cycles are cut short (`more`), callers get no answer: the queue may
-        not have looked at their jobs yet."""
+        not have looked at their jobs yet.
+        """
         shared = self.shared
         shared.begin_round(int(time.time()), time.monotonic())
         self._look()
@@ -199,7 +199,8 @@ class Controller:
         Where class and arrival alone determine the order, groups are looked at in the order in
         which they start: a term begins so (`adoption.sort_by_arrival`), and later the watch shows
         them in order of arrival. So while all waiting jobs start, a limit makes no job overtake
-        another."""
+        another.
+        """
         all_start = self._cut_since is not None or not self.shared.scheduler.in_line
         return _LOOK_AT_ONCE if all_start and self.config.weights.by_arrival else None
 

@@ -3,7 +3,8 @@
 Nodes come, go, close, open, and change size and labels; foreign pods take capacity and free it. The
 queue is informed of all of it before it decides anything else. Where pods of ours lose the node
 they were placed on, the queue places them again at once; where it cannot, their part is returned to
-the queue."""
+the queue.
+"""
 
 from __future__ import annotations
 

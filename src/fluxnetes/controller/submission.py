@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.demand import (
     Demand,
     Prerequisite,
@@ -12,7 +13,7 @@ from fluxnetes.cluster.demand import (
     ask,
     missing,
 )
-from fluxnetes.cluster.groups import GroupKey, WorkloadGroup
+from fluxnetes.cluster.groups import LABELLED, POD, GroupKey, WorkloadGroup
 from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.controller.state import ControllerState
 from fluxnetes.queue.events import Alter, Cancel, Grow, Hold, Release, Reshape, Submit
@@ -200,5 +201,5 @@ class GroupSubmitter:
 def _keys(namespace: str, reference: str) -> list[tuple[str, str, str]]:
     """The groups that `kind/name`, or a name alone, may refer to."""
     kind, _, name = reference.rpartition("/")
-    kinds = [kind.capitalize()] if kind else ["Job", "Group", "Pod"]
+    kinds = [kind.capitalize()] if kind else [*ADAPTERS, LABELLED, POD]
     return [(each, namespace, name) for each in kinds]

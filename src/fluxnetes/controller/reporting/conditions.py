@@ -12,7 +12,8 @@ once), at most every 15 seconds per pod, and a limited number per second in all.
 
 A condition must never be written after the bind: it would say of a running pod that it waits. So
 each write names the version of the pod that it is about, and pods are read from the informer's
-cache (`find`) at the last moment."""
+cache (`find`) at the last moment.
+"""
 
 from __future__ import annotations
 

@@ -3,7 +3,8 @@
 A FluxJob is identified by its workload's reference, in an annotation, and not by its name. The name
 is for people: `train-job`. If a FluxJob of another origin has the name, ours gets another one. If
 it is the FluxJob of an earlier workload of that name, which is not wanted any more, that is
-deleted."""
+deleted.
+"""
 
 from __future__ import annotations
 
