@@ -8,6 +8,7 @@ import signal
 
 import pytest
 from hypothesis import settings
+from xdist.remote import Producer
 
 from tests.property.profile import examples
 from tests.schedule import LaneScheduling, place_in_line
@@ -31,12 +32,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config) -> LaneScheduling | None:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LaneScheduling | None:
     """With `-n N`, give whole lanes to the processes; `--dist` still chooses another way."""
     if config.getvalue("dist") != "load":
         return None
     config.option.loadscopereorder = False
-    return LaneScheduling(config)
+    return LaneScheduling(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)

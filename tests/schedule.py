@@ -1,8 +1,8 @@
 """Which tests run one after the other, and which side by side, when several processes run them.
 
 Tests of one *lane* share something that is slow to start or that they change, so they run in one
-process, in order. A package under tests/integration is a lane, or several where `SPLIT` says so;
-every other file is a lane of its own.
+process, in order. A package under tests/integration is a lane, or several where `SPLIT` says so. A
+file of unit tests is a lane, and so is a single property.
 
 The lanes stand in one line. At its front are those that mostly wait for a Kubernetes, at its end
 those that mostly compute, and at both ends the longest come first. Half of the processes take lanes
@@ -17,33 +17,51 @@ from pathlib import PurePosixPath
 from xdist.scheduler.loadscope import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
-SPLIT: dict[str, str] = {}
-"""The lane of a file, where it is not its package."""
+INTEGRATION = PurePosixPath("tests/integration")
+PROPERTIES = PurePosixPath("tests/property")
 
-WAITING = ("controller", "crash", "up", "rpc_live", "webhook", "kube", "plane", "bench")
-"""Lanes that mostly wait for a Kubernetes, the longest first."""
+SPLIT = {
+    f"tests/integration/controller/{file}.py": f"tests/integration/controller-{part}"
+    for part, files in {
+        "rights": ["test_rights"],  # has a control plane of its own
+        "terms": [  # of all files that need a bare API server, and of long ones
+            *("test_several", "test_lost_database"),
+            *("test_leader", "test_records", "test_reports"),
+        ],
+    }.items()
+    for file in files
+}
+"""The lane of a file that is not in the lane of its package."""
 
-COMPUTING = ("property", "simulate")
-"""Lanes that mostly compute, the shortest first."""
+WAITING = (
+    *("controller", "controller-terms", "crash", "up", "rpc_live"),
+    *("controller-rights", "webhook", "kube", "plane", "bench"),
+)
+"""Lanes under tests/integration that mostly wait for a Kubernetes, the longest first."""
+
+COMPUTING = ("tests/property/", "tests/integration/simulate")
+"""How lanes begin that mostly compute, the shortest first."""
 
 
 def lane_of(nodeid: str) -> str:
     """The lane of a test."""
-    file = nodeid.partition("::")[0]
-    parts = PurePosixPath(file).parts
-    if file in SPLIT:
-        return SPLIT[file]
-    return "/".join(parts[:3]) if parts[:2] == ("tests", "integration") else file
+    name, _, _ = nodeid.partition("::")
+    file = PurePosixPath(name)
+    if name in SPLIT:
+        return SPLIT[name]
+    if file.is_relative_to(INTEGRATION):
+        return str(INTEGRATION / file.relative_to(INTEGRATION).parts[0])
+    return nodeid if file.is_relative_to(PROPERTIES) else name
 
 
 def place_in_line(nodeid: str) -> int:
     """Where the lane of a test stands: a lower number is nearer to the front."""
-    parts = PurePosixPath(lane_of(nodeid)).parts
+    lane = lane_of(nodeid)
     for place, name in enumerate(WAITING, start=-len(WAITING)):
-        if name in parts:
+        if lane == str(INTEGRATION / name):
             return place
-    for place, name in enumerate(COMPUTING, start=1):
-        if name in parts:
+    for place, beginning in enumerate(COMPUTING, start=1):
+        if lane.startswith(beginning):
             return place
     return 0
 

@@ -16,6 +16,9 @@ from hypothesis import HealthCheck, settings
 _WANTED = os.environ.get("FLUXNETES_EXAMPLES", "100%")
 _IS_SHARE = _WANTED.endswith("%")
 
+IS_QUICK = _IS_SHARE and _WANTED != "100%"
+"""Whether a run is to be quick, not thorough: `scripts/check`."""
+
 
 def examples(usual: int) -> settings:
     """Look at this many examples, unless FLUXNETES_EXAMPLES says otherwise."""

@@ -1,7 +1,7 @@
 """The `fluxnetes` command: finds the subcommand, and imports nothing else.
 
-A subcommand is a module with a `main(arguments) -> exit status`. It is imported only when it was
-asked for, so that `fluxnetes --help` answers before NumPy could even be found.
+A subcommand is a package with a `main(arguments) -> exit status`. It is imported only when it is
+run, so that `fluxnetes --help` does not wait for NumPy to load.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from importlib import import_module
 
 @dataclass(frozen=True, slots=True)
 class Subcommand:
+    """One subcommand: its name, the package that runs it, and its line in the help."""
+
     name: str
     module: str
     summary: str
@@ -23,17 +25,17 @@ SUBCOMMANDS = (
     Subcommand(
         "controller",
         "fluxnetes.cli.controller",
-        "schedule the pods of a Kubernetes cluster that name our scheduler",
+        "schedule the pods of a Kubernetes cluster that name the scheduler fluxnetes",
     ),
     Subcommand(
         "resource-query",
         "fluxnetes.cli.resource_query",
-        "load a resource graph and match jobs against it, as Fluxion's tool of that name does",
+        "match jobs against a resource graph, with the commands of Fluxion's resource-query",
     ),
     Subcommand(
         "serve",
         "fluxnetes.cli.serve",
-        "serve the matcher over gRPC, to clients old and new",
+        "serve the matcher, or a queue, over gRPC",
     ),
     Subcommand(
         "simulate",
@@ -43,12 +45,12 @@ SUBCOMMANDS = (
     Subcommand(
         "up",
         "fluxnetes.cli.up",
-        "start a Kubernetes on this machine with our scheduler in it, to try things on",
+        "start a local Kubernetes control plane with Fluxnetes in it, to try things out",
     ),
     Subcommand(
         "webhook",
         "fluxnetes.cli.webhook",
-        "mark Jobs and Pods that opted in as ours, before the API server stores them",
+        "run the admission webhook that queues Jobs and Pods that opted in",
     ),
 )
 
@@ -64,7 +66,7 @@ options:
   -h, --help     show this help
   --version      show the version
 
-`fluxnetes COMMAND --help` tells more about one command.
+`fluxnetes COMMAND --help` describes one command.
 """
 
 
@@ -83,17 +85,19 @@ def main(argv: Sequence[str] | None = None) -> int:
             status: int = import_module(subcommand.module).main(arguments[1:])
             return status
     known = ", ".join(s.name for s in SUBCOMMANDS)
-    sys.stderr.write(f"fluxnetes: there is no command {first!r}; there is: {known}\n")
+    sys.stderr.write(f"fluxnetes: unknown command {first!r}; expected one of: {known}\n")
     return 1
 
 
 def help_text() -> str:
+    """The help, with a line for each subcommand."""
     width = max(len(s.name) for s in SUBCOMMANDS) + 2
     lines = (f"  {s.name:<{width}}{s.summary}" for s in SUBCOMMANDS)
     return HELP.format(commands="\n".join(lines))
 
 
 def version() -> str:
-    from importlib.metadata import version as installed_version
+    """The version of the installed package."""
+    from fluxnetes import __version__
 
-    return installed_version("fluxnetes")
+    return __version__

@@ -1,31 +1,25 @@
 """What Kubernetes objects mean to the scheduler. Pure: objects in, values out.
 
-What there is:
+    model         all objects, sorted into groups; what changed         start here
+      groups      pods and workloads that belong together
+      parts       the jobs of a group, and their seats
+    node_graph    nodes as a resource graph
+    demand        what a group asks of the queue
+    quantities    "250m" and "1Gi" as whole numbers
+    adapters/     one for each kind of workload
+    labels/       every label and annotation, and what they ask for
+    pods/         what one pod asks for: its footprint
+    usage/        what pods hold that no job of the queue accounts for
 
-    world        every object, sorted into groups                    start here
-      groups     what belongs together, its parts and their seats
-      adapters   one for each kind of workload
-      others     what pods hold that are not ours   (over `guests`: those that use a caller's share)
-      separations  who keeps away from whom
-    machines     nodes as a graph
-    demand       what a group asks of the queue
-      reading    a pod's spec -> its footprint      (over `footprints`)
+How data flows:
 
-What one object says:
+    objects ──▶ model ──▶ groups (dirty) ──▶ demand ──▶ footprints ──▶ a job of the queue
+                  │                            ▲
+                  ├──▶ usage ──▶ the queue     │ pods.reader, which extends node_graph
+                  ▼                            │
+    nodes ──▶ node_graph ──────────────────────┘
 
-    names        every label, annotation, gate and scheduler name, in one table
-    quantities   "250m" and "1Gi" as whole numbers
-    requests     what one pod takes from a node
-    selectors    conditions on labels: whether they hold, and one spelling for equal ones
-    rules        which nodes a pod may go to
-    aparts       which pods must not share a node with it (required anti-affinity)
-    volumes      what a pod's claims add to its rule
-    verdicts     which hard rules we cannot honour, and which soft ones are left out
-    walltimes    "1h30m" as seconds
-    priorities   what the pods of a template will count
-    marks        what labels and annotations ask for, in every dialect
-
-A pod so becomes *amounts* (numbers by resource) and a *rule* (a predicate on nodes with a name of
-its own). Two pods that ask for the same have the same amounts and the same rule, however their
+A pod becomes *amounts* (numbers by resource) and a *rule* (a predicate on nodes with a name of its
+own). Two pods that ask for the same have the same amounts and the same rule, however their
 manifests are written; that is what makes ten thousand pods a handful of shapes.
 """

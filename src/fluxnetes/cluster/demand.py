@@ -1,11 +1,11 @@
-"""What a group asks for, as its objects say it now.
+"""Computes what a group asks of the queue, from its objects as they are now.
 
 A group's size comes from its labels, from its PodGroup, or from the spec of its workloads. It is
-*complete* when so many members are there. Pods that a workload is yet to make count as members,
-because it will make them once it is let go. Their shape is the template's, which is provisional:
-admission may change the pods, and then the group asks anew.
+*complete* when it has that many members. Pods that a workload has yet to create count as members,
+because the workload creates them once it is released. Their shape is that of the template, which is
+provisional: admission may change the pods, and then the group asks again.
 
-Of a group that has started, members without a seat are asked for as they come.
+Once a group has started, members without a seat are asked for as they come.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from functools import lru_cache
 from itertools import groupby
 
 from fluxnetes.cluster.adapters import ADAPTERS
-from fluxnetes.cluster.groups import GroupPart, Member, WorkloadGroup, gate_of_others, is_live
+from fluxnetes.cluster.groups import Member, WorkloadGroup, foreign_gate, is_live
 from fluxnetes.cluster.labels.parse import WorkloadLabels
+from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.cluster.pods.footprint import Footprint
 from fluxnetes.kube.objects.base import Metadata
 from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup
@@ -26,17 +27,17 @@ from fluxnetes.match.gang.model import Gang
 from fluxnetes.queue.jobs import ElasticSize
 
 ReadFootprint = Callable[[PodSpec, Metadata, WorkloadLabels, str], Footprint]
-"""Of a spec, the metadata beside it, what the marks say, and the namespace.
+"""Reads a footprint from a spec, its metadata, its parsed labels, and the namespace.
 
-Raises `UnsupportedPod` for what we do not honour, `Prerequisite` for what cannot be said yet."""
+Raises `UnsupportedPod` for what is not supported, `Prerequisite` for what has to exist first."""
 
 
-class UnsupportedPod(ValueError):  # noqa: N818 - it is the pod that is unfit
-    """A pod asks for what we cannot honour; in words for its user."""
+class UnsupportedPod(ValueError):  # noqa: N818 - names what is wrong
+    """A pod asks for something that is not supported; the message is for its user."""
 
 
 class Prerequisite(Exception):  # noqa: N818 - nothing is wrong
-    """Something must come first; in words for its user."""
+    """Something has to happen first; the message is for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class Demand:
     """What a group asks of the queue."""
 
     footprints: tuple[Footprint, ...]
-    """Of each task, those of one shape side by side."""
+    """Of each task; equal ones are adjacent."""
     size: ElasticSize | None
     walltime: int | None
     queue: str
@@ -54,7 +55,7 @@ class Demand:
     begin: int | None
     after: tuple[tuple[str, str], ...]
     requeue: bool
-    """Whether it can go back to the queue once it has started: workloads made all of it."""
+    """Whether it can be requeued once it has started: workloads created all of its pods."""
 
     @property
     def gang(self) -> Gang:
@@ -63,14 +64,14 @@ class Demand:
 
 @lru_cache(maxsize=1024)
 def _gang(footprints: tuple[Footprint, ...]) -> Gang:
-    """Those who ask for the same ask with the same object, which is soon recognised."""
+    """Equal requests are the same object, which is quick to compare."""
     shapes = (each.shape(len(list(same))) for each, same in groupby(footprints))
     return Gang(tuple(shapes))
 
 
 @dataclass(frozen=True, slots=True)
 class UnseatedMember:
-    """A member that has no seat: a pod or, without a uid, one that a workload is yet to make."""
+    """A member without a seat: a pod or, without a uid, one that a workload has yet to create."""
 
     footprint: Footprint
     index: int
@@ -78,36 +79,36 @@ class UnseatedMember:
 
 
 def ask(group: WorkloadGroup, read: ReadFootprint) -> Demand | None:
-    """What a group asks for now; None: nothing, or it is not complete (`missing` says so)."""
+    """What a group asks for now; None: nothing, or it is not complete (see `missing`)."""
     started = any(part.holds for part in group.parts)
     if not started and group.waits_for_pod_group:
         raise Prerequisite(f"there is no PodGroup {group.key.name} yet")
     if started and not group.workloads and len(group.seats) >= len(group.pods):
-        return None  # everybody sits; most of what happens to a group that started is like this
+        return None  # all pods have seats: the usual case for a group that has started
     if not group.pods:
         _check_class(group)
     least = 1 if started else least_size(group)
     if not started and _most_members(group) < least:
         return None
-    seatless = seatless_members(group, read)
-    if len(seatless) < max(1, least):
+    unseated = unseated_members(group, read)
+    if len(unseated) < max(1, least):
         _check_gates(group)
         return None
-    most = _room_left(group, len(seatless)) if started else _most_size(group) or len(seatless)
+    most = _capacity_left(group, len(unseated)) if started else _most_size(group) or len(unseated)
     if most < 1:
         return None
-    footprints = _side_by_side(seatless[: max(least, most)])
+    footprints = _adjacent(unseated[: max(least, most)])
     size = None
     if least < len(footprints):
         if footprints[0] == footprints[-1]:
             size = ElasticSize(least, len(footprints))
         else:
-            footprints = _side_by_side(seatless[:least])
+            footprints = _adjacent(unseated[:least])
     return demand_of(group, footprints, size)
 
 
 def _check_class(group: WorkloadGroup) -> None:
-    """The server makes no pods of a class that is not there."""
+    """The API server creates no pods of a PriorityClass that does not exist."""
     for uid, priority in group.priorities.items():
         if priority is None:
             name = group.template(uid).spec.priority_class_name
@@ -115,23 +116,23 @@ def _check_class(group: WorkloadGroup) -> None:
 
 
 def _check_gates(group: WorkloadGroup) -> None:
-    """A pod with a gate of somebody else does not count as being there."""
+    """A pod with a scheduling gate of another component does not count as a member."""
     for member in group.pods.values():
-        gate = gate_of_others(member.pod)
+        gate = foreign_gate(member.pod)
         if gate:
             name = member.pod.metadata.name
             raise Prerequisite(
-                f"pod {name} has the scheduling gate {gate}, which others must take off"
+                f"pod {name} has the scheduling gate {gate}, which another controller has to remove"
             )
 
 
 def missing(group: WorkloadGroup) -> str:
-    """In words, how much of a group is not there yet."""
-    return f"{_most_members(group)} of the {least_size(group)} pods of {group.key} are there"
+    """In words, how many members of a group are missing."""
+    return f"{_most_members(group)} of the {least_size(group)} pods of {group.key} exist"
 
 
 def least_size(group: WorkloadGroup) -> int:
-    """How many members must start together."""
+    """The number of members that must start together."""
     options = group.options
     if options.min_size is not None:
         return options.min_size
@@ -146,14 +147,14 @@ def least_size(group: WorkloadGroup) -> int:
 
 
 def _most_size(group: WorkloadGroup) -> int | None:
-    """How many members may start together; None: all that are there."""
+    """The number of members that may start together; None: all."""
     if group.options.max_size is not None:
         return group.options.max_size
     return group.options.size
 
 
-def _room_left(group: WorkloadGroup, wanted: int) -> int:
-    """How many more members a group that has started may have."""
+def _capacity_left(group: WorkloadGroup, wanted: int) -> int:
+    """The number of members that a group which has started may still add."""
     if group.options.max_size is None:
         return wanted
     seats = sum(part.seats for part in group.parts if part.holds)
@@ -161,7 +162,7 @@ def _room_left(group: WorkloadGroup, wanted: int) -> int:
 
 
 def _most_members(group: WorkloadGroup) -> int:
-    """No more members than this can be there; quick, since most pods come to incomplete groups."""
+    """An upper bound of the members; quick, since most pods come to incomplete groups."""
     return len(group.pods) + sum(_size(group, uid) for uid in group.workloads)
 
 
@@ -170,45 +171,45 @@ def _size(group: WorkloadGroup, uid: str) -> int:
 
 
 def _left(group: WorkloadGroup, uid: str) -> int:
-    """The same without what is seen to be done, of which the workload may not know yet."""
+    """The same without pods that succeeded, which the workload may not have counted yet."""
     adapter, workload = ADAPTERS[group.kinds[uid]], group.workloads[uid]
     return adapter.to_come(workload, 0, _succeeded(group, uid))
 
 
 def _succeeded(group: WorkloadGroup, uid: str) -> int:
-    """Pods that did well. Whether one counts that is being deleted only its workload knows."""
-    mine = (member.pod for member in group.pods.values() if member.owner == uid)
+    """Pods that succeeded. Whether one that is being deleted counts only its workload knows."""
+    owned = (member.pod for member in group.pods.values() if member.owner == uid)
     return sum(
-        pod.status.phase == "Succeeded" and pod.metadata.deletion_timestamp is None for pod in mine
+        pod.status.phase == "Succeeded" and pod.metadata.deletion_timestamp is None for pod in owned
     )
 
 
-def seatless_members(group: WorkloadGroup, read: ReadFootprint) -> list[UnseatedMember]:
+def unseated_members(group: WorkloadGroup, read: ReadFootprint) -> list[UnseatedMember]:
     """Members that have no seat, in the order in which they would get one."""
     found: list[UnseatedMember] = []
     for number, (uid, member) in enumerate(group.pods.items()):
         if uid in group.seats or member.pod.spec.node_name or not is_live(member.pod):
             continue
-        if group.is_closed_to(uid) or gate_of_others(member.pod):
+        if group.is_closed_to(uid) or foreign_gate(member.pod):
             continue
         index = number if member.index is None else member.index
         found.append(UnseatedMember(footprint_of(group, member, read), index, uid))
-    free = sum(_to_be_had(group, part) for part in group.parts if part.holds)
+    free = sum(_available_seats(group, part) for part in group.parts if part.holds)
     for uid in group.workloads:
         to_come = pods_to_come(group, uid)
         free, to_come = max(0, free - to_come), max(0, to_come - free)
-        found += _yet_to_make(group, uid, to_come, read, found)
+        found += _to_create(group, uid, to_come, read, found)
     return sorted(found, key=lambda each: each.index)
 
 
-def _to_be_had(group: WorkloadGroup, part: GroupPart) -> int:
-    """Seats of a part where nobody sits, or only until its pod is gone."""
+def _available_seats(group: WorkloadGroup, part: GroupPart) -> int:
+    """Seats of a part that are free, or will be once their pod has ended."""
     taken = (group.pods.get(uid) for uid in part.pods.values())
     return part.seats - sum(member is not None and is_live(member.pod) for member in taken)
 
 
 def pods_to_come(group: WorkloadGroup, uid: str) -> int:
-    """How many pods a workload will yet make, if it runs or once we let it go."""
+    """The number of pods that a workload will still create, once it is released."""
     adapter, workload = ADAPTERS[group.kinds[uid]], group.workloads[uid]
     if group.is_closed_to("") or (
         adapter.is_suspended(workload) and not adapter.is_waiting_for_us(workload)
@@ -218,7 +219,7 @@ def pods_to_come(group: WorkloadGroup, uid: str) -> int:
     return adapter.to_come(workload, live, _succeeded(group, uid))
 
 
-def _yet_to_make(
+def _to_create(
     group: WorkloadGroup, uid: str, count: int, read: ReadFootprint, there: list[UnseatedMember]
 ) -> list[UnseatedMember]:
     if not count:
@@ -230,23 +231,24 @@ def _yet_to_make(
 
 
 def _footprint_to_come(group: WorkloadGroup, uid: str, read: ReadFootprint) -> Footprint:
-    """Like those that are there, since admission may have changed them; else as the template."""
+    """That of its live pods, since admission may have changed them; else that of the template."""
     for member in group.pods.values():
         if member.owner == uid and is_live(member.pod):
             return footprint_of(group, member, read)
     template = group.template(uid)
-    return read(template.spec, template.metadata, group.said[uid], group.key.namespace)
+    return read(template.spec, template.metadata, group.workload_options[uid], group.key.namespace)
 
 
 def footprint_of(group: WorkloadGroup, member: Member, read: ReadFootprint) -> Footprint:
     """A pod's footprint, read once."""
     if member.footprint is None:
-        metadata, options = member.pod.metadata, group.marks_of(member)
-        member.footprint = read(member.pod.spec, metadata, options, metadata.namespace)
+        metadata, options = member.pod.metadata, group.options_of(member)
+        footprint = read(member.pod.spec, metadata, options, metadata.namespace)
+        return member.remember_footprint(footprint)
     return member.footprint
 
 
-def _side_by_side(members: list[UnseatedMember]) -> tuple[Footprint, ...]:
+def _adjacent(members: list[UnseatedMember]) -> tuple[Footprint, ...]:
     """Footprints in order of first appearance, equal ones together."""
     counts: dict[Footprint, int] = {}
     for each in members:
@@ -257,7 +259,7 @@ def _side_by_side(members: list[UnseatedMember]) -> tuple[Footprint, ...]:
 def demand_of(
     group: WorkloadGroup, footprints: tuple[Footprint, ...], size: ElasticSize | None
 ) -> Demand:
-    """What a group asks for these of its members."""
+    """What a group asks for some of its members."""
     options = group.options
     owned = all(member.owner for member in group.pods.values() if is_live(member.pod))
     return Demand(
@@ -279,14 +281,14 @@ def queue_of(group: WorkloadGroup) -> str:
 
 
 def _walltime(group: WorkloadGroup) -> int | None:
-    """Our annotation; else what Kubernetes enforces; else none, and the queue has a default."""
+    """Our annotation; else what Kubernetes enforces; else none, and the queue's default applies."""
     if group.options.walltime is not None:
         return group.options.walltime
     known = [ADAPTERS[group.kinds[uid]].walltime(each) for uid, each in group.workloads.items()] + [
         m.pod.spec.active_deadline_seconds for m in group.pods.values() if not m.owner
     ]
     seconds = [each for each in known if each is not None]
-    # The group lasts as long as its last pod; if one of them is endless, so is the group.
+    # The group lasts as long as its last pod; if one of them has no limit, neither has the group.
     return max(seconds) if seconds and len(seconds) == len(known) else None
 
 

@@ -1,41 +1,39 @@
-"""Groups: the pods that start together, the workloads that make them, and who sits where.
+"""Groups: the pods that start together, and the workloads that create them.
 
 A *group* is what a user thinks of as one job: a Job and its pods, pods that carry the same group
-label, or a single pod. Its *members* are its pods that live and those that a workload of it is yet
-to make. A *part* of a group is one job of the queue. Mostly a group has one part. It has more when
-pods come after the group has started: those are queued as a part of their own.
-
-A part that holds resources has *seats*: one for each task of the job, on a node. A pod that sits is
-to be bound there, or is. A seat whose pod ended is *kept* while a replacement is due.
+label, or a single pod. Its *members* are its live pods and the pods that a workload of it has yet
+to create. A *part* of a group is one job of the queue (see `parts`). Mostly a group has one part.
+It has more when pods come after the group has started: those are queued as a part of their own.
 
     pods of the group ──▶ wait together ──▶ one part, queued ──▶ seats ──▶ bound ──▶ ended
+
+Two owners change a group, both through its methods: the cluster model records what the API server
+shows (pods, workloads, PodGroups, labels), and the controller records what the queue decides
+(parts, seats, and that the group is closed).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from heapq import heappop, heappush
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.labels.names import GATES
-from fluxnetes.cluster.labels.parse import WorkloadLabels, read_options
+from fluxnetes.cluster.labels.parse import NO_OPTIONS, WorkloadLabels, options_or_error
+from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.cluster.pods.footprint import Footprint
 from fluxnetes.kube.objects.base import Metadata, Object
 from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup
 from fluxnetes.kube.objects.pods import Pod, PodTemplate
 
-NO_OPTIONS = read_options(Metadata())
-
 POD, LABELLED = "Pod", "Group"
-"""Kinds of groups besides those of workloads: a single pod; pods of one group label."""
+"""Kinds of groups besides those of workloads: a single pod; pods with one group label."""
 
 
 class GroupKey(NamedTuple):
-    """Which group: a Job and a label group of the same name are two.
+    """Identifies a group: a Job and a label group of the same name are two groups.
 
-    So are a Job and the one that is made anew under its name, while pods of the first still go.
+    So are a Job and the Job that is created again under its name while pods of the first still end.
     """
 
     kind: str
@@ -49,7 +47,7 @@ class GroupKey(NamedTuple):
 
     @classmethod
     def of(cls, reference: str) -> GroupKey:
-        """The group that a job of the queue says it stands for."""
+        """The group that a job of the queue stands for, from the job's workload reference."""
         return cls(*(*reference.split("/"), "", "", "")[:4])
 
 
@@ -59,159 +57,69 @@ class Member:
 
     pod: Pod
     owner: str = ""
-    """The uid of the workload of the group that made it, which was checked; empty: none did."""
+    """The uid of the workload of the group that created it, which was checked; empty: none."""
     index: int | None = None
     """Its number, if its workload numbers its pods."""
     options: WorkloadLabels | None = None
     footprint: Footprint | None = None
+    """None: it has to be read (again)."""
+
+    def remember_footprint(self, footprint: Footprint) -> Footprint:
+        self.footprint = footprint
+        return footprint
+
+    def forget_footprint(self) -> None:
+        """Something that the footprint depends on has changed."""
+        self.footprint = None
 
 
-@dataclass(slots=True)
-class HeldSeat:
-    """A seat that waits for the replacement of a pod that ended."""
+@dataclass(frozen=True, slots=True)
+class NotQueued:
+    """Why a group, or some of its pods, is not in the queue."""
 
-    until: float
-    ok: bool
-
-
-@dataclass(slots=True, eq=False)
-class GroupPart:
-    """One job of the queue, as the group sees it."""
-
-    job: int
-    footprints: tuple[Footprint, ...]
-    """Of each task."""
-    nodes: list[str] = field(default_factory=list)
-    """The node of each task; empty while it waits."""
-    ended: set[int] = field(default_factory=set)
-    """Tasks that are over for the queue."""
-    pods: dict[int, str] = field(default_factory=dict)
-    """Who sits where: a pod's uid by task."""
-    bound: set[int] = field(default_factory=set)
-    """Tasks whose pod is on its node."""
-    to_bind: set[int] = field(default_factory=set)
-    """Tasks whose pod is to be bound and nobody was asked to yet."""
-    kept: dict[int, HeldSeat] = field(default_factory=dict)
-    returning: str = ""
-    """Why it is being taken back; empty: it is not."""
-    pause: int = 0
-    """Seconds in which it is not tried again, once it has been taken back."""
-    withdrawn: bool = False
-    """It was taken out of the queue because its group asks for nothing, or something else."""
-    progress: float = 0.0
-    """When something last went forward."""
-    _free: dict[Footprint, list[int]] = field(default_factory=dict)
-    """Heaps of tasks where nobody sat when they were put there; some may be taken since."""
-
-    @property
-    def holds(self) -> bool:
-        return bool(self.nodes)
-
-    @property
-    def seats(self) -> int:
-        """How many tasks are not over."""
-        return len(self.nodes) - len(self.ended)
-
-    def place(self, nodes: list[str], ended: Iterable[int]) -> None:
-        """The queue gave it these nodes, or others, or more."""
-        first = len(self.nodes)
-        self.nodes = nodes
-        self.ended = set(ended)
-        if len(self.footprints) < len(nodes):
-            # What came later is of the only footprint that a group which can grow has.
-            more = len(nodes) - len(self.footprints)
-            self.footprints += (self.footprints[-1],) * more
-        for task in range(first, len(nodes)):
-            if task not in self.ended:
-                self._offer(task)
-        self.bind_again()
-
-    def bind_again(self) -> None:
-        """Ask anew for all whose pod is not on its node."""
-        self.to_bind = self.pods.keys() - self.bound
-
-    def wait_again(self) -> None:
-        """It went back to the queue."""
-        self.nodes, self.ended, self.returning, self.pause = [], set(), "", 0
-        self.pods.clear()
-        self.bound.clear()
-        self.to_bind.clear()
-        self.kept.clear()
-        self._free.clear()
-
-    def is_free(self, task: int, footprint: Footprint) -> bool:
-        return (
-            task < len(self.nodes)
-            and task not in self.ended
-            and task not in self.pods
-            and self.footprints[task] == footprint
-        )
-
-    def first_free(self, footprint: Footprint) -> int | None:
-        """The first task of a footprint where nobody sits."""
-        heap = self._free.get(footprint, [])
-        while heap and not self.is_free(heap[0], footprint):
-            heappop(heap)
-        return heap[0] if heap else None
-
-    def sit(self, task: int, uid: str) -> None:
-        self.pods[task] = uid
-        self.to_bind.add(task)
-        self.kept.pop(task, None)
-
-    def leave(self, task: int) -> None:
-        """Nobody sits there any more."""
-        self.pods.pop(task, None)
-        self.bound.discard(task)
-        self.to_bind.discard(task)
-        self._offer(task)
-
-    def _offer(self, task: int) -> None:
-        heappush(self._free.setdefault(self.footprints[task], []), task)
-
-    @property
-    def is_filled(self) -> bool:
-        """Whether a pod is bound to every seat."""
-        return self.holds and len(self.bound) >= self.seats
+    message: str
+    is_refused: bool = False
+    """Whether it stays so until its user changes something; else it waits for something."""
 
 
 @dataclass(slots=True, eq=False)
 class WorkloadGroup:
-    """All that belongs together."""
+    """The objects that belong together, and the jobs of the queue that stand for them."""
 
     key: GroupKey
     workloads: dict[str, Object] = field(default_factory=dict)
     """By uid."""
     kinds: dict[str, str] = field(default_factory=dict)
     """The kind of each workload."""
-    said: dict[str, WorkloadLabels] = field(default_factory=dict)
-    """What each workload says, on itself or on its template."""
+    workload_options: dict[str, WorkloadLabels] = field(default_factory=dict)
+    """What each workload asks for, by labels and annotations of its own or of its template."""
     priorities: dict[str, int | None] = field(default_factory=dict)
-    """What pods of each workload's template count; None: it names a class that is not there."""
+    """The priority of pods of each workload's template; None: its PriorityClass does not exist."""
     pod_group: PodGroup | NativePodGroup | None = None
     wants_pod_group: bool = False
     """Whether its size is only in a PodGroup that it names; see `waits_for_pod_group`."""
     pods: dict[str, Member] = field(default_factory=dict)
     """By uid."""
     options: WorkloadLabels = NO_OPTIONS
-    """What its objects say together."""
+    """What its objects ask for together."""
     parts: list[GroupPart] = field(default_factory=list)
     """Those that wait or hold something."""
     seats: dict[str, tuple[GroupPart, int]] = field(default_factory=dict)
-    """Where each pod sits that does, by uid."""
-    changed: set[str] = field(default_factory=set)
-    """Uids of pods that changed since the group was last settled."""
+    """The part and task of each pod that has a seat, by uid."""
+    changed_pods: set[str] = field(default_factory=set)
+    """Uids of pods that changed since the controller last looked at the group."""
     closed: ClosedGroup | None = None
-    refused: tuple[Footprint, ...] = ()
+    rejected_late: tuple[Footprint, ...] = ()
     """What was rejected for pods that came late, while others of it run; not asked for again."""
-    refusals: dict[str, str] = field(default_factory=dict)
-    """What is wrong with some of its objects, by uid; while there is any it cannot be queued."""
-    told: str = ""
-    """What its user was last told about why it waits or is refused."""
+    label_errors: dict[str, str] = field(default_factory=dict)
+    """Invalid labels of some of its objects, by uid; while there are any it cannot be queued."""
+    not_queued: NotQueued | None = None
+
+    # -- what can be said of it ----------------------------------------------------------------
 
     @property
     def waits_for_pod_group(self) -> bool:
-        """Whether nobody can say how large it is before its PodGroup is seen."""
+        """Whether its size is unknown until its PodGroup is seen."""
         return self.wants_pod_group and self.pod_group is None and self.options.size is None
 
     def template(self, uid: str) -> PodTemplate:
@@ -224,17 +132,22 @@ class WorkloadGroup:
         closed = self.closed
         return closed is not None and (closed.for_good or not uid or uid in closed.pods)
 
-    def marks_of(self, member: Member) -> WorkloadLabels:
-        """What counts for a pod: what its workload says or, if none made it, the pod itself."""
-        return self.said.get(member.owner) or member.options or NO_OPTIONS
+    def options_of(self, member: Member) -> WorkloadLabels:
+        """What counts for a pod: its workload's labels or, if none created it, the pod's own."""
+        return self.workload_options.get(member.owner) or member.options or NO_OPTIONS
 
     @property
     def waiting(self) -> GroupPart | None:
         return next((part for part in self.parts if not part.holds), None)
 
     @property
+    def holding(self) -> list[GroupPart]:
+        """The parts that hold resources."""
+        return [part for part in self.parts if part.holds]
+
+    @property
     def is_deleted(self) -> bool:
-        """Whether its user deleted it: its workload, or all of its pods that nobody made."""
+        """Whether its user deleted it: its workload, or all of its pods without a workload."""
         if self.key.kind in (POD, LABELLED):
             return not self.workloads and not self.pods
         return not self.workloads
@@ -243,37 +156,186 @@ class WorkloadGroup:
     def is_gone(self) -> bool:
         return not self.pods and not self.workloads and not self.parts
 
-    def sit(self, uid: str, part: GroupPart, task: int) -> None:
-        part.sit(task, uid)
-        self.seats[uid] = (part, task)
-
-    def leave(self, uid: str) -> None:
-        part, task = self.seats.pop(uid)
-        part.leave(task)
-
-    def wait_again(self, part: GroupPart) -> None:
-        """A part went back to the queue, and its pods have no seats."""
-        self.seats = {uid: seat for uid, seat in self.seats.items() if seat[0] is not part}
-        part.wait_again()
-
-    def end(self, part: GroupPart) -> None:
-        """A part is over for the queue."""
-        self.parts.remove(part)
-        self.seats = {uid: seat for uid, seat in self.seats.items() if seat[0] is not part}
-
     @property
     def reference(self) -> str:
         """How the queue and the store know the group; `GroupKey.of` is the reverse."""
         return "/".join(self.key).rstrip("/")
 
+    # -- pods: called by the cluster model -----------------------------------------------------
+
+    def add_pod(self, pod: Pod, owner: str) -> None:
+        """A pod is new; `owner` is the uid of the workload that created it, or empty."""
+        uid = pod.metadata.uid
+        options = self._read(uid, pod.metadata)
+        owner = owner if owner in self.kinds else ""
+        index = ADAPTERS[self.kinds[owner]].index(pod) if owner else None
+        self.pods[uid] = Member(pod, owner, index, options)
+        if self.key.kind == LABELLED:
+            names_one = bool(options.pod_group) or pod.spec.scheduling_group is not None
+            self.wants_pod_group |= names_one
+        if not self.workloads:
+            # Once a group has ended, pods that come are another group of the same name.
+            known = self.options if self.closed is None and len(self.pods) > 1 else NO_OPTIONS
+            self.options = _combined(known, options)
+        self.changed_pods.add(uid)
+
+    def update_pod(self, pod: Pod) -> None:
+        """A pod changed; what was read from it may not hold any more."""
+        member = self.pods[pod.metadata.uid]
+        before, member.pod = member.pod, pod
+        if before.spec != pod.spec:
+            member.forget_footprint()
+        old, new = before.metadata, pod.metadata
+        is_relabelled = (old.labels, old.annotations) != (new.labels, new.annotations)
+        if is_relabelled and not pod.spec.node_name:
+            member.forget_footprint()
+            # Labels of a pod count for its group unless the group has workloads.
+            member.options = self._read(new.uid, new)
+            if not self.workloads:
+                self.options = self._all_combined()
+
+    def remove_pod(self, uid: str) -> None:
+        """A pod is gone."""
+        del self.pods[uid]
+        self.label_errors.pop(uid, None)
+        self.changed_pods.add(uid)
+
+    def pod_changed(self, uid: str) -> None:
+        """The controller has to look at a pod."""
+        self.changed_pods.add(uid)
+
+    def take_changed_pods(self) -> set[str]:
+        """Uids of the pods that changed since the last call."""
+        changed, self.changed_pods = self.changed_pods, set()
+        return changed
+
+    def forget_footprints(self) -> None:
+        """Something that the footprints of all its pods depend on has changed."""
+        for member in self.pods.values():
+            member.forget_footprint()
+
+    # -- workloads and PodGroups: called by the cluster model ----------------------------------
+
+    def put_workload(
+        self, kind: str, workload: Object, merged: Metadata, priority: int | None
+    ) -> None:
+        """A workload is new or changed; `merged` is its metadata over that of its template."""
+        uid = workload.metadata.uid
+        self.workloads[uid] = workload
+        self.kinds[uid] = kind
+        self.priorities[uid] = priority
+        before = self.workload_options.get(uid)
+        options = self.workload_options[uid] = self._read(uid, merged)
+        self.options = self._all_combined()
+        if before is not None and before != options:
+            self.forget_footprints()
+
+    def remove_workload(self, uid: str) -> None:
+        """A workload is gone. What it asked for still counts for its pods that are left."""
+        self.workloads.pop(uid, None)
+        self.priorities.pop(uid, None)
+        self.label_errors.pop(uid, None)
+
+    def set_priority(self, uid: str, priority: int | None) -> bool:
+        """The PriorityClass of a workload's template may have changed; whether it has."""
+        has_changed = self.priorities[uid] != priority
+        self.priorities[uid] = priority
+        return has_changed
+
+    def set_pod_group(self, pod_group: PodGroup | NativePodGroup | None) -> None:
+        """Its PodGroup is new or changed; None: it is gone."""
+        self.pod_group = pod_group
+
+    def do_without_pod_group(self) -> None:
+        """Its PodGroup was waited for long enough."""
+        self.wants_pod_group = False
+
+    def _read(self, uid: str, metadata: Metadata) -> WorkloadLabels:
+        """Read the labels of one of its objects, and remember what is invalid about them."""
+        options, error = options_or_error(metadata)
+        if error:
+            self.label_errors[uid] = error
+        else:
+            self.label_errors.pop(uid, None)
+        return options
+
+    def _all_combined(self) -> WorkloadLabels:
+        """What its workloads ask for or, if there are none, its pods."""
+        options = NO_OPTIONS
+        for uid in self.workloads:
+            options = _combined(options, self.workload_options[uid])
+        for uid, member in self.pods.items() if not self.workloads else ():
+            if member.options is not None and not self.is_closed_to(uid):
+                options = _combined(options, member.options)
+        return options
+
+    # -- jobs of the queue: called by the controller -------------------------------------------
+
+    def add_part(self, part: GroupPart) -> None:
+        """Some of its members are queued."""
+        self.parts.append(part)
+
+    def requeue_part(self, part: GroupPart) -> None:
+        """The job of a part waits again, and its pods have no seats."""
+        self.seats = {uid: seat for uid, seat in self.seats.items() if seat[0] is not part}
+        part.requeue()
+
+    def remove_part(self, part: GroupPart) -> None:
+        """The job of a part has ended."""
+        self.parts.remove(part)
+        self.seats = {uid: seat for uid, seat in self.seats.items() if seat[0] is not part}
+
+    def close(self, closed: ClosedGroup) -> None:
+        """Its job has ended, and what was there then is not queued again."""
+        self.closed = closed
+
+    def reject_late(self, footprints: tuple[Footprint, ...]) -> None:
+        """The queue rejected pods that came late; the same is not asked for again."""
+        self.rejected_late = footprints
+
+    def queued(self) -> None:
+        """Nothing keeps it from being queued."""
+        self.not_queued = None
+
+    def wait_for(self, message: str) -> None:
+        """It cannot be queued before something else happens."""
+        self.not_queued = NotQueued(message)
+
+    def refuse(self, message: str) -> None:
+        """It cannot be queued as it is."""
+        self.not_queued = NotQueued(message, is_refused=True)
+
+    # -- seats: called by the controller -------------------------------------------------------
+
+    def take_seat(self, uid: str, part: GroupPart, task: int) -> None:
+        """A pod has a seat of a part now."""
+        part.take_seat(task, uid)
+        self.seats[uid] = (part, task)
+
+    def leave_seat(self, uid: str) -> None:
+        """A pod gives its seat up."""
+        part, task = self.seats.pop(uid)
+        part.leave_seat(task)
+
+
+def _combined(known: WorkloadLabels, more: WorkloadLabels) -> WorkloadLabels:
+    """What several objects ask for together: the first counts, but the largest of their sizes."""
+    if known is NO_OPTIONS:
+        return more
+    size = max(known.size or 0, more.size or 0) or None
+    hold = known.hold or more.hold
+    if (size, hold) == (known.size, known.hold):
+        return known  # nearly always: thousands of pods ask for the same
+    return replace(known, size=size, hold=hold)
+
 
 @dataclass(frozen=True, slots=True)
 class ClosedGroup:
-    """The group's job has ended; what was there then is not queued again."""
+    """The group's job has ended; the pods that were there then are not queued again."""
 
     pods: frozenset[str]
     for_good: bool
-    """Whether not even new pods open it again: it was rejected, cancelled or out of time."""
+    """Whether new pods do not open it again either: it was rejected, cancelled or timed out."""
     reason: str = ""
 
 
@@ -282,7 +344,7 @@ def is_live(pod: Pod) -> bool:
     return not pod.is_over and pod.metadata.deletion_timestamp is None
 
 
-def gate_of_others(pod: Pod) -> str:
-    """A gate that is not ours to take off, if the pod has one; empty: it has none."""
+def foreign_gate(pod: Pod) -> str:
+    """A scheduling gate that another component has to remove; empty: there is none."""
     gates = pod.spec.scheduling_gates
     return next((gate.name for gate in gates if gate.name not in GATES), "") if gates else ""

@@ -1,15 +1,15 @@
-"""The cluster's machines as a graph, kept up to date while nodes come, go and change.
+"""The cluster's nodes as a resource graph, kept up to date while nodes come, go and change.
 
     cluster0 ── subnet (zone) ── node ── cpu, memory, pods, tenancy, ...   (divisible pools)
 
-A node is *closed* while it takes nothing new: cordoned, or its kubelet is not ready. What runs
-there goes on. A node that is gone from the API takes all that was on it with it.
+A node is *closed* while it takes no new pods: it is cordoned, or its kubelet is not ready. Pods
+that run there go on. A node that is deleted from the API takes everything on it with it.
 
-Every rule that somebody asks for (see `rules`) is a property of the nodes that it accepts. Pools
-that only some pods ask for, such as host ports, are added to all nodes the first time somebody
-does.
+Every rule that a pod asks for (see `node_rules`) is a property of the nodes that the rule accepts.
+Pools that only some pods ask for, such as host ports, are added to all nodes when the first pod
+asks.
 
-Nothing here tells the queue. `NodeChanges` says what changed, and whoever runs the queue tells it.
+Nothing here informs the queue. Each method returns `NodeChanges`, and the caller passes them on.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from fluxnetes.kube.objects.nodes import Node
 CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
 ZONE = "topology.kubernetes.io/zone"
 _CLUSTER_UID = "uid"
-"""The property of the root that tells clusters apart."""
+"""The property of the root vertex that identifies the cluster."""
 NO_ZONE = "default"
 """The subnet of nodes that name no zone."""
 
 
 def cluster_of(graph: ResourceGraph) -> str:
-    """The uid of the cluster that a graph is of; empty: of none."""
+    """The uid of the cluster that a graph belongs to; empty: none."""
     return graph.properties(0).get(_CLUSTER_UID, "")
 
 
@@ -56,10 +56,10 @@ class GraphNode:
 
 @dataclass(slots=True)
 class NodeChanges:
-    """What changed about machines."""
+    """What changed about nodes."""
 
     reshaped: bool = False
-    """Vertices came or went, or have another size."""
+    """Vertices were added or removed, or have another size."""
     relabelled: bool = False
     """A rule accepts other nodes than before."""
     closed: set[str] = field(default_factory=set)
@@ -77,13 +77,13 @@ class NodeChanges:
 
 
 def is_closed(node: Node) -> bool:
-    """Whether a node takes nothing new at the moment."""
-    going = node.metadata.deletion_timestamp is not None
-    return node.spec.unschedulable or not node.is_ready or going or _is_unwell(node)
+    """Whether a node takes no new pods at the moment."""
+    is_deleting = node.metadata.deletion_timestamp is not None
+    return node.spec.unschedulable or not node.is_ready or is_deleting or _is_unhealthy(node)
 
 
-def _is_unwell(node: Node) -> bool:
-    """Whether Kubernetes says that it lacks memory, disk, network or the like."""
+def _is_unhealthy(node: Node) -> bool:
+    """Whether a taint of Kubernetes says that it lacks memory, disk, network or the like."""
     return any(
         taint.key.startswith(AVAILABILITY) and taint.effect != "PreferNoSchedule"
         for taint in node.spec.taints
@@ -91,66 +91,73 @@ def _is_unwell(node: Node) -> bool:
 
 
 class NodeGraph:
-    """All machines, and the graph that they make."""
+    """All nodes that may be used, and their graph."""
 
     def __init__(self, *, control_plane: bool = False, uid: str = "") -> None:
-        """`control_plane`: nodes of the control plane may be used too. `uid`: which cluster."""
+        """`control_plane`: nodes of the control plane may be used too. `uid`: of the cluster."""
         self.graph = ResourceGraph()
-        self.node_graph: dict[str, GraphNode] = {}
-        self.zones: dict[str, str] = {}
-        """The subnet in which a node was before we were restarted. It stays there, whatever its
-        label says now: to everybody who holds something of it, it would be another node."""
+        self.nodes: dict[str, GraphNode] = {}
+        """By name."""
         self.rules: dict[str, NodeRule] = {}
+        self._zones: dict[str, str] = {}
         self._control_plane = control_plane
         self._extra: dict[str, int] = {}
-        """Pools that every machine has besides its own, by type, with their size."""
+        """Pools that every node has besides its allocatable resources: their size, by type."""
         self._count = 0
         self._subnets: dict[str, int] = {}
         patch = GraphPatch(self.graph)
         self._root = patch.vertex("cluster", id=0, properties={_CLUSTER_UID: uid} if uid else None)
         self.graph.apply(patch)
 
+    def keep_zones(self, zones: Mapping[str, str]) -> None:
+        """Keep nodes in the subnets in which they were before a restart, whatever their labels say.
+
+        In another subnet a node would be another vertex, and jobs that hold something of it would
+        lose it. To be called before the first `put`.
+        """
+        self._zones.update(zones)
+
     # -- nodes ---------------------------------------------------------------------------------
 
     def put(self, nodes: Iterable[Node]) -> NodeChanges:
-        """Nodes are there, new or changed."""
-        turn = NodeChanges()
+        """Nodes are new or changed."""
+        changes = NodeChanges()
         patch = GraphPatch(self.graph)
         for node in nodes:
             name = node.metadata.name
             if not self._is_used(node):
-                self._remove(name, turn)
-            elif name in self.node_graph:
-                self._change(self.node_graph[name], node, patch, turn)
+                self._remove(name, changes)
+            elif name in self.nodes:
+                self._change(self.nodes[name], node, patch, changes)
             else:
-                self._add(node, patch, turn)
+                self._add(node, patch, changes)
         if patch.count:
             self.graph.apply(patch)
-            turn.reshaped = True
-        return turn
+            changes.reshaped = True
+        return changes
 
     def drop(self, names: Iterable[str]) -> NodeChanges:
         """Nodes are gone."""
-        turn = NodeChanges()
+        changes = NodeChanges()
         for name in names:
-            self._remove(name, turn)
-        return turn
+            self._remove(name, changes)
+        return changes
 
     def _is_used(self, node: Node) -> bool:
         return self._control_plane or CONTROL_PLANE not in node.metadata.labels
 
-    def _add(self, node: Node, patch: GraphPatch, turn: NodeChanges) -> None:
+    def _add(self, node: Node, patch: GraphPatch, changes: NodeChanges) -> None:
         name = node.metadata.name
-        zone = self.zones.get(name) or node.metadata.labels.get(ZONE) or NO_ZONE
+        zone = self._zones.get(name) or node.metadata.labels.get(ZONE) or NO_ZONE
         subnet = self._subnet(zone, patch)
         rank, self._count = self._count, self._count + 1
         properties = {rule.name: "" for rule in self.rules.values() if rule.accepts(node)}
         vertex = patch.vertex("node", id=rank, name=name, rank=rank, properties=properties)
         patch.edge(subnet, vertex)
-        machine = self.node_graph[name] = GraphNode(node, vertex)
-        self._add_pools(machine, self._sizes(node), patch)
-        if machine.closed:
-            turn.closed.add(name)
+        graph_node = self.nodes[name] = GraphNode(node, vertex)
+        self._add_pools(graph_node, self._sizes(node), patch)
+        if graph_node.closed:
+            changes.closed.add(name)
 
     def _subnet(self, zone: str, patch: GraphPatch) -> int:
         if zone not in self._subnets:
@@ -162,72 +169,76 @@ class NodeGraph:
     def _sizes(self, node: Node) -> dict[str, int]:
         return {**amounts(node.status.allocatable, up=False), "tenancy": TENANCY, **self._extra}
 
-    def _add_pools(self, machine: GraphNode, sizes: Mapping[str, int], patch: GraphPatch) -> None:
+    def _add_pools(
+        self, graph_node: GraphNode, sizes: Mapping[str, int], patch: GraphPatch
+    ) -> None:
         first = patch.first + patch.count
-        add_pools(patch, machine.vertex, sizes)
+        add_pools(patch, graph_node.vertex, sizes)
         for number, (type, size) in enumerate(sizes.items()):
-            machine.pools[type] = first + number
-            machine.sizes[type] = size
+            graph_node.pools[type] = first + number
+            graph_node.sizes[type] = size
 
-    def _change(self, machine: GraphNode, node: Node, patch: GraphPatch, turn: NodeChanges) -> None:
-        before, machine.node = machine.node, node
+    def _change(
+        self, graph_node: GraphNode, node: Node, patch: GraphPatch, changes: NodeChanges
+    ) -> None:
+        before, graph_node.node = graph_node.node, node
         if is_closed(node) != is_closed(before):
-            (turn.closed if is_closed(node) else turn.opened).add(node.metadata.name)
+            (changes.closed if is_closed(node) else changes.opened).add(node.metadata.name)
         if node.status.allocatable != before.status.allocatable:
-            self._resize(machine, patch, turn)
+            self._resize(graph_node, patch, changes)
         if node.metadata.labels != before.metadata.labels or node.spec.taints != before.spec.taints:
             for rule in self.rules.values():
-                turn.relabelled |= self._label(machine, rule)
+                changes.relabelled |= self._label(graph_node, rule)
 
-    def _resize(self, machine: GraphNode, patch: GraphPatch, turn: NodeChanges) -> None:
-        sizes = self._sizes(machine.node)
-        new = {type: size for type, size in sizes.items() if type not in machine.pools}
-        self._add_pools(machine, new, patch)
-        for type, vertex in machine.pools.items():
+    def _resize(self, graph_node: GraphNode, patch: GraphPatch, changes: NodeChanges) -> None:
+        sizes = self._sizes(graph_node.node)
+        new = {type: size for type, size in sizes.items() if type not in graph_node.pools}
+        self._add_pools(graph_node, new, patch)
+        for type, vertex in graph_node.pools.items():
             size = sizes.get(type, 0)
-            if machine.sizes[type] != size:
-                machine.sizes[type] = size
+            if graph_node.sizes[type] != size:
+                graph_node.sizes[type] = size
                 self.graph.set_size(vertex, size)
-                turn.reshaped = True
+                changes.reshaped = True
 
-    def _remove(self, name: str, turn: NodeChanges) -> None:
-        machine = self.node_graph.pop(name, None)
-        if machine is not None:
-            self.graph.remove([machine.vertex, *machine.pools.values()])
-            turn.reshaped = True
+    def _remove(self, name: str, changes: NodeChanges) -> None:
+        graph_node = self.nodes.pop(name, None)
+        if graph_node is not None:
+            self.graph.remove([graph_node.vertex, *graph_node.pools.values()])
+            changes.reshaped = True
 
     # -- rules and pools on demand -------------------------------------------------------------
 
     def know(self, rule: NodeRule) -> NodeChanges:
-        """See to it that the nodes which a rule accepts carry its name."""
-        turn = NodeChanges()
+        """Give the nodes that a rule accepts, now and later, the rule's name as a property."""
+        changes = NodeChanges()
         if rule.name not in self.rules:
             self.rules[rule.name] = rule
-            for machine in self.node_graph.values():
-                turn.relabelled |= self._label(machine, rule)
-        return turn
+            for graph_node in self.nodes.values():
+                changes.relabelled |= self._label(graph_node, rule)
+        return changes
 
-    def _label(self, machine: GraphNode, rule: NodeRule) -> bool:
-        """Make a node carry a rule's name or not; True if that is a change."""
-        accepts = rule.accepts(machine.node)
-        if accepts == self.graph.has_property(machine.vertex, rule.name):
+    def _label(self, graph_node: GraphNode, rule: NodeRule) -> bool:
+        """Add or remove a rule's name on a node; True if that is a change."""
+        accepts = rule.accepts(graph_node.node)
+        if accepts == self.graph.has_property(graph_node.vertex, rule.name):
             return False
         if accepts:
-            self.graph.set_property(machine.vertex, rule.name, "")
+            self.graph.set_property(graph_node.vertex, rule.name, "")
         else:
-            self.graph.remove_property(machine.vertex, rule.name)
+            self.graph.remove_property(graph_node.vertex, rule.name)
         return True
 
     def need(self, pools: Mapping[str, int]) -> NodeChanges:
-        """See to it that every machine has these pools, now and later."""
+        """Give every node these pools, now and later."""
         new = {type: size for type, size in pools.items() if type not in self._extra}
-        turn = NodeChanges()
+        changes = NodeChanges()
         if new:
             self._extra.update(new)
             patch = GraphPatch(self.graph)
-            for machine in self.node_graph.values():
-                self._add_pools(machine, new, patch)
+            for graph_node in self.nodes.values():
+                self._add_pools(graph_node, new, patch)
             if patch.count:
                 self.graph.apply(patch)
-                turn.reshaped = True
-        return turn
+                changes.reshaped = True
+        return changes

@@ -1,14 +1,14 @@
-"""Kubernetes quantities as whole numbers.
+"""Parses Kubernetes quantities into whole numbers.
 
     cpu                                      millicores      "250m" is 250, "1.5" is 1500
     memory, ephemeral-storage, hugepages-*   MiB             "1Gi" is 1024, "1G" is 954 or 953
     pods, and all others                     pieces          "4" is 4
 
-What is asked for is rounded up and what there is is rounded down, so that what fits by our numbers
-fits by Kubernetes' own. A pod's containers are added up first and rounded once (`measure`, then
+Requests are rounded up and capacities are rounded down, so that what fits by our numbers fits by
+those of Kubernetes. A pod's containers are added up first and rounded once (`measure`, then
 `in_units`): five containers of 100M are 477 MiB, not 480.
 
-Ten thousand pods have the same few texts, so each is read once.
+Ten thousand pods have the same few texts, so each text is parsed once.
 """
 
 from __future__ import annotations
@@ -23,24 +23,26 @@ from fluxnetes.graph.pools import MAX_AMOUNT
 from fluxnetes.jobspec.errors import quote
 
 LARGEST = MAX_AMOUNT - 1
-"""What there is counts up to here, and what is asked for up to one more: it fits nowhere."""
+"""Maximum of a capacity. Requests are cut at one more, which fits nowhere."""
 
 _EXPECTED = "a Kubernetes quantity of at least 0, such as 500m, 2 or 1.5Gi"
 _QUANTITY = re.compile(
     r"([+-]?)(?=[.]?[0-9])([0-9]*)[.]?([0-9]*)(?:[eE]([+-]?[0-9]{1,2})|([numkMGTPE]|[KMGTPE]i)?)"
 )
 _LONGEST = 64
+"""Maximum characters of a quantity."""
 _SUFFIXES = {"": Fraction(1)}
 _SUFFIXES |= {suffix: Fraction(1, 1000**power) for power, suffix in enumerate("mun", 1)}
 _SUFFIXES |= {suffix: Fraction(1000**power) for power, suffix in enumerate("kMGTPE", 1)}
 _SUFFIXES |= {suffix + "i": Fraction(1024**power) for power, suffix in enumerate("KMGTPE", 1)}
 _MEBI = 20
+"""Bits that make a MiB of bytes."""
 
 
 class InvalidQuantity(ValueError):  # noqa: N818 - reads better where it is raised and caught
-    """A text that is no quantity, or a negative one.
+    """A text that is no quantity, or is negative.
 
-    >>> print(BadQuantity("2 GB", "memory"))
+    >>> print(InvalidQuantity("2 GB", "memory"))
     memory: found '2 GB', expected a Kubernetes quantity of at least 0, such as 500m, 2 or 1.5Gi
     """
 
@@ -54,7 +56,7 @@ class InvalidQuantity(ValueError):  # noqa: N818 - reads better where it is rais
 
 
 def exact(text: str) -> Fraction:
-    """The number that a text stands for."""
+    """The exact number that a text stands for."""
     match = _QUANTITY.fullmatch(text) if len(text) <= _LONGEST else None
     if match is None:
         raise InvalidQuantity(text)
@@ -107,7 +109,7 @@ def is_bytes(resource: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def measure(resource: str, text: str) -> int:
-    """What is asked for, so that it can be added up: in millicores, bytes or pieces, any number."""
+    """A request before rounding, so that requests can be added: in millicores, bytes or pieces."""
     try:
         return ceil(exact(text) * 1000 if resource == "cpu" else exact(text))
     except InvalidQuantity as bad:
@@ -115,7 +117,7 @@ def measure(resource: str, text: str) -> int:
 
 
 def in_units(resource: str, measured: int) -> int:
-    """What was added up, in our units: bytes become MiB, rounded up."""
+    """A sum of requests in our units: bytes become MiB, rounded up."""
     if is_bytes(resource):
         measured = -(-measured >> _MEBI)
     return min(measured, LARGEST + 1)

@@ -1,10 +1,15 @@
-"""What the queue decided, into the groups: who was given nodes, who went back, who is over."""
+"""Applies the decisions of the queue to the groups: jobs that were placed, requeued or ended.
+
+Decisions are applied only after they were written to the store, so that a crash never leaves the
+cluster ahead of it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fluxnetes.cluster.groups import LABELLED, POD, ClosedGroup, GroupPart, WorkloadGroup
+from fluxnetes.cluster.groups import LABELLED, POD, ClosedGroup, WorkloadGroup
+from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.controller.seats import SeatAssigner
 from fluxnetes.controller.state import ControllerState
 from fluxnetes.controller.submission import GroupSubmitter
@@ -13,55 +18,58 @@ from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.queue.states import ENDED, WAITING, JobState
 
 _FOR_GOOD = (JobState.REJECTED, JobState.CANCELLED, JobState.TIMED_OUT)
+"""Ends after which new pods of the same workload are not queued again."""
 
 
 @dataclass(slots=True, eq=False)
 class DecisionApplier:
-    """Brings decisions that are written down to the groups."""
+    """Applies committed decisions to the groups."""
 
     shared: ControllerState
     seats: SeatAssigner
     submitter: GroupSubmitter
 
-    def take(self, changes: Changes) -> None:
+    def apply(self, changes: Changes) -> None:
+        """The queue decided this, and it is written to the store."""
         for id, allocation in changes.allocations.items():
             known = self.shared.parts.get(id)
             if known is not None and allocation is not None:
                 group, part = known
                 nodes = self.shared.nodes_of(allocation)
-                part.progress = part.progress if part.holds else self.shared.clock
-                self.shared.place(part, nodes, allocation.ended_tasks)
-                self.seats.seat(group)
-                self.shared.carry(group)
+                if not part.holds:
+                    part.made_progress(self.shared.clock)
+                self.shared.job_placed(part, nodes, allocation.ended_tasks)
+                self.seats.assign(group)
+                self.shared.request_reconcile(group)
         for id, job in changes.jobs.items():
             known = self.shared.parts.get(id)
             if known is not None:
-                self._follow(*known, job)
+                self._apply_state(*known, job)
 
-    def _follow(self, group: WorkloadGroup, part: GroupPart, job: QueueJob) -> None:
+    def _apply_state(self, group: WorkloadGroup, part: GroupPart, job: QueueJob) -> None:
         if job.state in ENDED:
-            self._finish(group, part, job)
+            self._end(group, part, job)
         elif job.state in WAITING and part.holds:
-            self.shared.wait_again(group, part)
+            self.shared.job_requeued(group, part)
         else:
-            self.shared.carry(group)
+            self.shared.request_reconcile(group)
 
-    def _finish(self, group: WorkloadGroup, part: GroupPart, job: QueueJob) -> None:
-        self.shared.remove(group, part)
+    def _end(self, group: WorkloadGroup, part: GroupPart, job: QueueJob) -> None:
+        self.shared.job_ended(group, part)
         self.submitter.forget(part.job)
         if not part.withdrawn and not group.parts:
-            group.closed = close(group, job)
+            group.close(closed_by(group, job))
         elif not part.withdrawn and not part.holds:
-            group.refused = part.footprints
-        self.shared.model.dirty[group.key] = None
+            group.reject_late(part.footprints)
+        self.shared.model.mark_dirty(group)
 
 
-def close(group: WorkloadGroup, job: QueueJob) -> ClosedGroup:
-    """A group whose job has ended."""
-    alone = group.key.kind in (POD, LABELLED)
+def closed_by(group: WorkloadGroup, job: QueueJob) -> ClosedGroup:
+    """How a group is closed whose last job has ended."""
+    without_workload = group.key.kind in (POD, LABELLED)
     # Pods of a group label that come later are another group of the same name. A workload is
-    # known by its uid: what was refused once is refused until it is made anew.
-    for_good = job.state in _FOR_GOOD and not alone
+    # identified by its uid: once rejected, it stays so until it is created again.
+    for_good = job.state in _FOR_GOOD and not without_workload
     return ClosedGroup(
         frozenset(group.pods), for_good, f"{job.state.value}: {job.reason}".strip(": ")
     )

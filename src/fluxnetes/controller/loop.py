@@ -1,28 +1,40 @@
-"""The controller: follow the cluster, let the queue decide, write it down, carry it out.
+"""The loop of the controller: read the cluster, decide, commit, reconcile, round after round.
 
-    informers ──▶ world ──▶ a round:  nodes and others      what the queue stands on
-                                      seats, groups         what happened, who asks for what
-                                      cycle                 the queue decides
-                                      commit                written down, or it never happened
-                                      carry out             bind, let go, take back, end
+    watchers (any time) ──▶ cluster model
+                                 │
+    a round                      ▼                             components
+      1. look       nodes, foreign usage, groups, callers      node_sync, seats, submission, mailbox
+            │ events
+            ▼
+      2. decide     a cycle of the queue                       scheduler
+            │ changes
+            ▼
+      3. commit     written to the store, or it never          store, then decisions, reporter and
+            │       happened; then applied and reported        mailbox
+            ▼
+      4. reconcile  request actions on the cluster             reconcile ──▶ actions ──▶ API server
+      5. reply      answer callers                             mailbox
 
-One round follows the other, for as long as something happened; only the commit waits. Everything is
+One round follows the other for as long as something happens. Only the commit waits for I/O: during
+it the watchers may change the model, and the executor may finish actions. Everything is
 level-triggered: a round looks at where things are, so a lost event costs latency and nothing else.
 
-Whoever runs this must lead (`leader`) and hold the store's lease. Losing either ends `run`.
+The process that runs this must lead (`leadership.election`) and hold the store's lease. Losing
+either cancels `run`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import math
 import time
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
-from fluxnetes.cluster.groups import GroupKey, GroupPart, WorkloadGroup
-from fluxnetes.controller.actions.executor import Executor
-from fluxnetes.controller.actions.types import Action, BindPod
+from fluxnetes.cluster.groups import GroupKey, WorkloadGroup
+from fluxnetes.cluster.parts import GroupPart
+from fluxnetes.controller.actions.queue import ActionQueue
 from fluxnetes.controller.decisions import DecisionApplier
 from fluxnetes.controller.node_sync import NodeSync
 from fluxnetes.controller.reconcile import Reconciler
@@ -31,34 +43,34 @@ from fluxnetes.controller.seats import SeatAssigner
 from fluxnetes.controller.state import ControllerState
 from fluxnetes.controller.submission import GroupSubmitter
 from fluxnetes.controller.watchers import Watchers
-from fluxnetes.queue.changes import Changes
 from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.queue.states import JobState
 from fluxnetes.service.mailbox import Mailbox
 from fluxnetes.store.store import Store
 
-_log = logging.getLogger("fluxnetes.controller")
+_K = TypeVar("_K", bound=Hashable)
 
 _TICK = 1.0
-"""Patience is looked at so often."""
-_NOTE_WITHIN = 0.25
-"""That jobs began to run changes no decision, so it is written down many at a time."""
+"""Seconds between two checks of timeouts."""
+_WRITE_STARTS_WITHIN = 0.25
+"""Maximum seconds until it is written that jobs began to run. That changes no decision, so many
+starts are written together."""
 _AT_ONCE = 100
-"""So many jobs start in a round, so that the first are bound while we decide on the rest."""
+"""Maximum jobs that start per round, so that binding begins while the queue decides on the rest."""
 _LOOK_AT_ONCE = 2 * _AT_ONCE
-"""So many groups are looked at in a round, while everybody starts, for the same reason. Of more
-than start, so that the cycle is cut short and events go on giving way to binds."""
+"""Maximum groups looked at per round while all waiting jobs start, for the same reason. More than
+start, so that the cycle is cut short and reports keep giving way to binds."""
 _LEAVE_FOR = 5.0
-"""Who came while so many start is written down after so long at the latest."""
-_LONGEST_PAUSE = 10
-"""Times the shortest one."""
-_ASK_AGAIN = 5.0
-"""Binds of a part in which nothing goes forward are asked for again so long after."""
+"""Maximum seconds until new jobs are written to the store during a burst of starts."""
+_LONGEST_DELAY = 10
+"""Maximum retry delay of a part that stalled, as a multiple of the shortest."""
+_REQUEST_AGAIN = 5.0
+"""Seconds without progress after which the binds of a part are requested again."""
 
 
 @dataclass(slots=True, eq=False)
 class Controller:
-    """One term of leadership; `recovery.recover` makes it."""
+    """The rounds of one term of leadership; `leadership.terms` assembles it."""
 
     shared: ControllerState
     watchers: Watchers
@@ -67,238 +79,270 @@ class Controller:
     submitter: GroupSubmitter
     reconciler: Reconciler
     decisions: DecisionApplier
-    executor: Executor
+    actions: ActionQueue
     reporter: Reporter
     store: Store
     config: SchedulerConfig
     fence: int
-    wake: asyncio.Event
-    mailbox: Mailbox = field(default_factory=Mailbox)
-    _ticked: float = 0.0
-    _heard: int = 0
-    """How much the queue had been told when it last decided; carrying out tells it things too."""
-    _next: int | None = None
-    """When the queue wants to be asked again."""
-    _cut_since: float | None = None
+    mailbox: Mailbox
+    _last_tick: float = field(init=False, default=0.0)
+    _events_decided: int = field(init=False, default=0)
+    """`shared.events_sent` when the last cycle began: later events wait for a cycle."""
+    _next_cycle: int | None = field(init=False, default=None)
+    """When the queue wants a cycle even if nothing happens: seconds since the epoch."""
+    _cut_since: float | None = field(init=False, default=None)
     """Since when cycles have been cut short, if the last one was."""
-    _homeless: dict[str, float] = field(default_factory=dict)
-    """Since when pods wait for their workload to be seen."""
-    _unsized: dict[GroupKey, float] = field(default_factory=dict)
+    _orphans: dict[str, float] = field(init=False, default_factory=dict)
+    """Since when pods wait for their workload to be seen, by uid."""
+    _without_pod_group: dict[GroupKey, float] = field(init=False, default_factory=dict)
     """Since when groups wait for their PodGroup to be seen."""
 
     async def run(self) -> None:
-        """Round after round, until cancelled or the lease is lost."""
+        """Round after round, until cancelled or a lease is lost."""
         while True:
             await self._round()
             await self._until_something_happens()
 
     async def _until_something_happens(self) -> None:
-        until = _TICK if self.shared.noted is None else _NOTE_WITHIN
+        """Wait until a watcher, a caller or the last round sets `wake`, or for the next
+        deadline."""
+        timeout = _TICK if self.shared.unwritten_since is None else _WRITE_STARTS_WITHIN
         if self._has_more_to_decide():
-            until = 0.0
-        elif self._next is not None:
-            until = min(until, max(0.0, self._next - time.time()))
+            timeout = 0.0
+        elif self._next_cycle is not None:
+            timeout = min(timeout, max(0.0, self._next_cycle - time.time()))
+        wake = self.watchers.wake
         try:
-            async with asyncio.timeout(until):
-                await self.wake.wait()
+            async with asyncio.timeout(timeout):
+                await wake.wait()
         except TimeoutError:
             pass
-        self.wake.clear()
-        if self.shared.model.dirty:  # then nothing was waited for, and others have a turn
+        wake.clear()
+        if self.shared.model.has_dirty:  # then `wake` was set already: let other tasks run once
             await asyncio.sleep(0)
 
     # -- a round -------------------------------------------------------------------------------
 
     async def _round(self) -> None:
+        """One round; see the diagram in the module's docstring.
+
+        Without a reason for a cycle, and with nothing that has to be written, a round only looks
+        and reconciles. While cycles are cut short (`more`), callers get no answer: the queue may
+        not have looked at their jobs yet.
+        """
         shared = self.shared
-        shared.now, shared.clock = int(time.time()), time.monotonic()
+        shared.begin_round(int(time.time()), time.monotonic())
         self._look()
-        decides = self._has_to_decide()
-        if not decides and not self._has_waited(shared.noted):
-            self._carry_out()
+        needs_cycle = self._needs_cycle()
+        if not needs_cycle and not self._must_write_starts():
+            self._reconcile()
             self.mailbox.reply()
             return
-        more = False
-        if decides:
-            self._heard = shared.told
-            more = self.executor.expects = shared.scheduler.cycle(shared.now, _AT_ONCE)
-            self._cut_since = (self._cut_since or shared.clock) if more else None
-        if not more:  # else somebody who asked may not have been looked at yet
+        more = self._decide() if needs_cycle else False
+        if not more:
             self.mailbox.settle()
-        shared.noted = None
-        await self._write_down(shared.scheduler.take_changes(but_newcomers=self._may_leave()))
-        self._carry_out()
+        await self._commit()
+        self._reconcile()
         if not more:
             self.mailbox.reply()
-        if shared.told != self._heard:  # on which the queue has yet to decide
-            self.wake.set()
-        self._next = shared.scheduler.next_wake(shared.now)
-
-    def _has_to_decide(self) -> bool:
-        if self.executor.expects:
-            return self._has_more_to_decide()
-        due = self._next is not None and self.shared.now >= self._next
-        return due or self.shared.told != self._heard
-
-    def _has_more_to_decide(self) -> bool:
-        """Whether the last cycle was cut short, and it is time to go on.
-
-        Not while all hands are full: what is decided later is decided with more knowledge, and no
-        bind is the later for it. Callers only wait for the decision, though.
-        """
-        return self.executor.expects and (not self.executor.are_full() or self.mailbox.are_waiting)
-
-    def _may_leave(self) -> bool:
-        """Whether those who have only come may be written later: many are about to start, and it
-        is urgent to bind the others."""
-        return self._cut_since is not None and self.shared.clock - self._cut_since < _LEAVE_FOR
-
-    def _has_waited(self, noted: float | None) -> bool:
-        if noted is None or self.executor.expects:
-            return False
-        return self.shared.clock - noted >= _NOTE_WITHIN
+        self._wake_if_undecided()
+        self._next_cycle = shared.scheduler.next_wake(shared.now)
 
     def _look(self) -> None:
-        """Tell the queue all that happened."""
+        """Send the queue an event for everything that happened."""
+        self._look_at_nodes()
+        self._tick()
+        # Foreign usage is counted three times, each time before something that places tasks at
+        # once, or reads the free capacity, and so must know all usage. Counting costs nothing
+        # where nothing changed.
+        # 1. Settling a group may grow an elastic job, and the queue places the new tasks at once.
+        self._count_foreign_usage()
+        self._look_at_groups()
+        # 2. Reading pods may have added pools of which foreign pods hold something already, and
+        #    pods whose job has ended are foreign now. Rechecking nodes moves tasks, and a caller's
+        #    request is matched at once.
+        self._count_foreign_usage()
+        self.node_sync.recheck_nodes()
+        self.mailbox.accept()
+        # 3. Callers may have given back shares that pods still use: these are foreign from now on,
+        #    and the cycle that follows must not give their capacity to a job.
+        self._count_foreign_usage()
+
+    def _look_at_nodes(self) -> None:
         nodes, gone = self.watchers.take_nodes()
         if nodes or gone:
-            self.node_sync.follow(nodes, gone)
+            self.node_sync.nodes_changed(nodes, gone)
             self.mailbox.nodes_changed([*(node.metadata.name for node in nodes), *gone])
-        if self.shared.clock - self._ticked >= _TICK:
-            self._ticked = self.shared.clock
-            self._be_patient()
-        self.mailbox.nodes_changed(self.node_sync.count_others())
-        for group, member in self.shared.model.take_sat_down():
-            self.seats.see(group, member.pod)
-        for group in self.shared.model.take_dirty(self._how_many()):
+
+    def _count_foreign_usage(self) -> None:
+        self.mailbox.nodes_changed(self.node_sync.count_foreign_usage())
+
+    def _look_at_groups(self) -> None:
+        model = self.shared.model
+        for group, member in model.take_newly_bound():
+            self.seats.seen_bound(group, member.pod)
+        for group in model.take_dirty(self._groups_per_round()):
             self._settle(group)
-        # Reading pods may have made pools of which others hold something already.
-        self.mailbox.nodes_changed(self.node_sync.count_others())
-        self.node_sync.look_again()
-        self.mailbox.hear()
-        # What callers gave back may have been in use by pods, which are others' from now on.
-        self.mailbox.nodes_changed(self.node_sync.count_others())
-
-    def _how_many(self) -> int | None:
-        """How many groups to look at in this round; None: all.
-
-        Where class and arrival alone say who goes first, they come in the order in which they go:
-        a term begins so (`line_up`), and later whoever came first is seen first. So as long as
-        everybody starts, nobody is passed by one who is looked at sooner.
-        """
-        all_start = self._cut_since is not None or not self.shared.scheduler.in_line
-        return _LOOK_AT_ONCE if all_start and self.config.weights.by_arrival else None
 
     def _settle(self, group: WorkloadGroup) -> None:
         self.seats.settle(group)
         self.submitter.settle(group)
-        if any(part.holds for part in group.parts):
-            self.shared.carry(group)
-        self.reporter.look_at(group)
+        if group.holding:
+            self.shared.request_reconcile(group)
+        self.reporter.group_settled(group)
         if group.is_gone:
             self.shared.model.forget(group)
 
-    async def _write_down(self, changes: Changes) -> None:
-        if self.node_sync.changed:
-            self.node_sync.changed = False
-            await self.store.keep_system(self.shared.matcher.graph, self.config, self.fence)
+    def _groups_per_round(self) -> int | None:
+        """The maximum number of groups to look at in this round; None: all.
+
+        Where class and arrival alone determine the order, groups are looked at in the order in
+        which they start: a term begins so (`adoption.sort_by_arrival`), and later the watch shows
+        them in order of arrival. So while all waiting jobs start, a limit makes no job overtake
+        another.
+        """
+        all_start = self._cut_since is not None or not self.shared.scheduler.in_line
+        return _LOOK_AT_ONCE if all_start and self.config.weights.by_arrival else None
+
+    # -- decide and commit ---------------------------------------------------------------------
+
+    def _needs_cycle(self) -> bool:
+        if self.actions.expects_more:
+            return self._has_more_to_decide()
+        is_due = self._next_cycle is not None and self.shared.now >= self._next_cycle
+        return is_due or self.shared.events_sent != self._events_decided
+
+    def _has_more_to_decide(self) -> bool:
+        """Whether the last cycle was cut short, and it is time to go on.
+
+        Not while all bind workers are busy: a later decision knows more, and no bind is delayed by
+        it. Callers wait for the decision only, though.
+        """
+        return self.actions.expects_more and (
+            not self.actions.is_full() or self.mailbox.are_waiting
+        )
+
+    def _decide(self) -> bool:
+        """Run a cycle of the queue; True if it was cut short and there may be more to start."""
+        shared = self.shared
+        self._events_decided = shared.events_sent
+        more: bool = shared.scheduler.cycle(shared.now, _AT_ONCE)
+        self.actions.expect_more(more)
+        self._cut_since = (self._cut_since or shared.clock) if more else None
+        return more
+
+    def _must_write_starts(self) -> bool:
+        """Whether it is time to write that jobs began to run."""
+        since = self.shared.unwritten_since
+        if since is None or self.actions.expects_more:
+            return False
+        return self.shared.clock - since >= _WRITE_STARTS_WITHIN
+
+    async def _commit(self) -> None:
+        """Write the graph and the queue's changes to the store, then apply the changes."""
+        shared = self.shared
+        shared.events_written()
+        changes = shared.scheduler.take_changes(but_newcomers=self._may_leave_new_jobs())
+        if shared.take_new_graph():
+            await self.store.keep_system(shared.matcher.graph, self.config, self.fence)
         if changes:
             await self.store.commit(changes, self.fence)
-            self.decisions.take(changes)
-            self.reporter.take(changes)
-            self.mailbox.take(changes)
+            self.decisions.apply(changes)
+            self.reporter.changes_written(changes)
+            self.mailbox.publish(changes)
 
-    def _carry_out(self) -> None:
-        told = self.shared.told
-        for group in self.shared.take_to_carry():
-            for action in self.reconciler.carry(group):
-                self.executor.ask(action)
-        if self.shared.told != told or self.shared.model.dirty:
-            self.wake.set()
+    def _may_leave_new_jobs(self) -> bool:
+        """Whether jobs that have only been submitted may be written later: many others are about to
+        start, and binding those is urgent."""
+        return self._cut_since is not None and self.shared.clock - self._cut_since < _LEAVE_FOR
 
-    # -- patience ------------------------------------------------------------------------------
+    # -- reconcile -----------------------------------------------------------------------------
 
-    def _be_patient(self) -> None:
-        """Look at what has waited long enough."""
+    def _reconcile(self) -> None:
+        """Request actions for all groups that may need some."""
+        events_before = self.shared.events_sent
+        for group in self.shared.take_to_reconcile():
+            self.reconciler.reconcile(group)
+        # Reconciling also informs the queue, of a job that was returned or has ended, say. The
+        # cycle of this round is over, so without another round the queue would decide on it only
+        # after the next tick. The same holds for groups that are dirty now.
+        if self.shared.events_sent != events_before or self.shared.model.has_dirty:
+            self.watchers.wake.set()
+
+    def _wake_if_undecided(self) -> None:
+        """Start another round at once if the queue got events after its cycle began.
+
+        The mailbox sends some when it settles callers' requests; decisions and reconciling send
+        others. The sender cannot wait for the next tick, and nothing else would set `wake`.
+        """
+        if self.shared.events_sent != self._events_decided:
+            self.watchers.wake.set()
+
+    # -- timeouts ------------------------------------------------------------------------------
+
+    def _tick(self) -> None:
+        """Check timeouts, at most once a second."""
         shared = self.shared
-        self.node_sync.settle_crowds()
-        restless, shared.restless = shared.restless, {}
-        for key in restless:
-            group = shared.model.groups.get(key)
-            if group is not None and self._waits_for_something(group):
-                shared.restless[key] = None
-        self._settle_homeless()
-        self._settle_unsized()
-        if not self.executor.expects:  # else many of those that wait are about to start
+        if shared.clock - self._last_tick < _TICK:
+            return
+        self._last_tick = shared.clock
+        self.node_sync.resolve_overcommit()
+        for group in shared.take_unsettled():
+            if self._is_unsettled(group):
+                shared.keep_unsettled(group)
+        self._settle_orphans()
+        self._settle_without_pod_group()
+        if not self.actions.expects_more:  # else many waiting jobs are about to start
             self.reporter.refresh()
 
-    def _waits_for_something(self, group: WorkloadGroup) -> bool:
-        """Look after a group; False: nothing more will happen to it by time alone."""
-        waits = False
-        for part in self.shared.holding(group):
-            if part.kept or part.returning or self.shared.state(part) is JobState.ENDING:
-                self.shared.model.dirty[group.key] = None
+    def _is_unsettled(self, group: WorkloadGroup) -> bool:
+        """Check the timeouts of a group; False: none is left that could expire."""
+        unsettled = False
+        for part in group.holding:
+            if part.held or part.returning or self.shared.state(part) is JobState.ENDING:
+                self.shared.model.mark_dirty(group)
             elif not part.is_filled:
-                self._look_after(group, part, self.shared.clock - part.progress)
+                self._check_progress(group, part)
             else:
                 continue
-            waits = True
-        return waits
+            unsettled = True
+        return unsettled
 
-    def _look_after(self, group: WorkloadGroup, part: GroupPart, idle: float) -> None:
-        """Ask again for what was asked for, or give up, once nothing went forward for a while."""
-        if idle > self.shared.settings.stall:
-            part.pause = self._pause(part)
-            self.reconciler.give_up(group, part, self._stalled())
-        elif idle > _ASK_AGAIN:
-            part.bind_again()
-            self.shared.carry(group)
+    def _check_progress(self, group: WorkloadGroup, part: GroupPart) -> None:
+        """Request the binds of a part again, or give it up, after some time without progress."""
+        idle = self.shared.clock - part.last_progress
+        stall = self.shared.settings.stall
+        if idle > stall:
+            why = f"not all of its pods were placed, and there was no progress for {stall:.0f} s"
+            self.reconciler.give_up(group, part, why, self._retry_delay(part))
+        elif idle > _REQUEST_AGAIN:
+            part.retry_binds()
+            self.shared.request_reconcile(group)
 
-    def _pause(self, part: GroupPart) -> int:
-        """How long a part that stalled is left alone; the first time not at all.
+    def _retry_delay(self, part: GroupPart) -> int:
+        """How long a part that stalled is not started again; the first time not at all.
 
-        A quota that keeps its pods from being made, say, may do so for hours, and meanwhile others
-        can use the nodes.
+        What keeps its pods from being created, such as a quota, may last for hours, and other jobs
+        can use the nodes meanwhile.
         """
-        times: int = 2 ** min(self.shared.job(part).restarts, _LONGEST_PAUSE) - 1
-        return math.ceil(min(times, _LONGEST_PAUSE) * self.shared.settings.again)
+        times: int = 2 ** min(self.shared.job(part).restarts, _LONGEST_DELAY) - 1
+        return math.ceil(min(times, _LONGEST_DELAY) * self.shared.settings.again)
 
-    def _stalled(self) -> str:
-        seconds = self.shared.settings.stall
-        return f"not all of its pods could be placed, and nothing went forward for {seconds:.0f} s"
-
-    def _settle_homeless(self) -> None:
+    def _settle_orphans(self) -> None:
         model = self.shared.model
-        seen = {uid: self._homeless.get(uid, self.shared.clock) for uid in model.homeless}
-        late = [
-            u for u, at in seen.items() if self.shared.clock - at > self.shared.settings.homeless
-        ]
-        model.settle_homeless(late)
-        self._homeless = seen
+        self._orphans = self._since(model.orphans, self._orphans)
+        model.settle_orphans(self._expired(self._orphans))
 
-    def _settle_unsized(self) -> None:
-        unsized = {group.key: group for group in self.shared.model.unsized()}
-        seen = {key: self._unsized.get(key, self.shared.clock) for key in unsized}
-        late = [
-            k for k, at in seen.items() if self.shared.clock - at > self.shared.settings.homeless
-        ]
-        self.shared.model.do_without_pod_group(unsized[key] for key in late)
-        self._unsized = seen
+    def _settle_without_pod_group(self) -> None:
+        model = self.shared.model
+        groups = {group.key: group for group in model.without_pod_group()}
+        self._without_pod_group = self._since(groups, self._without_pod_group)
+        model.do_without_pod_group(groups[key] for key in self._expired(self._without_pod_group))
 
-    # -- how deeds went ------------------------------------------------------------------------
+    def _since(self, keys: Iterable[_K], known: dict[_K, float]) -> dict[_K, float]:
+        """Since when each of the keys has been there."""
+        return {key: known.get(key, self.shared.clock) for key in keys}
 
-    def bound(self, bind: BindPod) -> None:
-        """A pod was bound; the watch will show it a little later."""
-        known = self.shared.parts.get(bind.job)
-        if known is not None and known[1].pods.get(bind.task) == bind.uid:
-            group, part = known
-            self.shared.clock = time.monotonic()
-            self.seats.bound(part, bind.task)
-            if part.is_filled:  # that it runs is noted in the round that the watch brings
-                self.shared.carry(group)
-        self.reporter.bound(bind)
-
-    def failed(self, action: Action, why: str) -> None:
-        """Something cannot be done, and trying again would not help."""
-        _log.warning("%s: %s", action, why)
-        self.reporter.failed(action, why)
+    def _expired(self, since: dict[_K, float]) -> list[_K]:
+        timeout = self.shared.settings.homeless
+        return [key for key, at in since.items() if self.shared.clock - at > timeout]

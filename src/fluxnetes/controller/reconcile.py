@@ -1,80 +1,83 @@
-"""From decisions to deeds: what must be done on the cluster so that it becomes what the queue says.
+"""Reconciles the cluster with the queue: derives the actions that make it what the queue decided.
 
-Level-triggered: what is to be done follows from where a group is, not from what happened. So it may
-be asked for twice, and after a crash it is asked for again.
+Level-triggered: actions follow from where a group is, not from what happened. So an action may be
+requested twice, and after a crash it is requested again.
 
-    allocated   let workloads go, bind every pod to its seat      filled ──▶ Started
-    running     bind whoever comes late to a kept seat
-    returning   take workloads back, end pods that are bound      empty  ──▶ Returned
-    ending      by cause: deadline, suspension, deletion          empty  ──▶ Ended
+    state of the part   actions                                       event, once done
+    allocated           release workloads, bind every pod to its seat   filled ──▶ Started
+    running             bind replacements to held seats
+    returning           suspend workloads, end bound pods               empty  ──▶ Returned
+    ending              by cause: deadline, suspension, deletion        empty  ──▶ Ended
 
-A Job goes back by being suspended, never by deleting its pods, which would spend its backoffLimit.
-Pods that nobody makes again cannot go back once one of them is bound: then the group fails.
+A Job is returned by suspending it, never by deleting its pods, which would count against its
+backoffLimit. A group of pods without a workload cannot be returned once one of them is bound, since
+no controller creates them again: then the group fails.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from fluxnetes.cluster.adapters import ADAPTERS
-from fluxnetes.cluster.groups import GroupPart, Member, WorkloadGroup
+from fluxnetes.cluster.groups import Member, WorkloadGroup
 from fluxnetes.cluster.labels.names import GATES
+from fluxnetes.cluster.parts import GroupPart
+from fluxnetes.controller.actions.queue import ActionQueue
 from fluxnetes.controller.actions.types import Action, BindPod, ChangeWorkload, EndPod
 from fluxnetes.controller.state import ControllerState
 from fluxnetes.queue.events import Ended, PartsLost, Returned, Started
 from fluxnetes.queue.states import WAITING, EndCause, JobState
 
-InFlight = Callable[[int], bool]
-"""Whether a bind of a job is under way, of which nobody knows how it will end."""
-
 
 @dataclass(slots=True, eq=False)
 class Reconciler:
-    """Says what to do, and tells the queue when it is done."""
+    """Requests actions, and sends the queue an event when they have had their effect."""
 
     shared: ControllerState
-    in_flight: InFlight
-    revoke: Callable[[str], None] = field(default=lambda uid: None)
-    """Asks that a pod, by its uid, be not bound, if that has not begun."""
+    actions: ActionQueue
 
-    def carry(self, group: WorkloadGroup) -> list[Action]:
-        """What is to be done for a group now."""
-        actions: list[Action] = []
-        for part in self.shared.holding(group):
+    def reconcile(self, group: WorkloadGroup) -> None:
+        """Request what has to be done for a group now."""
+        for action in self.actions_for(group):
+            self.actions.request(action)
+
+    def actions_for(self, group: WorkloadGroup) -> list[Action]:
+        """What has to be done for a group now."""
+        found: list[Action] = []
+        for part in group.holding:
             state = self.shared.state(part)
             if state is JobState.ENDING:
-                actions += self._end(group, part)
+                found += self._end(group, part)
             elif part.returning:
-                actions += self._take_back(group, part)
+                found += self._return(group, part)
             else:
-                actions += self._place(group, part, state)
-        return actions
+                found += self._place(group, part, state)
+        return found
 
-    # -- forward -------------------------------------------------------------------------------
+    # -- start ---------------------------------------------------------------------------------
 
     def _place(self, group: WorkloadGroup, part: GroupPart, state: JobState) -> Iterator[Action]:
         if not group.pods and not group.workloads:
-            self.shared.tell(Ended(part.job, ok=False, reason="deleted by its user"))
+            self.shared.send(Ended(part.job, ok=False, reason="deleted by its user"))
             return
         if part.is_filled:
             if state is JobState.ALLOCATED:
-                self.shared.tell(Started(part.job))
+                self.shared.send(Started(part.job))
             return
         if part.bound and not part.to_bind and not group.workloads:
-            return  # all that can be asked for was asked for
+            return  # everything that can be requested was requested
         if any(uid not in group.pods for uid in part.pods.values()):
-            return  # gone while we wrote this down; look at that first
+            return  # a pod went during the commit; the next round looks at that first
         if state is JobState.ALLOCATED and not part.bound and _lacks_pods(group, part):
-            part.returning = "a pod of the group was deleted before it could start"
-            yield from self._take_back(group, part)
+            part.start_return("a pod of the group was deleted before it could start")
+            yield from self._return(group, part)
             return
         for uid, workload in group.workloads.items():
             adapter = ADAPTERS[group.kinds[uid]]
             if adapter.is_waiting_for_us(workload):
-                yield _change(group, uid, adapter.let_go(workload), "it may start")
-        for task in sorted(part.to_bind):
-            part.to_bind.discard(task)
+                yield _change(group, uid, adapter.release(workload), "it may start")
+        for task in part.take_binds():
             yield from self._bind(part, task, group.pods[part.pods[task]])
 
     def _bind(self, part: GroupPart, task: int, member: Member) -> Iterator[Action]:
@@ -92,40 +95,45 @@ class Reconciler:
                 scheduler=pod.spec.scheduler_name,
             )
 
-    # -- back ----------------------------------------------------------------------------------
+    # -- return to the queue -------------------------------------------------------------------
 
-    def give_up(self, group: WorkloadGroup, part: GroupPart, reason: str) -> None:
-        """What was decided cannot be carried out: the part goes back, or fails."""
+    def give_up(
+        self, group: WorkloadGroup, part: GroupPart, reason: str, retry_delay: int = 0
+    ) -> None:
+        """A decision cannot be carried out: the part is returned to the queue, or fails."""
         owned = bool(group.workloads) and all(group.pods[uid].owner for uid in part.pods.values())
         state = self.shared.state(part)
         if state is JobState.ALLOCATED and (owned or not (part.bound or part.ended)):
-            part.returning = reason
+            part.start_return(reason, retry_delay)
         elif state in (JobState.ALLOCATED, JobState.RUNNING):
-            self.shared.tell(PartsLost((part.job,), reason))
-        self.shared.carry(group)
+            self.shared.send(PartsLost((part.job,), reason))
+        self.shared.request_reconcile(group)
 
-    def _take_back(self, group: WorkloadGroup, part: GroupPart) -> Iterator[Action]:
+    def _return(self, group: WorkloadGroup, part: GroupPart) -> Iterator[Action]:
         if (part.bound or part.ended) and not group.workloads:
-            self.shared.tell(PartsLost((part.job,), part.returning))
+            self.shared.send(PartsLost((part.job,), part.returning))
             yield from self._end(group, part)
             return
         if part.bound or self._must_suspend(group):
             yield from self._suspend(group, part.returning)
-        self._revoke(part)
-        if not part.bound and not self.in_flight(part.job):
+        self._revoke_binds(part)
+        if not part.bound and not self.actions.is_binding_job(part.job):
             reason = part.returning
-            begin = self.shared.now + part.pause if part.pause else None
-            self.shared.wait_again(group, part)
-            self.shared.tell(Returned(part.job, reason, begin))
+            begin = self.shared.now + part.retry_delay if part.retry_delay else None
+            self.shared.job_requeued(group, part)
+            self.shared.send(Returned(part.job, reason, begin))
 
-    def _revoke(self, part: GroupPart) -> None:
-        """What is not bound yet stays so."""
+    def _revoke_binds(self, part: GroupPart) -> None:
+        """Pods that are not bound yet stay so."""
         for task, uid in part.pods.items():
             if task not in part.bound:
-                self.revoke(uid)
+                self.actions.revoke_bind(uid)
 
     def _must_suspend(self, group: WorkloadGroup) -> bool:
-        """Pods that exist and are not bound simply wait; there is no need to make them go."""
+        """Whether a workload is still suspended: then those that were released are suspended again.
+
+        Otherwise unbound pods just wait, and there is no need to end them.
+        """
         return any(
             ADAPTERS[group.kinds[uid]].is_suspended(workload)
             for uid, workload in group.workloads.items()
@@ -135,22 +143,22 @@ class Reconciler:
         for uid, workload in group.workloads.items():
             adapter = ADAPTERS[group.kinds[uid]]
             if not adapter.is_suspended(workload) and adapter.end(workload) is None:
-                yield _change(group, uid, adapter.take_back(workload), reason)
+                yield _change(group, uid, adapter.suspend(workload), reason)
 
     # -- end -----------------------------------------------------------------------------------
 
     def _end(self, group: WorkloadGroup, part: GroupPart) -> Iterator[Action]:
         job = self.shared.job(part)
-        self._revoke(part)
-        is_empty = not part.bound and not self.in_flight(part.job)
+        self._revoke_binds(part)
+        is_empty = not part.bound and not self.actions.is_binding_job(part.job)
         if is_empty and self._never_ran(group, part):
-            self.shared.wait_again(group, part)
-            self.shared.tell(Returned(part.job, "its time was over before it could start"))
+            self.shared.job_requeued(group, part)
+            self.shared.send(Returned(part.job, "its time was over before it could start"))
             return
-        if is_empty and not self._makes_more(group):
-            self.shared.tell(Ended(part.job, ok=False, reason=job.reason))
-            if self.shared.state(part) in WAITING:  # it may be placed anew before we look again
-                self.shared.wait_again(group, part)
+        if is_empty and not self._creates_more(group):
+            self.shared.send(Ended(part.job, ok=False, reason=job.reason))
+            if self.shared.state(part) in WAITING:  # it may be placed again before the next look
+                self.shared.job_requeued(group, part)
             return
         grace = self.shared.settings.grace
         late = job.expected is not None and self.shared.now > job.expected + grace
@@ -164,27 +172,27 @@ class Reconciler:
                 yield _end_pod(member, job.reason, delete=True)
 
     def _never_ran(self, group: WorkloadGroup, part: GroupPart) -> bool:
-        """Whether its walltime went by before all of it was placed: nobody was there to do it.
+        """Whether its walltime passed before all of it was bound, while no controller ran.
 
-        Then it has not had its time, and waits for it again. Not so if Kubernetes ends it, as we
-        may have asked for, or if some of it has run that nobody will make again.
+        Then it has not had its time, and waits again. Not so if Kubernetes ends it, as we may have
+        requested, or if some pods have run that no workload creates again.
         """
         job = self.shared.job(part)
         if job.cause is not EndCause.TIMED_OUT or job.running is not None:
             return False
         if not group.workloads:
-            return not part.ended and not part.kept
+            return not part.ended and not part.held
         return all(self._outlasts(group, uid, part) for uid in group.workloads)
 
     def _outlasts(self, group: WorkloadGroup, uid: str, part: GroupPart) -> bool:
-        """Whether Kubernetes lets a workload live longer than its job's walltime."""
+        """Whether Kubernetes lets a workload run longer than its job's walltime."""
         adapter, workload = ADAPTERS[group.kinds[uid]], group.workloads[uid]
         own = adapter.walltime(workload)
         is_longer = own is None or own > (self.shared.job(part).walltime or 0)
         return adapter.end(workload) is None and is_longer
 
-    def _makes_more(self, group: WorkloadGroup) -> bool:
-        """Whether a workload would make pods again if its job were over for the queue now."""
+    def _creates_more(self, group: WorkloadGroup) -> bool:
+        """Whether a workload would create pods again if its job ended for the queue now."""
         return any(
             not ADAPTERS[group.kinds[uid]].is_suspended(workload)
             and ADAPTERS[group.kinds[uid]].end(workload) is None
@@ -192,7 +200,7 @@ class Reconciler:
         )
 
     def _end_by_deadline(self, group: WorkloadGroup, part: GroupPart) -> Iterator[Action]:
-        """Kubernetes ends what is out of time, and keeps it to be looked at."""
+        """Have Kubernetes end what has used up its walltime, and keep it to be inspected."""
         walltime = self.shared.job(part).walltime or 0
         for uid, workload in group.workloads.items():
             if self._outlasts(group, uid, part):
@@ -208,7 +216,7 @@ class Reconciler:
 
 
 def _lacks_pods(group: WorkloadGroup, part: GroupPart) -> bool:
-    """Whether seats stay empty because nobody makes pods for them."""
+    """Whether seats stay empty because no workload creates pods for them."""
     return not group.workloads and len(part.pods) < part.seats
 
 

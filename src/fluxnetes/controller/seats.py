@@ -1,11 +1,11 @@
-"""Which pod sits where, and what becomes of seats whose pods end.
+"""Assigns pods to seats, and ends or holds the seats whose pods have ended.
 
-A pod that comes takes a seat of its footprint: a pod with a number that of its number, others the
-first that is free. What the pod's node is follows from the seat, so every pod gets exactly the node
-that the queue gave, in the order in which it gave them.
+A new pod takes a seat of its footprint: a pod with an index the seat of that number, other pods the
+first free one. The seat determines the pod's node. So every pod gets exactly the node that the
+queue chose, in the order in which the queue chose them.
 
-A pod that ended leaves its seat. If its workload will make another the seat is kept for that one,
-for a while; else the task is over, and what it held is free at once.
+A pod that ended leaves its seat. If its workload will create another pod, the seat is held for it
+for a while; else the task has ended, and its resources are free at once.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from fluxnetes.cluster.demand import (
     footprint_of,
     pods_to_come,
 )
-from fluxnetes.cluster.groups import GroupPart, HeldSeat, Member, WorkloadGroup, is_live
+from fluxnetes.cluster.groups import Member, WorkloadGroup, is_live
 from fluxnetes.cluster.labels.names import JOB, TASK
+from fluxnetes.cluster.parts import GroupPart, HeldSeat
 from fluxnetes.cluster.pods.footprint import Footprint
 from fluxnetes.controller.state import ControllerState
 from fluxnetes.kube.objects.pods import Pod
@@ -28,44 +29,43 @@ from fluxnetes.queue.events import Cancel
 from fluxnetes.queue.states import JobState
 
 _LONGEST_NUMBER = 12
-"""Digits of a number that we believe; annotations can be written by anybody."""
+"""Maximum digits of a number in an annotation, which any user can write."""
 
 
 @dataclass(slots=True, eq=False)
 class SeatAssigner:
-    """Seats pods, and notices how they do."""
+    """Assigns pods to seats, and follows what becomes of them."""
 
     shared: ControllerState
     read: ReadFootprint
 
     def settle(self, group: WorkloadGroup) -> None:
-        """Look at the pods that changed."""
+        """Look at the pods of a group that changed."""
         if group.is_deleted:
             self._cancel(group)
-        for uid in group.changed:
+        for uid in group.take_changed_pods():
             if uid in group.seats:
-                self._look_at(group, uid)
+                self._check_pod(group, uid)
             elif uid in group.pods:
-                self._sit_where_bound(group, group.pods[uid].pod)
-        group.changed.clear()
+                self._take_seat_where_bound(group, group.pods[uid].pod)
         if not group.workloads:
-            self._give_up_seats(group)  # nobody makes others; who waits has a seat of its own
-        # First whoever is there sits down: a replacement may have come with the end of another.
-        self.seat(group)
-        self._look_for_misfits(group)
-        if any(part.kept or _is_awaited(group, part) for part in group.parts):
-            self._give_up_seats(group)
+            self._end_seats(group)  # no replacements come, and a waiting pod has its own seat
+        # New pods first take seats: a replacement may have come with the end of another pod.
+        self.assign(group)
+        self._return_misfits(group)
+        if any(part.held or _is_awaited(group, part) for part in group.parts):
+            self._end_seats(group)
 
     def _cancel(self, group: WorkloadGroup) -> None:
-        """Its user deleted it; what is left of it will be gone soon."""
-        for part in self.shared.holding(group):
+        """Its user deleted the group; Kubernetes deletes the rest of it."""
+        for part in group.holding:
             if self.shared.state(part) in (JobState.ALLOCATED, JobState.RUNNING):
-                self.shared.tell(Cancel(part.job, "deleted by its user"))
-                self.shared.carry(group)
+                self.shared.send(Cancel(part.job, "deleted by its user"))
+                self.shared.request_reconcile(group)
 
-    def seat(self, group: WorkloadGroup) -> None:
-        """Give seats to those who have none."""
-        parts = [part for part in self.shared.holding(group) if self._takes_pods(part)]
+    def assign(self, group: WorkloadGroup) -> None:
+        """Give free seats to pods without one."""
+        parts = [part for part in group.holding if self._takes_pods(part)]
         if not any(len(part.pods) < part.seats for part in parts):
             return
         for uid, member in group.pods.items():
@@ -73,8 +73,8 @@ class SeatAssigner:
                 continue
             found = None if group.is_closed_to(uid) else self._find(group, parts, member)
             if found is not None:
-                group.sit(uid, *found)
-                self.shared.carry(group)
+                group.take_seat(uid, *found)
+                self.shared.request_reconcile(group)
 
     def _takes_pods(self, part: GroupPart) -> bool:
         state = self.shared.state(part)
@@ -95,68 +95,68 @@ class SeatAssigner:
                 return part, task
         return None
 
-    def _look_for_misfits(self, group: WorkloadGroup) -> None:
-        """A template's footprint is provisional. Where the pods are others, we ask for those."""
-        for part in self.shared.holding(group):
+    def _return_misfits(self, group: WorkloadGroup) -> None:
+        """A template's footprint is provisional: where the pods have others, ask for those."""
+        for part in group.holding:
             if self.shared.state(part) is not JobState.ALLOCATED or part.returning:
                 continue
             if _is_awaited(group, part) and any(
                 self._is_left_over(group, uid) for uid in group.pods
             ):
-                part.returning = "its pods ask for something else than their template said"
-                self.shared.carry(group)
+                part.start_return("its pods ask for something else than their template said")
+                self.shared.request_reconcile(group)
 
     def _is_left_over(self, group: WorkloadGroup, uid: str) -> bool:
         pod = group.pods[uid].pod
         waits = not pod.spec.node_name and is_live(pod) and not group.is_closed_to(uid)
         return waits and uid not in group.seats
 
-    # -- how pods do ---------------------------------------------------------------------------
+    # -- changes of pods -----------------------------------------------------------------------
 
-    def see(self, group: WorkloadGroup, pod: Pod) -> None:
-        """A pod was seen where it was to go; there may be other news of it since."""
+    def seen_bound(self, group: WorkloadGroup, pod: Pod) -> None:
+        """A pod was seen on the node of its seat; it may have changed again since."""
         part, task = group.seats.get(pod.metadata.uid, (None, 0))
         if part is not None and pod.spec.node_name == part.nodes[task] and not pod.is_over:
-            self.bound(part, task)
-            self.shared.carry(group)
+            self.pod_bound(part, task)
+            self.shared.request_reconcile(group)
 
-    def _look_at(self, group: WorkloadGroup, uid: str) -> None:
+    def _check_pod(self, group: WorkloadGroup, uid: str) -> None:
         part, task = group.seats[uid]
         member = group.pods.get(uid)
         if member is None or member.pod.is_over:
             self._vacate(group, uid, member)
         elif member.pod.spec.node_name == part.nodes[task]:
-            self.bound(part, task)
-            self.shared.carry(group)
+            self.pod_bound(part, task)
+            self.shared.request_reconcile(group)
         elif member.pod.spec.node_name:
-            if self._sit_where_bound(group, member.pod):
+            if self._take_seat_where_bound(group, member.pod):
                 return
-            # Somebody else gave it another node. It holds that, so ours is free.
-            group.leave(uid)
+            # Another scheduler bound it to another node. It holds that one, so ours is free.
+            group.leave_seat(uid)
             self.shared.model.account(member.pod)
-            part.kept[task] = HeldSeat(self.shared.clock, ok=True)
+            part.hold_seat(task, self.shared.clock, ok=True)
         else:
-            part.to_bind.add(task)  # a gate of somebody else may be gone
+            part.request_bind(task)  # a scheduling gate of another component may be gone
 
-    def _sit_where_bound(self, group: WorkloadGroup, pod: Pod) -> bool:
-        """A bind that was under way when its controller was killed may be done after all.
+    def _take_seat_where_bound(self, group: WorkloadGroup, pod: Pod) -> bool:
+        """A bind that was in flight when its controller was killed may have been done after all.
 
-        The pod then sits where that bind said, and whoever was to sit there finds another seat.
+        The pod then has the seat that the bind wrote, and the pod that had it gets another seat.
         """
         uid = pod.metadata.uid
-        for part in self.shared.holding(group):
+        for part in group.holding:
             task = written_seat(self.shared, part, pod)
-            if task is None or task in part.bound or (pod.is_over and task in part.kept):
+            if task is None or task in part.bound or (pod.is_over and task in part.held):
                 continue
             if not self._fits(group, uid, part.footprints[task]):
-                continue  # whoever wrote that, it was no bind of ours
+                continue  # a user wrote that annotation, not a bind of ours
             for moved in (uid, part.pods.get(task, "")):
                 if moved in group.seats:
-                    group.leave(moved)
-            group.sit(uid, part, task)
+                    group.leave_seat(moved)
+            group.take_seat(uid, part, task)
             self.shared.model.account(pod)
-            self.bound(part, task)
-            self._look_at(group, uid)
+            self.pod_bound(part, task)
+            self._check_pod(group, uid)
             return True
         return False
 
@@ -166,98 +166,94 @@ class SeatAssigner:
         except (UnsupportedPod, Prerequisite):
             return False
 
-    def bound(self, part: GroupPart, task: int) -> None:
+    def pod_bound(self, part: GroupPart, task: int) -> None:
         """A pod is on its node."""
         if task not in part.bound:
-            part.bound.add(task)
-            part.to_bind.discard(task)
-            part.progress = self.shared.clock
+            part.pod_bound(task)
+            part.made_progress(self.shared.clock)
 
     def _vacate(self, group: WorkloadGroup, uid: str, member: Member | None) -> None:
-        """A pod is over or gone."""
+        """A pod has ended or is gone."""
         part, task = group.seats[uid]
         was_bound = task in part.bound
-        group.leave(uid)
-        part.progress = self.shared.clock
-        self.shared.carry(group)
+        group.leave_seat(uid)
+        part.made_progress(self.shared.clock)
+        self.shared.request_reconcile(group)
         state = self.shared.state(part)
         if state is JobState.ENDING or part.returning:
             return
         if state is JobState.ALLOCATED and not was_bound and not group.workloads:
-            part.returning = "a pod of the group was deleted before it could start"
+            part.start_return("a pod of the group was deleted before it could start")
             return
         ok = member is not None and member.pod.status.phase == "Succeeded"
-        part.kept[task] = HeldSeat(self.shared.clock + self.shared.settings.keep_seat, ok)
-        self.shared.doubtful.add(part.nodes[task])
+        part.hold_seat(task, self.shared.clock + self.shared.settings.keep_seat, ok=ok)
+        self.shared.recheck_node(part.nodes[task])
 
-    # -- tasks that are over -------------------------------------------------------------------
+    # -- tasks that have ended -----------------------------------------------------------------
 
-    def _give_up_seats(self, group: WorkloadGroup) -> None:
-        """Seats that nobody will take any more are over; so are those that were kept too long."""
+    def _end_seats(self, group: WorkloadGroup) -> None:
+        """End seats for which no pod will come, and those that were held for too long."""
         due = sum(pods_to_come(group, uid) for uid in group.workloads)
-        for part in self.shared.holding(group):
+        for part in group.holding:
             if self.shared.state(part) is JobState.ENDING or part.returning:
                 continue
             free = self._free_seats(group, part)
             excess = max(0, len(free) - due - self._seats_of_lost(group, part))
             due = max(0, due - len(free))
-            late = [t for t in free[excess:] if t in part.kept and self._is_late(part.kept[t])]
+            late = [t for t in free[excess:] if t in part.held and self._is_late(part.held[t])]
             self._end(part, free[:excess] + late)
 
     def _seats_of_lost(self, group: WorkloadGroup, part: GroupPart) -> int:
-        """How many seats are kept for pods that are yet to be made in place of some that live, but
-        on a node that is gone: they will be, too."""
-        kept = sum(not each.ok for each in part.kept.values())
-        if not kept:
+        """The number of seats held for replacements of pods that still exist, on a node that is
+        gone: Kubernetes has yet to delete those pods, and their workload to replace them."""
+        held = sum(not each.ok for each in part.held.values())
+        if not held:
             return 0
         stray = (m.pod for uid, m in group.pods.items() if m.owner and uid not in group.seats)
-        return min(kept, sum(bool(pod.spec.node_name) and is_live(pod) for pod in stray))
+        return min(held, sum(bool(pod.spec.node_name) and is_live(pod) for pod in stray))
 
-    def _is_late(self, kept: HeldSeat) -> bool:
-        return kept.until <= self.shared.clock
+    def _is_late(self, held: HeldSeat) -> bool:
+        return held.until <= self.shared.clock
 
     def _free_seats(self, group: WorkloadGroup, part: GroupPart) -> list[int]:
-        """Those that may be over: first of pods that did well, since it is others that are made
-        again, then those that nobody ever took, of the highest numbers first."""
-        kept = sorted(part.kept, key=lambda task: not part.kept[task].ok)
+        """Seats that may be ended, in order: of pods that succeeded, since failed pods are the ones
+        that are replaced; then those that no pod ever took, the highest numbers first."""
+        held = sorted(part.held, key=lambda task: not part.held[task].ok)
         if not _is_awaited(group, part):
-            return kept
-        well = [task for task in kept if part.kept[task].ok]
-        taken = part.pods.keys() | part.kept.keys() | part.ended
+            return held
+        succeeded = [task for task in held if part.held[task].ok]
+        taken = part.pods.keys() | part.held.keys() | part.ended
         never = [task for task in reversed(range(len(part.nodes))) if task not in taken]
-        return well + never + kept[len(well) :]
+        return succeeded + never + held[len(succeeded) :]
 
     def _end(self, part: GroupPart, tasks: list[int]) -> None:
-        if not tasks:
-            return
-        badly = frozenset(t for t in tasks if t in part.kept and not part.kept[t].ok)
-        for task in tasks:
-            part.kept.pop(task, None)
-        self.shared.end_tasks(part, tasks, badly)
+        if tasks:
+            failed = part.release_seats(tasks)
+            self.shared.end_tasks(part, tasks, failed)
 
 
 def written_seat(shared: ControllerState, part: GroupPart, pod: Pod) -> int | None:
-    """The seat that a bind of ours gave a pod, which wrote it down, if that is one of a part.
+    """The seat of a part that a bind of ours wrote into a pod's annotations; None: there is none.
 
-    Users can write it too, so it counts only if the pod is on the node of that seat. A job that
-    went back and was placed again has pods from before: those that have ended sit nowhere.
+    Users can write them too, so they count only if the pod is on the node of that seat. A job that
+    was requeued and placed again has pods from before: those that have ended have no seat.
     """
     task = written_number(pod, TASK)
     if task is None or written_number(pod, JOB) != part.job or task >= len(part.nodes):
         return None
     if task in part.ended or not pod.spec.node_name or part.nodes[task] != pod.spec.node_name:
         return None
-    began = pod.status.start_time
-    is_old = pod.is_over and began is not None and began.timestamp() < (shared.job(part).start or 0)
+    start = pod.status.start_time
+    is_old = pod.is_over and start is not None and start.timestamp() < (shared.job(part).start or 0)
     return None if is_old else task
 
 
 def written_number(pod: Pod, key: str) -> int | None:
-    """A number that a bind wrote."""
+    """A number that a bind wrote into an annotation."""
     text = pod.metadata.annotations.get(key, "")
     return int(text) if text.isdecimal() and len(text) <= _LONGEST_NUMBER else None
 
 
 def _is_awaited(group: WorkloadGroup, part: GroupPart) -> bool:
-    """Whether there are seats for pods that a workload is to make."""
+    """Whether there are seats for pods that a workload has yet to create."""
     return bool(group.workloads) and len(part.pods) < part.seats

@@ -1,50 +1,64 @@
-"""What the controller's parts work on together: groups on one side, the queue on the other.
+"""State that the controller's components share: groups on one side, the queue on the other.
 
-The desk decides nothing. It knows which part of which group stands for which job of the queue, what
-is on which node, and it is the only one who tells the queue anything.
+`ControllerState` (called `shared` by its users) makes no decisions. It knows which part of which
+group stands for which job of the queue, and which seats are on which node. It is the only component
+that sends events to the queue. Other modules do not assign its fields: they call the method that
+says what happened.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from fluxnetes.cluster.groups import GroupKey, GroupPart, WorkloadGroup
+from fluxnetes.cluster.groups import GroupKey, WorkloadGroup
 from fluxnetes.cluster.model import ClusterModel
+from fluxnetes.cluster.node_graph import NodeChanges
+from fluxnetes.cluster.parts import NO_NODE, GroupPart
+from fluxnetes.cluster.pods.reader import PodReader
 from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Allocation
 from fluxnetes.queue.errors import QueueError
-from fluxnetes.queue.events import Event, Started, TasksEnded
+from fluxnetes.queue.events import (
+    Event,
+    GraphChanged,
+    NodesClosed,
+    NodesOpened,
+    Started,
+    TasksEnded,
+)
 from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.queue.scheduler import Scheduler
 from fluxnetes.queue.states import JobState
 from fluxnetes.service.mailbox import CALLED
 
-ELSEWHERE = "?"
-"""In place of a node's name: it is gone, or the task is on its way to another."""
-
 _log = logging.getLogger("fluxnetes.controller")
+
+WorkloadName = tuple[str, str, str]
+"""Kind, namespace and name of a group: how users refer to it in dependencies."""
 
 
 @dataclass(frozen=True, slots=True)
 class ControllerSettings:
-    """How patient the controller is. Seconds."""
+    """Timeouts of the controller, in seconds."""
 
     keep_seat: float = 60.0
-    """A seat waits so long for the replacement of a pod that ended."""
+    """How long a seat is held for the replacement of a pod that ended."""
     stall: float = 60.0
-    """A group that is placed but not filled goes back if nothing went forward for so long."""
+    """A group that is placed but not filled is returned to the queue after no progress for this
+    long."""
     again: float = 60.0
-    """A group that went back for that reason is tried again at once, then so long after, and then
-    about twice as long each time, up to ten times as long."""
+    """Retry delay of a group that was returned because it stalled. It is
+    retried at once, then after this delay, and then after about twice as long each time, up to ten
+    times as long."""
     homeless: float = 10.0
-    """A pod waits so long for the workload that it says it is of."""
+    """How long a pod waits for the workload that its ownerReferences name, or for its PodGroup."""
     grace: float = 30.0
-    """What was told to go is deleted if it is still there so long after it should be gone."""
+    """Pods that should have ended are deleted if they are still there after this long."""
     collision: float = 5.0
-    """Others' pods on nodes that we also filled have so long to sort it out."""
+    """How long foreign pods and ours may hold more than a node has before a group of ours goes."""
 
 
 @dataclass(slots=True, eq=False)
@@ -54,78 +68,116 @@ class ControllerState:
     model: ClusterModel
     matcher: Matcher
     scheduler: Scheduler
-    settings: ControllerSettings = field(default_factory=ControllerSettings)
-    now: int = 0
-    """Seconds since the epoch, for the queue; set once a round."""
-    clock: float = 0.0
-    """Monotonic seconds, for our own patience; set once a round."""
-    next_id: int = 1
-    parts: dict[int, tuple[WorkloadGroup, GroupPart]] = field(default_factory=dict)
+    reader: PodReader
+    anywhere: Constraint
+    """The nodes that are open to pods without tolerations, selectors or affinity."""
+    settings: ControllerSettings
+    now: int
+    """Seconds since the epoch, for the queue; set once per round."""
+    clock: float
+    """Monotonic seconds, for timeouts; set once per round."""
+    next_id: int
+    """The number of the next job."""
+    parts: dict[int, tuple[WorkloadGroup, GroupPart]] = field(init=False, default_factory=dict)
     """The part that stands for a job of the queue, by the job's id."""
-    last_job: dict[tuple[str, str, str], int] = field(default_factory=dict)
-    """The job that a group of this kind, namespace and name was queued as the last time; others may
-    depend on it."""
-    ended_before: dict[tuple[str, str, str], bool] = field(default_factory=dict)
-    """Such groups of which the store knows nothing any more, and whether they ended well."""
-    seats_on: dict[str, set[tuple[int, int]]] = field(default_factory=dict)
+    last_job: dict[WorkloadName, int] = field(init=False, default_factory=dict)
+    """The job that was last submitted for a group of that name; others may depend on it."""
+    ended_before: dict[WorkloadName, bool] = field(init=False, default_factory=dict)
+    """Groups that ended and that the store does not know; whether they succeeded."""
+    seats_on: dict[str, set[tuple[int, int]]] = field(init=False, default_factory=dict)
     """Job and task of every seat, by node."""
-    doubtful: set[str] = field(default_factory=set)
-    """Nodes that changed, or on which a seat became empty: may pods still go there?"""
-    told: int = 0
-    """How often the queue was told something that it may decide otherwise for."""
-    noted: float | None = None
-    """Since when there is something besides that only needs to be written down."""
-    before_telling: Callable[[], None] = field(default=lambda: None)
-    """What else the queue must hear first: of the graph, that it changed."""
-    anywhere: Constraint | None = None
-    """The rule of a pod that has none of its own."""
-    to_carry: dict[GroupKey, None] = field(default_factory=dict)
-    """Groups for which something may have to be done."""
-    restless: dict[GroupKey, None] = field(default_factory=dict)
-    """Groups that something was done for, of which some may have nothing left to wait for."""
+    events_sent: int = field(init=False, default=0)
+    """The number of events sent to the queue that may change what it decides."""
+    unwritten_since: float | None = field(init=False, default=None)
+    """Since when there are events besides those, which only have to be written to the store."""
+    has_new_graph: bool = field(init=False, default=False)
+    """Whether the graph has other vertices or properties than the stored one."""
+    _to_reconcile: dict[GroupKey, None] = field(init=False, default_factory=dict)
+    """Groups for which actions may be needed."""
+    _unsettled: dict[GroupKey, None] = field(init=False, default_factory=dict)
+    """Groups for which actions were requested, some of which may not have had their effect yet."""
+    _nodes_to_recheck: set[str] = field(init=False, default_factory=set)
+    """Nodes that changed, or on which a seat became empty: may our pods still go there?"""
 
-    def tell(self, event: Event) -> bool:
-        """Tell the queue; False if it would not hear of it."""
-        self.before_telling()
+    # -- time ----------------------------------------------------------------------------------
+
+    def begin_round(self, now: int, clock: float) -> None:
+        """A round of the controller begins."""
+        self.now, self.clock = now, clock
+
+    def set_clock(self, clock: float) -> None:
+        """Something happened between two rounds."""
+        self.clock = clock
+
+    # -- events for the queue ------------------------------------------------------------------
+
+    def send(self, event: Event) -> bool:
+        """Send an event to the queue; False if the queue refuses it."""
         try:
-            self.scheduler.apply(event, self.now)
+            self.put(event)
         except QueueError as error:
             _log.debug("the queue refuses %s: %s", type(event).__name__, error)
             return False
-        self._note(event)
         return True
 
-    def _note(self, event: Event) -> None:
-        if not isinstance(event, Started):
-            self.told += 1
-        elif self.noted is None:
-            self.noted = self.clock
-
-    # -- for callers: see `petitions.Office` ---------------------------------------------------
-
     def put(self, event: Event) -> None:
-        """Tell the queue something that a caller asked for. Raises QueueError."""
-        self.before_telling()
+        """Send an event to the queue. Raises QueueError. Part of `QueueHost`."""
+        # The event may refer to rules and pools that reading a pod has just put on the graph.
+        changes = self.reader.take_changes()
+        if changes:
+            self.send_node_changes(changes)
         self.scheduler.apply(event, self.now)
-        self._note(event)
+        if not isinstance(event, Started):
+            self.events_sent += 1
+        elif self.unwritten_since is None:
+            # That a job began to run changes no decision, so it need not be written at once.
+            self.unwritten_since = self.clock
+
+    def send_node_changes(self, changes: NodeChanges) -> None:
+        """The graph changed; the queue must know before it gets any other event."""
+        if changes.relabelled:
+            self.matcher.engine.relabelled()
+        if changes.reshaped or changes.relabelled:
+            self.has_new_graph = True
+            self.send(GraphChanged())
+        if changes.closed:
+            self.send(NodesClosed(tuple(sorted(changes.closed))))
+        if changes.opened:
+            self.send(NodesOpened(tuple(sorted(changes.opened))))
+
+    def events_written(self) -> None:
+        """All events so far are about to be written to the store."""
+        self.unwritten_since = None
+
+    def take_new_graph(self) -> bool:
+        """Whether the graph has to be written to the store; it counts as written."""
+        has_new, self.has_new_graph = self.has_new_graph, False
+        return has_new
+
+    # -- for callers: see `service.mailbox.QueueHost` ------------------------------------------
 
     def where(self) -> Constraint | None:
-        """Nodes to which any pod may go that tolerates nothing and wishes for nothing."""
+        """The nodes that callers may be given."""
         return self.anywhere
 
     def lend(self, job: int, nodes: Mapping[str, Mapping[str, int]] | None) -> None:
+        """Pods that name a caller's job may use what the job holds; None: no longer."""
         self.model.lend(job, nodes)
 
     def borrowers(self, job: int) -> int:
+        """The number of pods that use what a caller's job holds."""
         return self.model.borrowers(job)
 
-    # -- groups and their jobs -----------------------------------------------------------------
+    # -- jobs and their groups -----------------------------------------------------------------
 
     def job(self, part: GroupPart) -> QueueJob:
         return self.scheduler.job(part.job)
 
+    def state(self, part: GroupPart) -> JobState:
+        return self.job(part).state
+
     def group_of_job(self, job: QueueJob) -> WorkloadGroup | None:
-        """The group that a job stands for or, once it ended, stood for."""
+        """The group that a job stands for or, once it has ended, stood for."""
         known = self.parts.get(job.id)
         if known is not None:
             return known[0]
@@ -133,73 +185,107 @@ class ControllerState:
             return None
         return self.model.groups.get(GroupKey.of(job.submission.workload))
 
-    def state(self, part: GroupPart) -> JobState:
-        return self.job(part).state
+    def take_id(self) -> int:
+        """A number for a job that was submitted."""
+        id, self.next_id = self.next_id, self.next_id + 1
+        return id
 
-    def add(self, group: WorkloadGroup, part: GroupPart) -> None:
-        """A part is queued."""
-        part.progress = self.clock
-        group.parts.append(part)
+    def job_submitted(self, group: WorkloadGroup, part: GroupPart) -> None:
+        """A part of a group has a job in the queue."""
+        part.made_progress(self.clock)
+        group.add_part(part)
         self.parts[part.job] = (group, part)
-        self.last_job[group.key[:3]] = part.job
+        self.remember_job(group, part.job)
 
-    def remove(self, group: WorkloadGroup, part: GroupPart) -> None:
-        """A part is over for the queue; its pods that are still bound count as others'."""
+    def remember_job(self, group: WorkloadGroup, job: int) -> None:
+        """Groups that depend on a group of this name depend on this job from now on."""
+        self.last_job[group.key[:3]] = job
+
+    def remember_outcomes(self, outcomes: Mapping[WorkloadName, bool]) -> None:
+        """Groups that ended and that the store does not know; whether they succeeded."""
+        self.ended_before.update(outcomes)
+
+    def job_placed(self, part: GroupPart, nodes: list[str], ended: frozenset[int]) -> None:
+        """The queue gave a job nodes."""
+        self._clear_seats(part)
+        part.place(nodes, ended)
+        for task, node in enumerate(nodes):
+            if task not in ended and node != NO_NODE:
+                self.seats_on.setdefault(node, set()).add((part.job, task))
+
+    def job_requeued(self, group: WorkloadGroup, part: GroupPart) -> None:
+        """A job waits again; its group may ask for something else by now."""
+        self._clear_seats(part)
+        group.requeue_part(part)
+        self.model.mark_dirty(group)
+
+    def job_ended(self, group: WorkloadGroup, part: GroupPart) -> None:
+        """A job has ended; its pods that are still bound count as foreign usage."""
         self._clear_seats(part)
         uids = list(part.pods.values())
-        group.end(part)
+        group.remove_part(part)
         self.parts.pop(part.job, None)
         for uid in uids:
             if uid in group.pods:
                 self.model.account(group.pods[uid].pod)
 
+    def end_tasks(self, part: GroupPart, tasks: list[int], failed: frozenset[int]) -> None:
+        """Tasks of a part have ended, some of them failed; no pod takes their seats any more."""
+        part.end_tasks(tasks)
+        self._drop_seats(part, tasks)
+        self.send(TasksEnded(part.job, tuple(sorted(tasks)), failed))
+
+    def leave_nodes(self, part: GroupPart, tasks: list[int]) -> None:
+        """Tasks left their nodes; the queue names other nodes with its next decision."""
+        self._drop_seats(part, tasks)
+        part.lose_nodes(tasks)
+
     def nodes_of(self, allocation: Allocation) -> list[str]:
         """The node of each task of a job, by name. Rows of nodes that are gone keep their names."""
         graph = self.matcher.graph
-        there = graph.topology().position
+        position = graph.topology().position
         rows = allocation.task_nodes(graph)
-        return [graph.name(r) if r >= 0 and there[r] >= 0 else ELSEWHERE for r in rows]
+        return [graph.name(r) if r >= 0 and position[r] >= 0 else NO_NODE for r in rows]
 
-    def place(self, part: GroupPart, nodes: list[str], ended: frozenset[int]) -> None:
-        """The queue gave a part nodes."""
-        self._clear_seats(part)
-        part.place(nodes, ended)
-        for task, node in enumerate(nodes):
-            if task not in ended and node != ELSEWHERE:
-                self.seats_on.setdefault(node, set()).add((part.job, task))
-
-    def wait_again(self, group: WorkloadGroup, part: GroupPart) -> None:
-        """A part went back to the queue; what it asks for may be something else by now."""
-        self._clear_seats(part)
-        group.wait_again(part)
-        self.model.dirty[group.key] = None
-
-    def lift(self, part: GroupPart, tasks: list[int]) -> None:
-        """Tasks have left their nodes; which ones they got the queue says when that is written."""
-        for task in tasks:
-            self.seats_on.get(part.nodes[task], set()).discard((part.job, task))
-            part.nodes[task] = ELSEWHERE
-
-    def end_tasks(self, part: GroupPart, tasks: list[int], badly: frozenset[int]) -> None:
-        """Tasks of a part are over, some of them badly; nobody will sit there any more."""
-        part.ended.update(tasks)
-        for task in tasks:
-            self.seats_on.get(part.nodes[task], set()).discard((part.job, task))
-        self.tell(TasksEnded(part.job, tuple(sorted(tasks)), badly))
+    def seats_by_part(self, node: str) -> list[tuple[WorkloadGroup, GroupPart, list[int]]]:
+        """The groups and parts with seats on a node, and the tasks of those seats."""
+        by_job: dict[int, list[int]] = {}
+        for job, task in sorted(self.seats_on.get(node, ())):
+            by_job.setdefault(job, []).append(task)
+        return [(*self.parts[job], tasks) for job, tasks in by_job.items()]
 
     def _clear_seats(self, part: GroupPart) -> None:
-        for task, node in enumerate(part.nodes):
-            self.seats_on.get(node, set()).discard((part.job, task))
+        self._drop_seats(part, range(len(part.nodes)))
 
-    def holding(self, group: WorkloadGroup) -> Iterator[GroupPart]:
-        """The parts of a group that hold something."""
-        return (part for part in list(group.parts) if part.holds)
+    def _drop_seats(self, part: GroupPart, tasks: Iterable[int]) -> None:
+        for task in tasks:
+            self.seats_on.get(part.nodes[task], set()).discard((part.job, task))
 
-    def carry(self, group: WorkloadGroup) -> None:
-        """Look whether something is to be done for a group."""
-        self.to_carry[group.key] = None
+    # -- what has to be looked at --------------------------------------------------------------
 
-    def take_to_carry(self) -> list[WorkloadGroup]:
-        keys, self.to_carry = self.to_carry, {}
-        self.restless |= keys
+    def request_reconcile(self, group: WorkloadGroup) -> None:
+        """Actions may be needed for a group."""
+        self._to_reconcile[group.key] = None
+
+    def take_to_reconcile(self) -> list[WorkloadGroup]:
+        """Groups for which actions may be needed; their timeouts are checked from now on."""
+        keys, self._to_reconcile = self._to_reconcile, {}
+        self._unsettled |= keys
         return [self.model.groups[key] for key in keys if key in self.model.groups]
+
+    def take_unsettled(self) -> list[WorkloadGroup]:
+        """Groups whose timeouts are to be checked; `keep_unsettled` has them checked again."""
+        keys, self._unsettled = self._unsettled, {}
+        return [self.model.groups[key] for key in keys if key in self.model.groups]
+
+    def keep_unsettled(self, group: WorkloadGroup) -> None:
+        """A group still waits for something that a timeout may end."""
+        self._unsettled[group.key] = None
+
+    def recheck_node(self, node: str) -> None:
+        """A node changed, or a seat on it became empty."""
+        self._nodes_to_recheck.add(node)
+
+    def take_nodes_to_recheck(self) -> set[str]:
+        nodes, self._nodes_to_recheck = self._nodes_to_recheck, set()
+        return nodes

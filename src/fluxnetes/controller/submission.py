@@ -1,9 +1,10 @@
-"""From groups to the queue: who is queued, as what, and what changes about those who wait."""
+"""Keeps the queue in step with what the groups ask for: submits, changes and cancels jobs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.demand import (
     Demand,
     Prerequisite,
@@ -12,44 +13,47 @@ from fluxnetes.cluster.demand import (
     ask,
     missing,
 )
-from fluxnetes.cluster.groups import GroupKey, GroupPart, WorkloadGroup
+from fluxnetes.cluster.groups import LABELLED, POD, GroupKey, WorkloadGroup
+from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.controller.state import ControllerState
 from fluxnetes.queue.events import Alter, Cancel, Grow, Hold, Release, Reshape, Submit
 from fluxnetes.queue.jobs import Dependency, DependencyKind, OnLoss, Submission
 from fluxnetes.queue.states import JobState
 
 WITHDRAWN = "withdrawn: "
-"""How the reason of a job begins that its group no longer asks for. It does not close the group."""
+"""Prefix of the reason of a job that its group no longer asks for. Its end does not close the
+group."""
 
 
 @dataclass(slots=True, eq=False)
 class GroupSubmitter:
-    """Keeps the queue in step with what groups ask for."""
+    """Submits, changes and cancels the jobs of groups."""
 
     shared: ControllerState
     read: ReadFootprint
     demands: dict[int, Demand] = field(default_factory=dict)
-    """What each job that waits was last asked for as."""
+    """What was last asked for each job."""
     _dependants: set[GroupKey] = field(default_factory=set)
-    """Groups that depend on something that was not queued yet."""
+    """Groups that depend on a group that was not queued yet."""
 
     def settle(self, group: WorkloadGroup) -> None:
-        """Queue what is to be queued; `group.told` says why something is not."""
+        """Submit what the group asks for; `group.not_queued` says why something is not
+        submitted."""
         waiting = group.waiting
-        if self._is_leaving(group):
-            self._withdraw(group, waiting, "the rest of its group is leaving")
+        if self._is_ending(group):
+            self._withdraw(waiting, "another part of its group is ending")
             return
         try:
-            if group.refusals:
-                raise UnsupportedPod("; ".join(dict.fromkeys(group.refusals.values())))
+            if group.label_errors:
+                raise UnsupportedPod("; ".join(dict.fromkeys(group.label_errors.values())))
             demand = ask(group, self.read)
-        except UnsupportedPod as unfit:
-            group.told = f"refused: {unfit}"
-            self._withdraw(group, waiting, str(unfit))
+        except UnsupportedPod as unsupported:
+            group.refuse(str(unsupported))
+            self._withdraw(waiting, str(unsupported))
             return
-        except Prerequisite as wait:
-            group.told = str(wait)
-            self._withdraw(group, waiting, str(wait))
+        except Prerequisite as missing_first:
+            group.wait_for(str(missing_first))
+            self._withdraw(waiting, str(missing_first))
             return
         if demand is None:
             self._nothing_asked(group, waiting)
@@ -58,46 +62,52 @@ class GroupSubmitter:
         elif self.shared.state(waiting) in (JobState.PENDING, JobState.HELD):
             self._alter(waiting, demand)
 
-    def _is_leaving(self, group: WorkloadGroup) -> bool:
-        """Whether something of it is being ended or taken back. Pods that its workload would make
-        in place of those that go then are not asked for; once they are gone we look again."""
+    def _is_ending(self, group: WorkloadGroup) -> bool:
+        """Whether some of its parts are being ended or returned to the queue.
+
+        Meanwhile nothing is asked for pods that its workload creates in place of those that end;
+        the group is looked at again once they are gone.
+        """
         return any(
-            part.returning or self.shared.state(part) is JobState.ENDING
-            for part in self.shared.holding(group)
+            part.returning or self.shared.state(part) is JobState.ENDING for part in group.holding
         )
 
     def _nothing_asked(self, group: WorkloadGroup, waiting: GroupPart | None) -> None:
-        gone = not group.workloads and not group.pods
-        started = any(part.holds for part in group.parts)
-        group.told = "" if gone or started or group.closed is not None else missing(group)
-        self._withdraw(group, waiting, "deleted by its user" if gone else group.told)
+        is_gone = not group.workloads and not group.pods
+        if is_gone or group.holding or group.closed is not None:
+            group.queued()
+            self._withdraw(waiting, "deleted by its user" if is_gone else "")
+        else:
+            incomplete = missing(group)
+            group.wait_for(incomplete)
+            self._withdraw(waiting, incomplete)
 
-    def _withdraw(self, group: WorkloadGroup, waiting: GroupPart | None, reason: str) -> None:
-        """What waits is not asked for any more."""
+    def _withdraw(self, waiting: GroupPart | None, reason: str) -> None:
+        """The group does not ask for its waiting job any more."""
         if waiting is not None:
-            waiting.withdrawn = True
+            waiting.withdraw()
             why = reason or "nothing of it is left to be placed"
-            self.shared.tell(Cancel(waiting.job, f"{WITHDRAWN}{why}"))
+            self.shared.send(Cancel(waiting.job, f"{WITHDRAWN}{why}"))
 
-    # -- coming --------------------------------------------------------------------------------
+    # -- new jobs ------------------------------------------------------------------------------
 
     def _more_asked(self, group: WorkloadGroup, demand: Demand) -> None:
-        grown = next((p for p in self.shared.holding(group) if self._can_grow(p)), None)
+        grown = next((part for part in group.holding if self._can_grow(part)), None)
         if grown is not None:
-            self.shared.tell(Grow(grown.job))
+            self.shared.send(Grow(grown.job))
             return
-        if group.parts and demand.footprints == group.refused:
+        if group.parts and demand.footprints == group.rejected_late:
             return
         try:
             dependencies = self._dependencies(group.key, demand)
-        except Prerequisite as wait:
-            group.told = str(wait)
+        except Prerequisite as missing_first:
+            group.wait_for(str(missing_first))
             self._dependants.add(group.key)
             return
-        except UnsupportedPod as unfit:
-            group.told = f"refused: {unfit}"
+        except UnsupportedPod as unsupported:
+            group.refuse(str(unsupported))
             return
-        group.told = ""
+        group.queued()
         self._submit(group, demand, dependencies)
 
     def _can_grow(self, part: GroupPart) -> bool:
@@ -127,16 +137,15 @@ class GroupSubmitter:
             on_loss=OnLoss.REQUEUE if demand.requeue else OnLoss.FAIL,
             workload=group.reference,
         )
-        if shared.tell(Submit(submission)):
-            shared.next_id += 1
-            shared.add(group, GroupPart(submission.id, demand.footprints))
+        if shared.send(Submit(submission)):
+            shared.take_id()
+            shared.job_submitted(group, GroupPart(submission.id, demand.footprints))
             self.demands[submission.id] = demand
-            self._call_dependants()
+            self._recheck_dependants()
 
-    def _call_dependants(self) -> None:
-        """Something was queued: have those looked at again that wait for such."""
-        for key in self._dependants:
-            self.shared.model.dirty[key] = None
+    def _recheck_dependants(self) -> None:
+        """A group was queued on which others may depend."""
+        self.shared.model.mark_all_dirty(self._dependants)
         self._dependants.clear()
 
     def _dependencies(self, key: GroupKey, demand: Demand) -> tuple[Dependency, ...]:
@@ -153,7 +162,7 @@ class GroupSubmitter:
     def _check_ended(
         self, keys: list[tuple[str, str, str]], kind: DependencyKind, name: str
     ) -> None:
-        """What ended before there was this database need not be waited for, if it ended well."""
+        """A group that succeeded before this database was created need not be waited for."""
         outcomes = [
             self.shared.ended_before[key] for key in keys if key in self.shared.ended_before
         ]
@@ -162,7 +171,7 @@ class GroupSubmitter:
         if kind is DependencyKind.SUCCEEDED and not outcomes[0]:
             raise UnsupportedPod(f"{kind.value} {name}: that has failed, and will never succeed")
 
-    # -- changing ------------------------------------------------------------------------------
+    # -- changes of waiting jobs ---------------------------------------------------------------
 
     def _alter(self, part: GroupPart, demand: Demand) -> None:
         before = self.demands.get(part.job)
@@ -170,26 +179,27 @@ class GroupSubmitter:
             return
         shared, job = self.shared, self.shared.job(part)
         if before is None or (before.footprints, before.size) != (demand.footprints, demand.size):
-            shared.tell(Reshape(part.job, demand.gang, demand.size))
-            part.footprints = demand.footprints
+            shared.send(Reshape(part.job, demand.gang, demand.size))
+            part.reshape(demand.footprints)
         if before is not None and before.walltime != demand.walltime and demand.walltime:
-            shared.tell(Alter(part.job, walltime=demand.walltime))
+            shared.send(Alter(part.job, walltime=demand.walltime))
         if job.queue != demand.queue and (before is None or before.queue != demand.queue):
-            shared.tell(Alter(part.job, queue=demand.queue))
+            shared.send(Alter(part.job, queue=demand.queue))
         if before is not None and before.priority != demand.priority:
-            shared.tell(Alter(part.job, priority=demand.priority))
+            shared.send(Alter(part.job, priority=demand.priority))
         if demand.hold and shared.state(part) is JobState.PENDING:
-            shared.tell(Hold(part.job))
+            shared.send(Hold(part.job))
         elif not demand.hold and shared.state(part) is JobState.HELD:
-            shared.tell(Release(part.job))
+            shared.send(Release(part.job))
         self.demands[part.job] = demand
 
     def forget(self, job: int) -> None:
+        """A job has ended."""
         self.demands.pop(job, None)
 
 
 def _keys(namespace: str, reference: str) -> list[tuple[str, str, str]]:
-    """The groups that `kind/name`, or a name alone, may mean."""
+    """The groups that `kind/name`, or a name alone, may refer to."""
     kind, _, name = reference.rpartition("/")
-    kinds = [kind.capitalize()] if kind else ["Job", "Group", "Pod"]
+    kinds = [kind.capitalize()] if kind else [*ADAPTERS, LABELLED, POD]
     return [(each, namespace, name) for each in kinds]

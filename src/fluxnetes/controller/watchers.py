@@ -1,8 +1,8 @@
-"""What the API server shows, into the world.
+"""Watches the API server, and passes what changes on to the cluster model.
 
-One task a kind follows an informer and puts what changes into the world at once; the round that
-comes next finds it there. Only nodes wait for the round: they change the graph, and the graph must
-not change while the queue thinks.
+One task per kind follows an informer and puts its changes into the model at once; the next round
+finds them there. Only nodes wait for the round: they change the graph, which must not change during
+a cycle of the queue.
 """
 
 from __future__ import annotations
@@ -31,105 +31,111 @@ from fluxnetes.kube.objects.volumes import CLAIMS, STORAGE_CLASSES, VOLUMES
 _log = logging.getLogger("fluxnetes.controller")
 
 OPTIONAL = (POD_GROUPS, NATIVE_POD_GROUPS)
-"""Kinds that a cluster may do without."""
+"""Kinds that a cluster may not serve."""
 
-_Take = Callable[[list[ObjectChange[Any]]], None]
-"""Takes what came out of an informer in one go."""
+_Handler = Callable[[list[ObjectChange[Any]]], None]
+"""Handles a batch of changes from an informer."""
 
 _RELAXED = RetryTiming(
     initial_delay=1.0, max_delay=30.0, log_interval=float("inf"), log_level=logging.DEBUG
 )
-"""A kind that is not served today may be tomorrow; there is no hurry, and nothing to complain."""
+"""A kind that is not served now may be installed later; that is neither urgent nor a problem."""
 
-
-_A_MOMENT = 0.02
+_CHECK_INTERVAL = 0.02
+"""Seconds between two checks whether all kinds were listed."""
 
 
 class Watchers:
-    """All informers, and where their changes go."""
+    """All informers, and the handlers of their changes."""
 
     def __init__(self, client: KubeClient, model: ClusterModel, wake: asyncio.Event) -> None:
+        """`wake` is set whenever something changed."""
         self.model = model
-        self.nodes: dict[str, Node | None] = {}
-        """Nodes that changed since the last round; None: gone."""
         self.wake = wake
-        self._takers: list[tuple[Informer[Any], _Take]] = []
+        self._changed_nodes: dict[str, Node | None] = {}
+        """Nodes that changed since the last round; None: gone."""
+        self._handlers: list[tuple[Informer[Any], _Handler]] = []
 
-        def follow(resource: Resource[Any], take: _Take) -> Informer[Any]:
+        def watch(resource: Resource[Any], handle: _Handler) -> Informer[Any]:
             timing = _RELAXED if resource in OPTIONAL else None
             informer = Informer(client, resource, timing=timing)
-            self._takers.append((informer, take))
+            self._handlers.append((informer, handle))
             return informer
 
-        follow(NODES, self._take_nodes)
+        watch(NODES, self._nodes_changed)
         for kind, adapter in ADAPTERS.items():
-            follow(adapter.resource, _taker(partial(model.put_workload, kind), model.drop_workload))
+            watch(
+                adapter.resource,
+                _one_by_one(partial(model.put_workload, kind), model.drop_workload),
+            )
         for resource in OPTIONAL:
-            follow(resource, _taker(model.put_pod_group, model.drop_pod_group))
+            watch(resource, _one_by_one(model.put_pod_group, model.drop_pod_group))
         self.storage = StorageObjects(
-            claims=follow(CLAIMS, self._take_storage).objects,
-            volumes=follow(VOLUMES, self._take_storage).objects,
-            classes=follow(STORAGE_CLASSES, self._take_storage).objects,
+            claims=watch(CLAIMS, self._storage_changed).objects,
+            volumes=watch(VOLUMES, self._storage_changed).objects,
+            classes=watch(STORAGE_CLASSES, self._storage_changed).objects,
         )
-        classes = follow(PRIORITY_CLASSES, lambda _: model.touch_classified())
-        model.priority_classes = classes.objects
-        self.pods = follow(PODS, _taker(model.put_pod, model.drop_pod))
+        classes = watch(PRIORITY_CLASSES, lambda _: model.priority_classes_changed(classes.objects))
+        self.pods = watch(PODS, _one_by_one(model.put_pod, model.drop_pod))
 
     async def run(self) -> None:
-        """Follow everything until cancelled."""
+        """Watch all kinds until cancelled."""
         async with asyncio.TaskGroup() as tasks:
-            for informer, take in self._takers:
-                tasks.create_task(self._follow(informer, take))
+            for informer, handle in self._handlers:
+                tasks.create_task(self._watch(informer, handle))
 
     async def complete(
         self, *kinds: Resource[Any], meanwhile: Callable[[], None] = lambda: None
     ) -> None:
-        """Until everything of some kinds, or of all, has been seen once; kinds that are not served
-        do not count. `meanwhile` is called whenever more has come."""
-        awaited = [each for each, _ in self._takers if not kinds or each.resource in kinds]
-        while not all(map(self._is_known, awaited)):
-            with suppress(TimeoutError):  # that a kind is not served wakes nobody
-                async with asyncio.timeout(_A_MOMENT):
+        """Wait until all objects of some kinds, or of all kinds, were listed.
+
+        Optional kinds that are not served do not count. `meanwhile` is called whenever more came.
+        """
+        awaited = [each for each, _ in self._handlers if not kinds or each.resource in kinds]
+        while not all(map(self._is_complete, awaited)):
+            with suppress(TimeoutError):  # a kind that is not served does not set `wake`
+                async with asyncio.timeout(_CHECK_INTERVAL):
                     await self.wake.wait()
             self.wake.clear()
             meanwhile()
 
-    def _is_known(self, informer: Informer[Any]) -> bool:
+    def _is_complete(self, informer: Informer[Any]) -> bool:
         if informer.is_complete:
             return True
         return informer.resource in OPTIONAL and informer.problem is not None
 
-    async def _follow(self, informer: Informer[Any], take: _Take) -> None:
+    async def _watch(self, informer: Informer[Any], handle: _Handler) -> None:
         async for changes in informer.changes():
-            take(changes)
+            handle(changes)
             self.wake.set()
 
-    # -- what does not go into the world at once -----------------------------------------------
+    def _storage_changed(self, changes: list[ObjectChange[Any]]) -> None:
+        """A claim may have been bound for which a group waits."""
+        self.model.storage_changed()
 
-    def _take_nodes(self, changes: list[ObjectChange[Node]]) -> None:
+    # -- nodes, which wait for the round -------------------------------------------------------
+
+    def _nodes_changed(self, changes: list[ObjectChange[Node]]) -> None:
         for change in changes:
-            node = change.object
-            self.nodes[node.metadata.name] = None if change.kind is ChangeKind.DELETED else node
-
-    def _take_storage(self, changes: list[ObjectChange[Any]]) -> None:
-        """A claim is bound, perhaps, for which somebody waits."""
-        self.model.touch_claimants()
+            node, is_gone = change.object, change.kind is ChangeKind.DELETED
+            self._changed_nodes[node.metadata.name] = None if is_gone else node
 
     def take_nodes(self) -> tuple[list[Node], list[str]]:
-        """Nodes that came or changed, and names of those that are gone."""
-        nodes, self.nodes = self.nodes, {}
-        there = [node for node in nodes.values() if node is not None]
-        return there, [name for name, node in nodes.items() if node is None]
+        """Nodes that are new or changed since the last call, and the names of those that are
+        gone."""
+        nodes, self._changed_nodes = self._changed_nodes, {}
+        changed = [node for node in nodes.values() if node is not None]
+        return changed, [name for name, node in nodes.items() if node is None]
 
 
-def _taker(put: Callable[[Any], None], drop: Callable[[Any], None]) -> _Take:
-    """Puts into the world what is there, and drops what is gone."""
+def _one_by_one(put: Callable[[Any], None], drop: Callable[[Any], None]) -> _Handler:
+    """Handles a batch object by object."""
 
-    def take(changes: list[ObjectChange[Any]]) -> None:
+    def handle(changes: list[ObjectChange[Any]]) -> None:
         for change in changes:
             if change.kind is ChangeKind.DELETED:
                 drop(change.object)
             else:
                 put(change.object)
 
-    return take
+    return handle

@@ -1,4 +1,7 @@
-"""Adopting an allocation that was made elsewhere: by another scheduler, or before a restart."""
+"""Reads and checks allocations that were made elsewhere: by another scheduler, or before a restart.
+
+The matcher *adopts* them: it records what the document names instead of deciding itself.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from fluxnetes.match.errors import MatchError
 
 
 def read_adopted(engine: MatchEngine, text: str | bytes, format: str) -> VertexSelection:
-    """The vertices that a document gives to a job, as positions."""
+    """The vertices that a document allocates to a job, as positions."""
     if format in ("jgf", "jgf_shorthand"):
         named = read_jgf_vertices(engine.graph, text)
         vertex, exclusive, amount = named.vertex, named.exclusive, named.amount
@@ -23,7 +26,7 @@ def read_adopted(engine: MatchEngine, text: str | bytes, format: str) -> VertexS
         vertex, exclusive = listed.vertex, listed.exclusive
         amount = engine.graph.size[vertex]
     else:
-        raise MatchError(f"unknown format {format!r}; it is jgf, jgf_shorthand or rv1exec")
+        raise MatchError(f"unknown format {format!r}; known are jgf, jgf_shorthand and rv1exec")
     position = engine.tree.position[vertex]
     outside = vertex[position < 0]
     if len(outside):
@@ -34,7 +37,7 @@ def read_adopted(engine: MatchEngine, text: str | bytes, format: str) -> VertexS
 
 
 def _expand(engine: MatchEngine, named: VertexSelection) -> VertexSelection:
-    """A vertex held alone stands for all below it."""
+    """Add what the shorthand omits: an exclusive vertex implies all below it."""
     tree = engine.tree
     roots = named.position[named.exclusive]
     implied = np.setdiff1d(ragged(roots + 1, tree.end[roots] - roots - 1), named.position)
@@ -48,13 +51,13 @@ def _expand(engine: MatchEngine, named: VertexSelection) -> VertexSelection:
 def find_conflict(
     engine: MatchEngine, adopted: VertexSelection, start: int, end: int
 ) -> Reason | None:
-    """Why an allocation cannot be adopted: what of it somebody else holds; None if nothing."""
+    """Why an allocation cannot be adopted: which part another job holds; None if none."""
     view = engine.ledger.later(start, end)
     depth = engine.tree.depth[adopted.position]
     for level in np.unique(depth).tolist():
         here = depth == level
         position = adopted.position[here]
-        # What is only shared must not be held whole; what is held must be there to be had.
+        # What is only shared must not be completely held; what is exclusive must be free.
         needs = np.where(adopted.exclusive[here], adopted.needs[here], engine.ledger.size[position])
         taken = view.free(position, level) < needs
         if taken.any():

@@ -1,7 +1,7 @@
-"""What the matcher answers: values, each with a reason that a person can read.
+"""The answers of the matcher, as values; each negative one has a reason.
 
-Three ways to say no, never mixed up: *busy* (it fits this cluster, but not now), *unsatisfiable*
-(it can never fit this cluster) and *invalid* (the request makes no sense).
+Three negative outcomes are distinguished: *busy* (the request fits this cluster, but not now),
+*unsatisfiable* (it can never fit this cluster) and *invalid* (it is wrong in itself).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from fluxnetes.match.gang.model import Seats
 
 
 class Operation(enum.Enum):
-    """What is asked of the matcher."""
+    """The operations of a match, by their names in Fluxion."""
 
     ALLOCATE = "allocate"
     ALLOCATE_WITH_SATISFIABILITY = "allocate_with_satisfiability"
@@ -26,7 +26,7 @@ class Operation(enum.Enum):
 
 
 class Outcome(enum.Enum):
-    """How a match ended. The first four are a yes."""
+    """How a match ended. The first four are positive."""
 
     ALLOCATED = "allocated"
     RESERVED = "reserved"
@@ -42,7 +42,7 @@ _YES = frozenset({Outcome.ALLOCATED, Outcome.RESERVED, Outcome.MATCHED, Outcome.
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer to one match. True in a condition when it is a yes."""
+    """The answer to one match. True in a condition when the outcome is positive."""
 
     outcome: Outcome
     jobid: int
@@ -52,7 +52,7 @@ class Answer:
     reason: Reason | None = None
     """Why not; None when it is a yes."""
     seats: tuple[Seats, ...] = ()
-    """For a gang: where the pods of each of its shapes go."""
+    """For a gang: the nodes for the pods of each of its shapes."""
 
     def __bool__(self) -> bool:
         return self.outcome in _YES

@@ -1,4 +1,7 @@
-"""One match of one request: now, then later if asked, then never if asked."""
+"""Runs one match operation for one request: now, then later, then whether it can ever fit.
+
+Which of the later steps run depends on the operation.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +22,17 @@ RECORDED = frozenset(
         Operation.ALLOCATE_ORELSE_RESERVE,
     }
 )
-"""Operations after which the job holds what it was given."""
+"""Operations after which the job holds its placement."""
 
 _MAY_WAIT = frozenset({Operation.ALLOCATE_ORELSE_RESERVE, Operation.WITHOUT_ALLOCATING_FUTURE})
-_JUDGES = _MAY_WAIT | {Operation.ALLOCATE_WITH_SATISFIABILITY}
-"""Operations that tell a request that can never fit from one that cannot fit now."""
-_MORE_THAN_ANY = 2**62
-"""More than any graph has of anything; requests may add up to numbers that no column can hold."""
+_CHECKS_SATISFIABILITY = _MAY_WAIT | {Operation.ALLOCATE_WITH_SATISFIABILITY}
+"""Operations that distinguish a request that can never fit from one that does not fit now."""
+_MAX_NEED = 2**62
+"""Limit of a request's sums: more than any graph has, and still a number that a column holds."""
 
 
 class Attempt:
-    """Tries a request and says how that ended; recording it is the matcher's."""
+    """Tries a request and returns the answer; the matcher records it."""
 
     def __init__(
         self, engine: MatchEngine, request: MatchRequest, jobid: int, now: int, horizon: int
@@ -46,7 +49,7 @@ class Attempt:
         self._why: Reason | None = None
 
     def run(self, operation: Operation) -> Answer:
-        """Carry out one operation."""
+        """Run one operation."""
         try:
             return self._run(operation)
         except NothingHeld:
@@ -68,7 +71,7 @@ class Attempt:
             later = self._later(operation)
             if later is not None:
                 return later
-        if operation in _JUDGES:
+        if operation in _CHECKS_SATISFIABILITY:
             ever = self._ever()
             if not ever:
                 return ever
@@ -76,10 +79,10 @@ class Attempt:
         return self._no(Outcome.BUSY)
 
     def _too_few_nodes(self, operation: Operation) -> bool:
-        """Say no at once where too few nodes are up, whatever runs on them.
+        """Whether too few nodes are up, whatever runs on them: then no traversal is needed.
 
-        As in the reference, `allocate_with_satisfiability` takes nodes that are down for missing
-        when it counts them, and not when it looks at a constraint.
+        As in the reference, `allocate_with_satisfiability` counts only nodes that are up, but all
+        nodes, up or down, that satisfy the constraint.
         """
         wanted = self._needs.get("node", 0)
         up = self._engine.nodes_up()
@@ -96,10 +99,10 @@ class Attempt:
         return False
 
     def _later(self, operation: Operation) -> Answer | None:
-        """Try the times at which something begins or ends and the sums allow it."""
+        """Try the times at which a job starts or ends and the sums allow the request."""
         engine = self._engine
         sums = (self._needs.get(name, 0) for name in engine.root_types)
-        needs = np.array([min(each, _MORE_THAN_ANY) for each in sums], np.int64)
+        needs = np.array([min(each, _MAX_NEED) for each in sums], np.int64)
         for at in engine.profile.times(self._now + 1, self._duration, needs).tolist():
             held = self._request.select(engine.ledger.later(at, at + self._duration))
             if held is not None:

@@ -1,4 +1,4 @@
-"""A place for a request, before anybody has it."""
+"""A candidate placement for a request, not yet allocated."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from fluxnetes.match.gang.model import Seats
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Where a request fits: what its job would hold and, for a gang, where its pods go."""
+    """What the job of a request would hold and, for a gang, the nodes of its pods."""
 
     held: HeldVertices
     seats: tuple[Seats, ...] = ()
     version: int = -1
-    """The graph's version when it was found; in another one positions mean other vertices."""
+    """The graph's version when it was found; in another version positions are other vertices."""

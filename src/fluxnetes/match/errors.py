@@ -1,21 +1,21 @@
-"""What can go wrong when the matcher is told to do something.
+"""The errors that the matcher raises.
 
-    MatchError              the request to the matcher cannot be carried out
+    MatchError              the operation cannot be executed
     ├── UnknownMatchJob     no such job, or it holds nothing any more
     └── UnknownPath         no such vertex
 
-A match that finds nothing is no error: it is an `Answer`.
+A match that finds nothing is not an error: it is an `Answer`.
 """
 
 from __future__ import annotations
 
 
 class MatchError(ValueError):
-    """The matcher cannot do what it was told."""
+    """The matcher cannot execute an operation."""
 
 
 class UnknownMatchJob(MatchError):  # noqa: N818 - reads better where it is raised and caught
-    """There is no job of that id."""
+    """No job with that id holds resources."""
 
 
 class UnknownPath(MatchError):  # noqa: N818 - as above

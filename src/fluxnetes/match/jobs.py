@@ -1,4 +1,4 @@
-"""What the matcher remembers of a job: when, what, and whether it still holds it."""
+"""The matcher's record of a job: its span, its placement, and whether it still holds that."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fluxnetes.graph.placement import Placement
 
 @dataclass(slots=True)
 class MatchedJob:
-    """A job that was given resources, now or for later."""
+    """A job that was allocated resources, or has them reserved for later."""
 
     jobid: int
     at: int

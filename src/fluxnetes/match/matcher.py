@@ -1,4 +1,4 @@
-"""The matcher: where does a request fit, now or at the earliest later time?
+"""The matcher: places requests on one graph, now or at the earliest later time.
 
     graph = read_graph(text, "jgf")
     matcher = Matcher(graph, policy="lonode")
@@ -6,7 +6,7 @@
     if not answer:
         print(answer.outcome, answer.reason)
 
-Time is whole seconds on the caller's clock; `now` is told with every question.
+Time is whole seconds on the caller's clock; the caller passes `now` with every request.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from fluxnetes.match.requests import GangRequest, InvalidRequest, JobspecRequest
 __all__ = ["CancelCounts", "MatchError", "Matcher", "UnknownMatchJob", "UnknownPath"]
 
 HORIZON = 3_153_600_000
-"""A graph lasts a hundred years unless told otherwise."""
+"""Default lifetime of a graph in seconds: a hundred years."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Matcher:
         horizon: int = HORIZON,
     ) -> None:
         if traverser not in ("simple", "flexible"):
-            raise MatchError(f"unknown traverser {traverser!r}; it is simple or flexible")
+            raise MatchError(f"unknown traverser {traverser!r}; known are simple and flexible")
         for subsystem in subsystems:
             if subsystem not in graph.subsystems:
                 raise MatchError(f"the graph has no subsystem {subsystem!r}")
@@ -96,7 +96,7 @@ class Matcher:
 
     @property
     def engine(self) -> MatchEngine:
-        """The engine for the graph's present shape."""
+        """The engine for the graph's current shape."""
         if self._engine.version != self.graph.version:
             old = self._engine
             self._engine = self._build(old.leaf_types)
@@ -112,7 +112,7 @@ class Matcher:
     # -- matching ------------------------------------------------------------------------------
 
     def allocate(self, asked: Jobspec | Gang, *, now: int = 0) -> Answer:
-        """Place a job now, or say that the graph is too busy."""
+        """Place a job now; the answer is *busy* where it does not fit."""
         return self.match(Operation.ALLOCATE, asked, now=now)
 
     def allocate_orelse_reserve(self, asked: Jobspec | Gang, *, now: int = 0) -> Answer:
@@ -124,7 +124,7 @@ class Matcher:
         return self.match(Operation.SATISFIABILITY, asked)
 
     def match(self, operation: Operation, asked: Jobspec | Gang, *, now: int = 0) -> Answer:
-        """Do one of the match operations for a job, asked for by jobspec or as a gang."""
+        """Run one of the match operations for a job, requested by jobspec or as a gang."""
         try:
             request = self.request(asked)
         except InvalidRequest as error:
@@ -142,7 +142,7 @@ class Matcher:
         return answer
 
     def request(self, asked: Jobspec | Gang) -> MatchRequest:
-        """A jobspec or gang as the engine can try it."""
+        """A jobspec or gang in the form that the engine tries. Raises InvalidRequest."""
         if not 0 <= asked.duration <= self.horizon:
             raise InvalidRequest(
                 f"duration {asked.duration} is not between 0 and {self.horizon} seconds"
@@ -153,23 +153,23 @@ class Matcher:
 
     def _record(self, answer: Answer, held: HeldVertices, now: int) -> None:
         placement = answer.placement
-        assert placement is not None  # noqa: S101 - every yes that is recorded has one
+        assert placement is not None  # noqa: S101 - every recorded answer has one
         reserved = answer.outcome is Outcome.RESERVED
         job = MatchedJob(answer.jobid, answer.at, placement.end, reserved, placement)
         self.engine.enter(job.jobid, held, job.at, job.end, reserved=reserved, now=now)
         self.jobs[job.jobid] = job
 
     def readmit(self, job: MatchedJob) -> None:
-        """A job has, or will have, what it had before we were restarted."""
+        """Restore a job's allocation or reservation from before a restart."""
         engine = self.engine
         held = engine.held(job.placement)
         engine.enter(job.jobid, held, job.at, job.end, reserved=job.reserved, moved=True)
         self.jobs[job.jobid] = job
 
-    # -- what is held --------------------------------------------------------------------------
+    # -- allocations ---------------------------------------------------------------------------
 
     def cancel(self, jobid: int) -> CancelCounts:
-        """Give back all that a job holds."""
+        """Release all that a job holds."""
         job = self._held_job(jobid)
         counts = self._cancel_counts(job)
         self.engine.leave(jobid)
@@ -177,10 +177,10 @@ class Matcher:
         return counts
 
     def forget(self, jobid: int) -> None:
-        """Drop the record of a job that was cancelled; whoever runs for long does so."""
+        """Delete the record of a cancelled job; a long-running process does this to save memory."""
         job = self.jobs.get(jobid)
         if job is None or not job.cancelled:
-            raise UnknownMatchJob(f"no job {jobid} was cancelled")
+            raise UnknownMatchJob(f"no cancelled job has the id {jobid}")
         del self.jobs[jobid]
 
     def _held_job(self, jobid: int) -> MatchedJob:
@@ -208,7 +208,7 @@ class Matcher:
     ) -> Answer:
         """Adopt an allocation that was made elsewhere; one that starts later is a reservation."""
         if jobid in self.jobs and not self.jobs[jobid].cancelled:
-            raise MatchError(f"job {jobid} holds resources already")
+            raise MatchError(f"job {jobid} already holds resources")
         if at < 0 or duration <= 0:
             raise MatchError(f"invalid time: start {at}, duration {duration}")
         engine = self.engine
@@ -230,14 +230,14 @@ class Matcher:
         return Answer(Outcome.RESERVED if later else Outcome.ALLOCATED, jobid, at, placement)
 
     def partial_cancel(self, jobid: int, text: str | bytes, format: str) -> bool:
-        """Give back the part of an allocation that a document names; True if nothing is left."""
+        """Release the part of an allocation that a document names; True if nothing is left."""
         job = self._held_job(jobid)
         if job.reserved:
-            raise MatchError(f"job {jobid} is a reservation; a part of one cannot be given back")
+            raise MatchError(f"job {jobid} is a reservation; it cannot be released in part")
         return self._keep(job, ~self._named(job, text, format))
 
     def _named(self, job: MatchedJob, text: str | bytes, format: str) -> Bools:
-        """Which rows of a job's placement a document names."""
+        """The rows of a job's placement that a document names."""
         rows = job.placement.vertex
         if format == "jgf":
             named = read_jgf_vertices(self.graph, text, with_edges=False).vertex
@@ -249,7 +249,7 @@ class Matcher:
             return np.isin(rows, named)
         if format == "rv1exec":
             return np.isin(self.graph.rank[rows], read_rv1_ranks(text))
-        raise MatchError(f"unknown format {format!r}; it is jgf or rv1exec")
+        raise MatchError(f"unknown format {format!r}; known are jgf and rv1exec")
 
     def _keep(self, job: MatchedJob, kept: Bools) -> bool:
         """Reduce a job to some rows of its placement."""
@@ -265,14 +265,14 @@ class Matcher:
         job.cancelled = not len(held.position)
         return job.cancelled
 
-    # -- the graph changes ---------------------------------------------------------------------
+    # -- changes of the graph ------------------------------------------------------------------
 
     def attach(self, text: str | bytes) -> None:
         """Grow: add the vertices of a JGF document that the graph does not have yet."""
         attach_jgf(self.graph, text)
 
     def remove(self, path: str) -> None:
-        """Shrink: take out the vertex at a path and all below it; jobs lose what they had there."""
+        """Shrink: remove the vertex at a path and all below it; jobs lose what they hold there."""
         for vertex in self._at(path):
             tree = self.engine.tree
             position = int(tree.position[vertex])
@@ -281,7 +281,7 @@ class Matcher:
             self._remove(np.array([vertex]))
 
     def remove_ranks(self, ranks: Iterable[int]) -> None:
-        """Shrink: take out all vertices of some ranks; jobs lose what they had there."""
+        """Shrink: remove all vertices of some ranks; jobs lose what they hold there."""
         vertices = np.flatnonzero(np.isin(self.graph.rank, sorted(ranks)))
         vertices = vertices[self.engine.tree.position[vertices] >= 0]
         if not len(vertices):
@@ -300,7 +300,10 @@ class Matcher:
         self.graph.remove(vertices)
 
     def find(self, expression: str) -> Placement:
-        """The vertices that a query asks for, and the way to them; see `fluxnetes.match.query`."""
+        """The vertices that match a query, with their ancestors.
+
+        The language is described in `fluxnetes.match.find.query`.
+        """
         query = parse_query(expression)
         engine = self.engine
         facts = TreeFacts(engine, (job for job in self.jobs.values() if not job.cancelled))
@@ -331,7 +334,7 @@ class Matcher:
                 engine.follow_status(position)
 
     def set_property(self, path: str, key: str, value: str) -> None:
-        """Give the vertices at a path a property."""
+        """Set a property of the vertices at a path."""
         for vertex in self._at(path):
             self.graph.set_property(vertex, key, value)
         self.engine.relabelled()

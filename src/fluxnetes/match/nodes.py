@@ -1,8 +1,8 @@
-"""Nodes by name, for whoever plans: which are meant, which are up, and what others hold of them.
+"""Nodes by name: finds them, and sets their status, whether they are closed, and foreign usage.
 
-Three things happen to nodes that do not change what there is. A node goes *down* and comes up
-again. A node is *closed*, and takes nothing new, and is opened again. And *others*, of whom nothing
-else is known, come to hold parts of its pools and give them back.
+Three kinds of changes leave the shape of the graph as it is. A node goes *down* and comes up again.
+A node is *closed* to new jobs, and opened again. And *foreign usage*, that of pods which are not
+the matcher's jobs, occupies parts of its pools and releases them.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from fluxnetes.match.matcher import Matcher
 
 @dataclass(frozen=True, slots=True)
 class ForeignUsageChange:
-    """What changed because others hold other amounts than before."""
+    """The pools whose usable amount changed with foreign usage."""
 
     less: Ints
     """Positions of the pools of which less can be used now."""
     more: Ints
-    """And of those of which more can be."""
+    """Positions of the pools of which more can be used now."""
 
 
 class NodeIndex:
-    """The nodes of one matcher's graph. Where positions are asked for, they are those of nodes."""
+    """The nodes of one matcher's graph; positions are those of nodes unless stated otherwise."""
 
     def __init__(self, matcher: Matcher) -> None:
         self._matcher = matcher
@@ -45,15 +45,15 @@ class NodeIndex:
     def _engine(self) -> MatchEngine:
         return self._matcher.engine
 
-    # -- which ---------------------------------------------------------------------------------
+    # -- lookup --------------------------------------------------------------------------------
 
     def named(self, names: Iterable[str]) -> Ints:
-        """Positions of nodes by name; names that nobody has are left out."""
+        """Positions of nodes by name; unknown names are ignored."""
         known = self._by_name(self._engine.version)
         return np.array(sorted(known[name] for name in set(names) if name in known), np.int64)
 
     def at(self, names: Iterable[str]) -> list[int | None]:
-        """The position of each node that is named, in that order; None: nobody has that name."""
+        """The position of each named node, in that order; None for an unknown name."""
         known = self._by_name(self._engine.version)
         return [known.get(name) for name in names]
 
@@ -81,11 +81,11 @@ class NodeIndex:
         return nodes
 
     def owning(self, pools: Ints) -> list[str]:
-        """The names of the nodes that pools belong to, each once, in the order of the tree."""
+        """The names of the nodes that hold some pools, each once, in the order of the tree."""
         return self.names(np.unique(self._engine.tree.parent[pools]))
 
     def whole(self, nodes: Ints) -> Candidate:
-        """Whole nodes with all below them, as something to book."""
+        """Whole nodes with all below them, as a candidate to book."""
         engine = self._engine
         of_node = np.zeros(len(engine.tree), np.bool_)
         of_node[nodes] = True
@@ -94,29 +94,30 @@ class NodeIndex:
         assert held is not None or not len(nodes)  # noqa: S101 - whole nodes are exclusive
         return Candidate(held) if held is not None else Candidate(engine.hold(nodes[:0], nodes[:0]))
 
-    # -- what happens to them ------------------------------------------------------------------
+    # -- changes -------------------------------------------------------------------------------
 
     def mark(self, nodes: Ints, up: bool) -> None:
-        """Nodes went up or down."""
+        """Mark nodes up or down."""
         engine = self._engine
         for position in nodes.tolist():
             engine.graph.set_status(int(engine.tree.vertex[position]), up)
             engine.follow_status(position)
 
     def close(self, nodes: Ints, closed: bool) -> bool:
-        """Nodes take nothing new from now on, or do again; whether that is news of any of them."""
+        """Close nodes to new jobs, or open them again; whether that changed any of them."""
         engine = self._engine
         vertices = engine.tree.vertex[nodes]
-        news = engine.graph.closed[vertices] != closed
-        for position, vertex in zip(nodes[news].tolist(), vertices[news].tolist(), strict=True):
+        changed = engine.graph.closed[vertices] != closed
+        pairs = zip(nodes[changed].tolist(), vertices[changed].tolist(), strict=True)
+        for position, vertex in pairs:
             engine.graph.set_closed(vertex, closed)
             engine.follow_status(position)
-        return bool(news.any())
+        return bool(changed.any())
 
     def occupy(self, nodes: Mapping[str, Mapping[str, int]]) -> ForeignUsageChange:
-        """Others hold these amounts of nodes' pools now, by type; of types not named, nothing.
+        """Set the foreign usage of nodes' pools, by type; 0 for types that are not named.
 
-        Nodes that are not named stay as they are; names that nobody has are left out.
+        Nodes that are not named are unchanged; unknown names are ignored.
         """
         engine = self._engine
         pools = self._pools(engine.version)

@@ -1,11 +1,11 @@
-"""For whoever plans by itself: where does a request fit in a window of my choosing?
+"""The matcher's interface for a queue: candidates in any window, bookings, and records.
 
-The matcher's own operations decide and record in one step. A queue decides more slowly: it asks
-about many windows, keeps places for jobs that come later (*bookings*), moves them, and takes them
-back. Here it can ask without recording, and record what it found.
+The matcher's own operations decide and record in one step. A queue decides more slowly: it tries
+many windows, books capacity for jobs that start later (*bookings*), moves bookings, and cancels
+them. Here it can search without recording, and record what it found.
 
-A booking blocks its vertices for its span in every question, as a reservation does. It is known by
-a key that the caller chooses and that is no job's number.
+A booking blocks its vertices for its span in every search, as a reservation does. It is identified
+by a key that the caller chooses and that is not the number of a job.
 """
 
 from __future__ import annotations
@@ -35,27 +35,27 @@ from fluxnetes.match.nodes import NodeIndex
 from fluxnetes.match.requests import InvalidRequest
 
 _FEW = 16
-"""So few vertices are quicker looked at one by one."""
+"""Number of vertices up to which a Python loop is quicker than array operations."""
 
 
 class Planning:
-    """Questions and records for one matcher, in the caller's own time."""
+    """Searches and records on one matcher, in windows that the caller chooses."""
 
     def __init__(self, matcher: Matcher) -> None:
         self.matcher = matcher
         self.nodes = NodeIndex(matcher)
         self._amounts_below = lru_cache(maxsize=256)(self._count_below)
         self._last: tuple[HeldVertices, Placement] | None = None
-        """What was given last, and as what; the same is often given again."""
+        """The last allocation and its placement; consecutive jobs often have the same one."""
 
     @property
     def engine(self) -> MatchEngine:
         return self.matcher.engine
 
-    # -- questions -----------------------------------------------------------------------------
+    # -- searches ------------------------------------------------------------------------------
 
     def judge(self, asked: Jobspec | Gang) -> Reason | None:
-        """Why a request can never be served by this graph; None if it can."""
+        """Why this graph can never satisfy a request; None if it can."""
         answer = self.matcher.satisfiable(asked)
         if not answer:
             return answer.reason
@@ -68,29 +68,29 @@ class Planning:
         return None
 
     def find_now(self, asked: Jobspec | Gang, now: int, until: int) -> Candidate | None:
-        """Where it fits from now on, bookings honoured."""
+        """A candidate from now on, bookings respected."""
         return self._find(asked, self.engine.ledger.during(now, until))
 
     def find_now_if_nothing_were_booked(self, asked: Jobspec | Gang) -> Candidate | None:
-        """Where it fits at this moment, whatever is booked for later."""
+        """A candidate at this moment, bookings for later ignored."""
         return self._find(asked, self.engine.ledger.now())
 
     def find_later(self, asked: Jobspec | Gang, start: int, until: int) -> Candidate | None:
-        """Where it fits in a window after now, bookings honoured."""
+        """A candidate in a window after now, bookings respected."""
         return self._find(asked, self.engine.ledger.later(start, until))
 
     def find_on_everything(self, asked: Jobspec | Gang) -> Candidate | None:
-        """Where it fits if all were up and idle."""
+        """A candidate on the whole graph, as if all were up and idle."""
         return self._find(asked, self.engine.ledger.everything())
 
     def found_at(self, asked: Jobspec | Gang, nodes: Sequence[str]) -> Candidate | Reason:
-        """A gang on nodes that are given, pod by pod; or why that cannot be."""
+        """A gang on the named nodes, one per pod; or the reason why that is impossible."""
         if not isinstance(asked, Gang):
             return Reason.of(Message.GANGS_ONLY)
         return gang_at(self.engine, self.nodes, asked.tidied(), nodes)
 
     def is_free(self, found: Candidate, now: int, start: int, until: int) -> bool:
-        """Whether what was found once can still be had through a window, bookings honoured."""
+        """Whether an earlier candidate is still free through a window, bookings respected."""
         engine, held = self.engine, found.held
         if found.version != engine.version:
             return False
@@ -112,22 +112,22 @@ class Planning:
         """Why it does not fit at this moment; None if it does."""
         try:
             request = self.matcher.request(asked)
-        except InvalidRequest as invalid:  # the nodes that it was for are gone, with what they had
+        except InvalidRequest as invalid:  # the last vertices of a type were removed since
             return Reason.from_text(str(invalid), ReasonCode.INVALID)
         if request.select(self.engine.ledger.now()) is not None:
             return None
         return request.why(ever=False)
 
     def capacity(self, one: Jobspec | Gang) -> int:
-        """How many times a request for one unit fits on all that is up, if that were idle.
+        """The number of times that a request for one unit fits on all that is up, if idle.
 
-        The units must be independent of each other: so many slots, so many pods of one shape.
+        The units must be independent of each other, such as slots, or pods of one shape.
         """
         if isinstance(one, Gang) and not one.shared and len(one.shapes) == 1:
             return self.engine.gangs.count(one.tidied().shapes[0], self.engine.ledger.idle())
         view = self.engine.ledger.idle()
         low, high = 0, self._most_units(one, view)
-        middle = high  # most often the bound itself is right
+        middle = high  # most often the bound itself is the answer
         while low < high:
             if self._find(times(one, middle), view) is not None:
                 low = middle
@@ -137,13 +137,13 @@ class Planning:
         return low
 
     def _most_units(self, one: Jobspec | Gang, view: LedgerView) -> int:
-        """No more units than this can fit."""
+        """An upper bound for the number of units that fit."""
         found = self._find(one, view)
         if found is None:
             return 0
         held = found.held
         top = held.position[held.exclusive]
-        # Each unit takes at least one amount of at least one of the types it takes exclusively.
+        # Each unit needs at least the same amount of the first type that it holds exclusively.
         type_ = self.engine.types[top[0]]
         same = self.engine.types == type_
         return int(view.size[same].sum()) // max(1, int(held.needs[held.exclusive][0]))
@@ -151,7 +151,7 @@ class Planning:
     def _find(self, asked: Jobspec | Gang, view: LedgerView) -> Candidate | None:
         try:
             request = self.matcher.request(asked)
-        except InvalidRequest:  # of a type that was known when it was asked for first
+        except InvalidRequest:  # a type that the graph had when the request was first tried
             return None
         held = request.select(view)
         return None if held is None else Candidate(held, request.seats, self.engine.version)
@@ -159,14 +159,14 @@ class Planning:
     # -- amounts -------------------------------------------------------------------------------
 
     def amounts(self, found: Candidate) -> dict[str, int]:
-        """How much of each type a job has for itself, whole vertices with all below them."""
+        """The amount of each type that a job holds, whole vertices with all below them."""
         held = found.held
         mine = held.position[held.exclusive]
         needs = held.needs[held.exclusive]
         tree = self.engine.tree
         if len(mine) <= _FEW and (tree.end[mine] == mine + 1).all():
             return self._few_amounts(mine.tolist(), needs.tolist())
-        # What is below something that is held whole is counted with it.
+        # What is below a vertex that is held whole is counted with it.
         reach = np.maximum.accumulate(np.concatenate(([0], tree.end[mine])))[:-1]
         outermost = mine >= reach
         mine, needs = mine[outermost], needs[outermost]
@@ -204,21 +204,21 @@ class Planning:
         return np.concatenate(([0], np.cumsum(sizes)))
 
     def least(self, asked: Jobspec | Gang) -> dict[str, int]:
-        """How much of each type a request takes at the least, whatever serves it."""
+        """The minimum amount of each type that a request needs, wherever it is placed."""
         if isinstance(asked, Gang):
             return asked.needs()
         every = frozenset(self.engine.graph.types.names)
         return add_up(asked.resources, every, flexible=self.engine.flexible)
 
     def totals(self) -> dict[str, int]:
-        """How much of each type there is, up or not."""
+        """The total amount of each type, up or down."""
         engine = self.engine
         names = engine.graph.types.names
         sums = np.bincount(engine.types, weights=engine.ledger.nominal, minlength=len(names))
         return {names[t]: int(sums[t]) for t in np.flatnonzero(sums).tolist()}
 
     def held_beyond(self) -> dict[str, int]:
-        """How much of each type is held now beyond what there is."""
+        """The amount of each type that is held now in excess of the total."""
         engine, ledger = self.engine, self.engine.ledger
         names = engine.graph.types.names
         over = np.maximum(ledger.held - ledger.nominal, 0)
@@ -226,19 +226,19 @@ class Planning:
         return {names[t]: int(sums[t]) for t in np.flatnonzero(sums).tolist()}
 
     def is_overbooked(self, now: int) -> bool:
-        """Whether at any time from now on more is held and booked of something than is ours."""
+        """Whether at any time from now on more of a vertex is held and booked than is usable."""
         ledger = self.engine.ledger
         view = ledger.ever_since(now)
         return bool((view.held > ledger.size).any())
 
     def loose_pools(self, type: str) -> list[int]:
-        """The sizes of the pools of a type that no node owns, of those that are up."""
+        """The sizes of the reachable pools of a type that are in no node."""
         return self.engine.gangs.loose_pools(type)
 
     # -- records -------------------------------------------------------------------------------
 
     def allocate(self, jobid: int, found: Candidate, now: int, until: int) -> Placement:
-        """A job has what was found for it, from now on."""
+        """Allocate a candidate to a job, from now on."""
         placement = self._placement(found.held, now, until)
         self.matcher.jobs[jobid] = MatchedJob(jobid, now, until, False, placement)
         self.engine.enter(jobid, found.held, now, until, reserved=False, now=now)
@@ -254,18 +254,18 @@ class Planning:
         return placement
 
     def readmit(self, jobid: int, placement: Placement) -> None:
-        """A job has what it had before we were restarted."""
+        """Restore a job's allocation from before a restart."""
         self.matcher.readmit(MatchedJob(jobid, placement.start, placement.end, False, placement))
 
     def prolong(self, jobid: int, until: int) -> None:
-        """A job keeps what it has for longer, or less long."""
+        """Change the end of a job's allocation, to a later or an earlier time."""
         job = self.matcher.jobs[jobid]
         job.end = until
         job.placement = replace(job.placement, end=until)
         self._enter_again(job)
 
     def reduce(self, jobid: int, placement: Placement) -> Candidate:
-        """A job keeps only this; returns what that is on the tree."""
+        """Reduce a job's allocation to this placement; returns that on the tree."""
         job = self.matcher.jobs[jobid]
         job.placement = placement
         return self._enter_again(job)
@@ -278,7 +278,7 @@ class Planning:
         return Candidate(held)
 
     def free(self, jobid: int) -> None:
-        """A job is gone from all that it had."""
+        """Release all that a job holds, and delete its record."""
         if jobid in self.matcher.jobs:
             self.engine.leave(jobid)
             del self.matcher.jobs[jobid]
@@ -293,7 +293,7 @@ class Planning:
 
     @contextmanager
     def absent(self, jobs: Iterable[int]) -> Iterator[None]:
-        """Ask as though some jobs were not there."""
+        """Search as if some jobs held nothing, inside the `with` block."""
         ledger = self.engine.ledger
         gone = {job: holding for job in jobs if (holding := ledger.drop(job)) is not None}
         try:
@@ -304,7 +304,7 @@ class Planning:
 
 
 def times(one: Jobspec | Gang, count: int) -> Jobspec | Gang:
-    """A request for so many units instead of one (or however many it asked for)."""
+    """The same request for `count` units, whatever number of units it has."""
     if isinstance(one, Gang):
         return replace(one, shapes=(replace(one.shapes[0], count=count), *one.shapes[1:]))
     top = replace(one.resources[0], count=Count(count, count))

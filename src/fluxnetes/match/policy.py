@@ -1,10 +1,10 @@
-"""Match policies: in which order equal candidates are preferred.
+"""Match policies: the order in which equal candidates are preferred.
 
-Every candidate vertex gets a score; a policy says how scores are made and whether low or high ones
-win. `high` and `low` score by the vertex's id; a *node centric* policy adds a large number made of
-the id of the node above, so that all of one node is preferred before any of the next. A *node
-exclusive* policy gives whole nodes whatever was asked. A policy that *stops at the first* match
-walks the graph in the order of its own edge weights and takes what it meets.
+Every candidate vertex gets a score; a policy defines how scores are computed and whether low or
+high ones win. `high` and `low` score by the vertex's id; a *node centric* policy adds a large
+number made of the id of the node above, so that all of one node is preferred to any of the next. A
+*node exclusive* policy allocates whole nodes whatever was requested. A policy that *stops at the
+first* match walks the graph in the order of its own edge weights and uses what it visits first.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SWITCHES = ("node_centric", "node_exclusive", "stop_on_1_matches")
 
 
 class PolicyError(ValueError):
-    """A match policy that we do not know."""
+    """A match policy is unknown or invalid."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What is asked of the engine, whatever form it came in: a jobspec or a gang of pods."""
+"""Requests in the form that the engine tries: a jobspec, or a gang of pods."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fluxnetes.match.reasons import EVER, NOW, explain
 
 
 class InvalidRequest(ValueError):  # noqa: N818 - reads better where it is raised and caught
-    """A request that makes no sense on this graph."""
+    """A request is wrong in itself, or names a type that the graph has never had."""
 
 
 class MatchRequest(Protocol):
@@ -30,16 +30,16 @@ class MatchRequest(Protocol):
     seats: tuple[Seats, ...]
 
     def select(self, view: LedgerView) -> HeldVertices | None:
-        """Where it fits in a view; None: nowhere."""
+        """What its job would hold in a view; None: it does not fit."""
 
     def needs(self) -> dict[str, int]:
-        """What it adds up to, by type."""
+        """Its minimum amounts, by type."""
 
     def nodes_allowed(self, *, status: bool) -> int | None:
-        """How many nodes its constraint allows; None if it has none."""
+        """The number of nodes that its constraint allows; None without a constraint."""
 
     def why(self, *, ever: bool) -> Reason | None:
-        """Why the last try failed: now, or (`ever`) on the empty graph."""
+        """Why the last attempt failed: now, or (`ever`) on the empty graph."""
 
 
 class JobspecRequest:
@@ -80,7 +80,7 @@ class JobspecRequest:
 
 
 class GangRequest:
-    """A gang of pods on nodes that are pools."""
+    """A gang of pods on nodes of pools."""
 
     def __init__(self, engine: MatchEngine, gang: Gang) -> None:
         amounts = [pair for s in gang.shapes for pair in s.amounts] + list(gang.shared)
@@ -124,7 +124,7 @@ def _types(resources: tuple[Resource, ...]) -> Iterable[str]:
 
 
 def check_types(types: Iterable[str], graph: ResourceGraph) -> None:
-    """Refuse types that nobody has ever seen here; they are more likely misspelt than missing."""
+    """Raise for types that the graph has never had: they are more likely misspelt than missing."""
     for type in types:
         if type not in graph.types:
             present = (graph.types.names[t] for t in np.unique(graph.type_id).tolist())

@@ -241,17 +241,6 @@ class QueueCore:
     def estimate(self, request: PlanRequest) -> dict[str, int]:
         """What a waiting job would hold, by type."""
         return self.estimates.amounts(request)
-        key: object = (
-            request.spec if request.unit is None else (request.unit, request.count, request.shared)
-        )
-        known = self.estimates.get(key)
-        if known is None:
-            found = self.planning.find_on_everything(request.spec)
-            known = {} if found is None else self.planning.amounts(found)
-            if len(self.estimates) > 10_000:
-                self.estimates.clear()
-            self.estimates[key] = known
-        return known
 
     def rate(self, amounts: Mapping[str, int]) -> float:
         """What amounts count in usage per second."""

@@ -1,22 +1,35 @@
-"""The matcher as a gRPC service.
+"""The gRPC server: `fluxnetes.v1` and the old dialects, on a backend of `service`.
 
-    dialects/, api/   services: messages of a client ──▶ values ──▶ messages
-    host              whoever has the resources: `alone`, or a controller that leads
-    engine            does one thing at a time, in a thread, while the event loop goes on
-    matching          a matcher on one graph, as a service needs it
-    keeping, writing  what was granted, in the store
-    lone_queue        a queue for callers, without a cluster
-    whose             which stores are somebody else's
-    server            sockets, limits, health and reflection; credentials and guard say who may call
+    server       the server: address, credentials, limits, health
+    listener     the options of a listener, read into the settings of a server
+    serve_loop   serves a backend until it is stopped, and reports its health
+    embedded     serves callers of a controller, from a thread beside it
+    guard        authenticates callers by bearer tokens
+    callers      the name of the caller of the current call
+    credentials  TLS certificates: given files, or self-made ones
+    handlers     method handlers from a service's descriptor
+    call         one call in progress: trailing metadata, and what to withdraw if it is lost
+    grpc_status  errors of the service as status codes with details
+    reflection   describes services to tools, under their names on the wire
 
-The old dialects' messages are in `wire/`, under packages of our own naming: several of them share
-names. Ours are in `fluxnetes.v1`.
+    api/         the services of `fluxnetes.v1`
+    dialects/    the services of the old clients
+    wire/        generated messages of the old dialects; those of `fluxnetes.v1` are in `v1`
+
+The way of one Match:
+
+    bytes ──▶ guard: token, caller ──▶ handlers: MatchRequest ──▶ api.jobs.JobService.match
+          ──▶ api.reading, requests.jobspec_cache: MatchCall ──▶ Backend.match ──▶ Grant
+          ──▶ api.writing: MatchResponse ──▶ handlers ──▶ bytes
+
+A ServiceError on the way becomes a gRPC error in `grpc_status`. If the client is gone before the
+answer is sent, `call` withdraws the grant.
 """
 
 from __future__ import annotations
 
 import os
 
-# gRPC wants to follow when we fork, and while calls are under way the child dies of that, before it
-# becomes the program that it was to be: Postgres, as another user. Nobody of ours forks to stay.
+# With gRPC's fork support, a child that is forked while calls are under way dies before it can exec
+# another program: the embedded Postgres. No child here continues as a copy of this process.
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")

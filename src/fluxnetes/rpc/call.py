@@ -1,7 +1,7 @@
-"""One call of one client: what is told beside the answer, and what if the client is gone.
+"""One call in progress: its trailing metadata, and the grant to withdraw if its client is gone.
 
-An answer has no room for everything: a dialect that answers "no" with a status only says here, in
-the trailing metadata, whether it was busy or could never be.
+Some answers of the old dialects have no field for a reason: a dialect that answers "no" with a bare
+status adds in the trailing metadata whether the request is busy or unsatisfiable, and why.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ OUTCOME = "fluxnetes-outcome"
 REASON = "fluxnetes-reason"
 REASON_CODE = "fluxnetes-reason-code"
 _LONGEST = 1000
-"""Clients take some kilobytes of metadata, all in all."""
+"""Maximum characters of a reason: clients accept only some kilobytes of metadata."""
 
 
 class GrpcCall:
@@ -37,27 +37,27 @@ class GrpcCall:
         self._context = context
         self._granted: tuple[Backend, Grant] | None = None
 
-    def tell(self, outcome: str, reason: str, code: str = "") -> None:
-        """Say something beside the answer."""
+    def add_outcome(self, outcome: str, reason: str, code: str = "") -> None:
+        """Add an outcome and its reason to the trailing metadata."""
         text = reason[:_LONGEST].encode("ascii", "backslashreplace").decode()
         told = ((OUTCOME, outcome), (REASON, text), (REASON_CODE, code))
         self._context.set_trailing_metadata(told if code else told[:2])
 
-    def tell_no_fit(self, grant: Grant) -> None:
-        """Say which of the ways to say no it is. What makes no sense is an error everywhere."""
+    def add_no_fit(self, grant: Grant) -> None:
+        """Add why there is no allocation. An invalid request is an error in every dialect."""
         if grant.outcome is Outcome.INVALID:
             raise Invalid(reason_text(grant.reason))
-        self.tell(grant.outcome.value, reason_text(grant.reason), code_of(grant.reason))
+        self.add_outcome(grant.outcome.value, reason_text(grant.reason), code_of(grant.reason))
 
     def withdraw_if_lost(self, backend: Backend, grant: Grant) -> None:
-        """If the client is gone before it has its answer, nobody has what was granted."""
+        """Withdraw a grant if the client is gone before it has its answer."""
         self._granted = (backend, grant)
 
-    def take_back(self) -> None:
-        """The answer could not be sent."""
+    def withdraw(self) -> None:
+        """The answer could not be sent: withdraw its grant."""
         if self._granted is not None:
             backend, grant = self._granted
-            _log.info("job %d is taken back: its client went away unanswered", grant.job)
+            _log.info("job %d is withdrawn: its client left before the answer", grant.job)
             keep_task(backend.withdraw(grant))
 
 

@@ -1,7 +1,7 @@
-"""Who calls, as far as that is known: the name that a caller's token stands for.
+"""The name of the caller of the current call, as its token identifies it.
 
-The guard finds it out before a call is served, and whoever serves it may ask. Where nobody needs a
-token nobody is known, and whoever calls says for whom.
+The guard sets it before a call is served, and services read it. On a server without tokens callers
+are unknown, and a request may name any user.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from contextvars import ContextVar
 from fluxnetes.service.errors import Denied
 
 _caller: ContextVar[str] = ContextVar("caller", default="")
-"""Every call has a context of its own."""
+"""Set per call: gRPC runs every call in a context of its own."""
 
 
 def note_caller(name: str) -> None:
-    """The call that is about to be served is this one's."""
+    """Set the caller of the current call."""
     _caller.set(name)
 
 
 def user_of(named: str = "") -> str:
-    """Who is to answer for what is asked, where the request names somebody or nobody.
+    """The user of a request: the caller or, on a server without tokens, the `named` one.
 
-    Raises Denied if it is somebody else than who calls. Empty: nobody is known or named.
+    Raises Denied if the request names another user than the caller. Empty: unknown.
     """
     known = _caller.get()
     if known and named and named != known:
-        raise Denied(f"{known} calls, and asks in the name of {named}; leave the user out")
+        raise Denied(f"{known} may not use the name of {named}; leave the user out")
     return known or named

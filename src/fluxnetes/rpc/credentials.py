@@ -1,8 +1,8 @@
-"""TLS for the server: from files that are given, or with certificates of our own.
+"""TLS credentials of the server: from given files, or self-made by an authority of its own.
 
-Files are looked at again at every handshake, and read when they changed: whoever renews them need
-not restart us. What we make ourselves we renew when two thirds of its time are over. The authority
-that signs it stays, so clients are given its certificate once.
+Files are checked at every handshake and read again when they changed, so certificates can be
+renewed without a restart. Self-made certificates are renewed after two thirds of their lifetime.
+The authority that signs them stays, so clients need its certificate only once.
 """
 
 from __future__ import annotations
@@ -25,38 +25,38 @@ _log = logging.getLogger("fluxnetes.rpc")
 
 AUTHORITY, AUTHORITY_KEY = "ca.crt", "ca.key"
 CERTIFICATE, KEY = "tls.crt", "tls.key"
-_AUTHORITY_LASTS = timedelta(days=3650)
-_LASTS = timedelta(days=90)
+_AUTHORITY_LIFETIME = timedelta(days=3650)
+_LIFETIME = timedelta(days=90)
 
 
 class InvalidCertificates(ValueError):  # noqa: N818 - reads better where it is raised and caught
-    """Files that cannot be used."""
+    """Certificate files that cannot be used."""
 
 
 @dataclass(slots=True)
 class CertificateFiles:
-    """A certificate and its key and, if clients must show one, who signs theirs."""
+    """A certificate, its key and, if clients need certificates, the authority of theirs."""
 
     certificate: Path
     key: Path
     clients: Path | None = None
     own: OwnCertificates | None = None
-    """Set if the certificate is one of ours, which we renew."""
-    _seen: object = field(default=None, init=False)
+    """Set if the certificate is self-made, to renew it."""
+    _read_version: object = field(default=None, init=False)
 
     def credentials(self) -> grpc.ServerCredentials:
-        """What a server needs, for as long as it runs."""
+        """The credentials of a server, which follow the files. Raises InvalidCertificates."""
         first = self.read()
         return grpc.dynamic_ssl_server_credentials(
             first,
-            self._fetch,  # type: ignore[arg-type]  # it may say that there is nothing new
+            self._fetch,  # type: ignore[arg-type]  # may return None: nothing new
             require_client_authentication=self.clients is not None,
         )
 
     def read(self) -> grpc.ServerCertificateConfiguration:
-        """The files as they are. Raises BadCertificates."""
+        """Read the files. Raises InvalidCertificates."""
         try:
-            self._seen = self._look()
+            self._read_version = self._version()
             pair = (self.key.read_bytes(), self.certificate.read_bytes())
             check_pair(*pair)
             clients = None if self.clients is None else self.clients.read_bytes()
@@ -68,42 +68,42 @@ class CertificateFiles:
         return grpc.ssl_server_certificate_configuration([pair], clients)
 
     def _fetch(self) -> grpc.ServerCertificateConfiguration | None:
-        """What to use from now on; None: what is in use. Called by a thread of gRPC."""
+        """The certificates to use from now on; None: no change. Called by a thread of gRPC."""
         try:
             if self.own is not None:
                 self.own.renew()
-            return self.read() if self._look() != self._seen else None
+            return self.read() if self._version() != self._read_version else None
         except (OSError, ValueError) as error:
-            _log.warning("the certificates stay as they were: %s", error)
+            _log.warning("cannot read the new certificates, so the old ones stay in use: %s", error)
             return None
 
-    def _look(self) -> object:
+    def _version(self) -> object:
         files = [each for each in (self.certificate, self.key, self.clients) if each is not None]
         return [(each.stat().st_mtime_ns, each.stat().st_ino) for each in files]
 
 
 def check_pair(key: bytes, certificate: bytes) -> None:
-    """ValueError if that is not a certificate and its key: one of two files may be new already."""
+    """ValueError if the key is not the certificate's: only one of two files may be replaced yet."""
     [first, *_] = x509.load_pem_x509_certificates(certificate)
     try:
         mine = load_pem_private_key(key, password=None).public_key()
-    except TypeError as error:  # what the library says when there is a pass phrase
+    except TypeError as error:  # raised if the key has a pass phrase
         raise ValueError(str(error)) from None
     if mine != first.public_key():
-        raise ValueError("the key is not that of the certificate")
+        raise ValueError("the key does not belong to the certificate")
 
 
 @dataclass(frozen=True, slots=True)
 class OwnCertificates:
-    """Certificates that we make ourselves, in a folder that is ours alone."""
+    """Self-made certificates, in a folder of their own."""
 
     folder: Path
     names: tuple[str, ...] = ()
-    """What clients call us, besides this machine's own names."""
+    """Names and addresses of the server, besides localhost and the host name."""
 
     @property
     def authority(self) -> Path:
-        """What clients need to trust us."""
+        """The certificate of the authority, for clients."""
         return self.folder / AUTHORITY
 
     def files(self, clients: Path | None = None) -> CertificateFiles:
@@ -112,31 +112,34 @@ class OwnCertificates:
         return CertificateFiles(self.folder / CERTIFICATE, self.folder / KEY, clients, self)
 
     def renew(self) -> None:
-        """Make what is missing or due."""
+        """Make certificates that are missing or due for renewal."""
         now = datetime.now(UTC)
         authority = self._read(AUTHORITY, AUTHORITY_KEY)
         if authority is None:
-            authority = make_authority("fluxnetes service", _AUTHORITY_LASTS)
+            authority = make_authority("fluxnetes service", _AUTHORITY_LIFETIME)
             self._write(AUTHORITY, AUTHORITY_KEY, authority)
             serving = None
         else:
             serving = self._read(CERTIFICATE, KEY)
         if serving is None or self._is_due(serving, now):
-            names, addresses = self._called()
-            made = issue_server(authority, "fluxnetes service", addresses, names, _LASTS)
+            names, addresses = self._subjects()
+            made = issue_server(authority, "fluxnetes service", addresses, names, _LIFETIME)
             self._write(CERTIFICATE, KEY, made)
 
     def _is_due(self, serving: SignedCertificate, now: datetime) -> bool:
         found = x509.load_pem_x509_certificate(serving.certificate)
         known = found.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-        names, addresses = self._called()
+        names, addresses = self._subjects()
         there = set(known.get_values_for_type(x509.DNSName))
         there |= {str(each) for each in known.get_values_for_type(x509.IPAddress)}
-        lasts = found.not_valid_after_utc - found.not_valid_before_utc
-        return now > found.not_valid_before_utc + lasts * 2 / 3 or not there >= {*names, *addresses}
+        lifetime = found.not_valid_after_utc - found.not_valid_before_utc
+        return now > found.not_valid_before_utc + lifetime * 2 / 3 or not there >= {
+            *names,
+            *addresses,
+        }
 
-    def _called(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """All names and all addresses that clients may know us by."""
+    def _subjects(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """All names and all addresses of the server."""
         names, addresses = {"localhost", socket.gethostname()}, {"127.0.0.1", "::1"}
         for each in self.names:
             try:

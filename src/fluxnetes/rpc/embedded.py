@@ -1,4 +1,4 @@
-"""Answering callers of a controller, in a thread beside it: neither delays the other."""
+"""Serves callers of a controller from a thread beside it, so that neither delays the other."""
 
 from __future__ import annotations
 
@@ -15,21 +15,30 @@ from fluxnetes.service.queue_backend import QueueBackend
 
 
 @asynccontextmanager
-async def answering(
-    door: ListenerOptions, mailbox: Mailbox, renew_within: float
+async def serve_embedded(
+    listener: ListenerOptions, mailbox: Mailbox, renew_within: float
 ) -> AsyncIterator[None]:
-    """Answer what is asked of whoever leads here. ValueError if it cannot be served so."""
-    if door.token_file is None:
+    """Serve the queue of this controller while it leads. ValueError if the options do not allow it.
+
+    The mailbox must not be open before the block begins.
+    """
+    if listener.token_file is None:
         raise ValueError("callers of a cluster need tokens: --serve-tokens FILE")
-    home = asyncio.get_running_loop()
+    queue_loop = asyncio.get_running_loop()
     is_up = asyncio.Event()
-    side = LoopThread("grpc")
+    thread = LoopThread("grpc")
 
     async def work() -> None:
-        backend = QueueBackend(mailbox, home, source="live", durable=True, patience=renew_within)
-        await serve(backend, door, asyncio.Event(), up=lambda: home.call_soon_threadsafe(is_up.set))
+        backend = QueueBackend(
+            mailbox, queue_loop, source="live", durable=True, renew_within=renew_within
+        )
 
-    ended = side.start(work)
+        def report_up() -> None:
+            queue_loop.call_soon_threadsafe(is_up.set)
+
+        await serve(backend, listener, asyncio.Event(), up=report_up)
+
+    ended = thread.start(work)
     try:
         waiting = asyncio.create_task(is_up.wait())
         either: list[asyncio.Future[Any]] = [waiting, ended]
@@ -39,4 +48,4 @@ async def answering(
             ended.result()
         yield
     finally:
-        await side.stop()
+        await thread.stop()

@@ -1,4 +1,4 @@
-"""Refusals as gRPC errors: a code for programs, a text for people, details for both.
+"""Maps errors of the service to gRPC: a status code, a text, and structured details.
 
 The details are a `google.rpc.Status`, which every gRPC library can read, with an `ErrorInfo` whose
 reason is one of those that `fluxnetes/v1/jobs.proto` lists.
@@ -27,7 +27,7 @@ from fluxnetes.service.errors import (
 
 DOMAIN = "fluxnetes.io"
 DETAILS = "grpc-status-details-bin"
-"""Where clients look for the details."""
+"""The metadata key in which clients look for the details."""
 
 _CODES: dict[type[ServiceError], tuple[str, StatusCode]] = {
     Invalid: ("INVALID", StatusCode.INVALID_ARGUMENT),
@@ -44,32 +44,33 @@ _OUTCOMES = {
     Outcome.INVALID: ("INVALID", StatusCode.INVALID_ARGUMENT),
 }
 _LONGEST = 2000
+"""Maximum characters of an error's text: clients accept only some kilobytes of metadata."""
 
 
-def code_of(refusal: ServiceError) -> tuple[str, StatusCode]:
-    """The reason and the code that a refusal is told by."""
-    if isinstance(refusal, NoFit):
-        return _OUTCOMES[refusal.outcome]
-    return _CODES[type(refusal)]
+def code_of(error: ServiceError) -> tuple[str, StatusCode]:
+    """The reason and the status code of an error."""
+    if isinstance(error, NoFit):
+        return _OUTCOMES[error.outcome]
+    return _CODES[type(error)]
 
 
-def details_of(refusal: ServiceError) -> tuple[tuple[str, bytes], ...]:
+def details_of(error: ServiceError) -> tuple[tuple[str, bytes], ...]:
     """The trailing metadata of a refused call."""
-    reason, code = code_of(refusal)
+    reason, code = code_of(error)
     metadata = {}
-    if isinstance(refusal, NoFit) and refusal.reason_code:
-        metadata["reason_code"] = refusal.reason_code
+    if isinstance(error, NoFit) and error.reason_code:
+        metadata["reason_code"] = error.reason_code
     details: list[Message] = [ErrorInfo(reason=reason, domain=DOMAIN, metadata=metadata)]
-    if isinstance(refusal, Invalid) and refusal.field:
-        what = BadRequest.FieldViolation(field=refusal.field, description=text_of(refusal))
-        details.append(BadRequest(field_violations=[what]))
+    if isinstance(error, Invalid) and error.field:
+        violation = BadRequest.FieldViolation(field=error.field, description=text_of(error))
+        details.append(BadRequest(field_violations=[violation]))
     number: int = code.value[0]
-    status = Status(code=number, message=text_of(refusal), details=map(_packed, details))
+    status = Status(code=number, message=text_of(error), details=map(_packed, details))
     return ((DETAILS, status.SerializeToString()),)
 
 
-def text_of(refusal: ServiceError) -> str:
-    return str(refusal)[:_LONGEST]
+def text_of(error: ServiceError) -> str:
+    return str(error)[:_LONGEST]
 
 
 def _packed(message: Message) -> Any:

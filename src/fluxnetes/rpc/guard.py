@@ -1,14 +1,14 @@
-"""Who may call: those who show a token that is in our file.
+"""Authenticates callers by bearer tokens from a file.
 
     authorization: Bearer 3f0c...
 
-The file has a token a line, after the name of whoever has it, and is read anew when it changes:
+The file has a caller per line, its name and its token, and is read again when it changes:
 
     # for the nightly tests
     ci 3f0c...
 
-Whoever calls is known by that name from then on: see `callers`. Health may be asked by everybody:
-whoever probes has no token.
+The name identifies the caller to services: see `callers`. Health checks need no token, because
+probes have none.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ _log = logging.getLogger("fluxnetes.rpc")
 
 Handler: TypeAlias = "RpcMethodHandler[Any, Any]"
 
-_OPEN = "/grpc.health.v1.Health/"
+_PUBLIC = "/grpc.health.v1.Health/"
 _BEARER = "Bearer "
 _SHORTEST = 16
-"""A token of fewer characters can be guessed."""
+"""Minimum characters of a token, so that it cannot be guessed."""
 
 
 class InvalidTokens(ValueError):  # noqa: N818 - reads better where it is raised and caught
-    """A file that has no tokens, or unsafe ones."""
+    """A token file without tokens, or with unsafe ones."""
 
 
 class TokenGuard(grpc.aio.ServerInterceptor):
-    """Lets those in who have a token."""
+    """Refuses calls without a known token."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._seen: object = None
+        self._version: object = None
         self._digests: dict[bytes, str] = {}
         self._refresh(strict=True)
 
@@ -53,7 +53,7 @@ class TokenGuard(grpc.aio.ServerInterceptor):
         continuation: Callable[[HandlerCallDetails], Awaitable[Handler | None]],
         handler_call_details: HandlerCallDetails,
     ) -> Handler | None:
-        if not handler_call_details.method.startswith(_OPEN):
+        if not handler_call_details.method.startswith(_PUBLIC):
             name = self.caller(handler_call_details.invocation_metadata)
             if name is None:
                 return _REFUSE
@@ -61,13 +61,13 @@ class TokenGuard(grpc.aio.ServerInterceptor):
         return await continuation(handler_call_details)
 
     def caller(self, metadata: Any) -> str | None:
-        """The name of whoever shows a token that we know; None: nobody."""
+        """The name of the caller with this metadata; None: it has no known token."""
         self._refresh()
-        shown = next((v for k, v in metadata or () if k == "authorization"), "")
-        if not isinstance(shown, str) or not shown.startswith(_BEARER):
+        header = next((v for k, v in metadata or () if k == "authorization"), "")
+        if not isinstance(header, str) or not header.startswith(_BEARER):
             return None
-        digest = _digest(shown.removeprefix(_BEARER).strip())
-        # All are compared, and in constant time: how long it takes says nothing.
+        digest = _digest(header.removeprefix(_BEARER).strip())
+        # All tokens are compared, in constant time: the duration must not reveal anything.
         found = [
             name for known, name in self._digests.items() if hmac.compare_digest(known, digest)
         ]
@@ -76,22 +76,22 @@ class TokenGuard(grpc.aio.ServerInterceptor):
     def _refresh(self, strict: bool = False) -> None:
         try:
             status = self._file.stat()
-            seen = (status.st_mtime_ns, status.st_size, status.st_ino)
-            if seen != self._seen:
+            version = (status.st_mtime_ns, status.st_size, status.st_ino)
+            if version != self._version:
                 self._digests = read_tokens(self._file)
-                self._seen = seen
+                self._version = version
         except (OSError, InvalidTokens) as error:
             if strict:
                 raise InvalidTokens(f"{self._file}: {error}") from error
-            if self._seen is not None:
-                self._seen = None
-                _log.warning("the tokens stay as they were: %s", error)
+            if self._version is not None:
+                self._version = None
+                _log.warning("cannot read the new tokens, so the old ones stay in use: %s", error)
 
 
 def read_tokens(file: Path) -> dict[bytes, str]:
-    """The names of those who have a token, by what their tokens are hashed to."""
+    """The names of callers, by the hashes of their tokens."""
     if file.stat().st_mode & 0o007:
-        raise InvalidTokens("everybody on this machine can read it; chmod o= it")
+        raise InvalidTokens("every user of this machine can read it; run chmod o= on it")
     found: dict[bytes, str] = {}
     for number, line in enumerate(file.read_text().splitlines(), 1):
         words = line.split()
@@ -103,7 +103,7 @@ def read_tokens(file: Path) -> dict[bytes, str]:
             )
         found[_digest(words[1])] = words[0]
     if not found:
-        raise InvalidTokens("it has no tokens")
+        raise InvalidTokens("it has no tokens; add a line with a name and a token")
     return found
 
 

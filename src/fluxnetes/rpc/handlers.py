@@ -1,8 +1,8 @@
-"""From a service's description to what a gRPC server calls.
+"""Builds the method handlers of a gRPC server from a service's descriptor.
 
-A service is an object with a method for each of the calls that its description lists, in lower case
-with underscores. Whatever such a method refuses becomes an error with details; whatever else goes
-wrong in it is our fault, is logged, and takes nobody down.
+A service is an object with a method for each call of its descriptor, in snake case. A ServiceError
+of such a method becomes a gRPC error with details; any other exception is a bug of the server, is
+logged, and fails only that call.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ _log = logging.getLogger("fluxnetes.rpc")
 
 Context = ServicerContext[Any, Any]
 
-_WORTH_COMPRESSING = 256 << 10
-"""Bytes. What is smaller is sent sooner than it is compressed."""
-_ASKED_FOR = ("fluxnetes-accept-encoding", "gzip")
-"""What a client says that can read compressed answers. gRPC knows it by a header of its own, but
-does not tell us, and compresses for those who cannot read it all the same; Go clients cannot."""
+_COMPRESS_FROM = 256 << 10
+"""Minimum bytes of an answer to compress: a smaller one is sent faster than it is compressed."""
+_ACCEPTS_GZIP = ("fluxnetes-accept-encoding", "gzip")
+"""Metadata of a client that reads compressed answers. gRPC has a header for that, but does not show
+it to servers, and would compress for clients that cannot read it, such as those in Go."""
 _COMPRESSED = (("grpc-internal-encoding-request", "gzip"),)
-"""Tells gRPC to compress what it sends; `set_compression` of grpc.aio comes too late to do
-anything."""
+"""Initial metadata that makes gRPC compress the answer; `set_compression` of grpc.aio takes effect
+too late."""
 _GRANTING = frozenset({"Match"})
-"""Calls that give something away; if nobody hears of it, it is taken back."""
+"""Calls that allocate something, which is withdrawn if the answer cannot be sent."""
 
 
 class GrpcService(Protocol):
-    """What can be served."""
+    """A service that a server can have."""
 
     name: str
-    """On the wire."""
+    """Its full name on the wire."""
     service: ServiceDescriptor
 
 
 def handler_of(service: GrpcService) -> grpc.GenericRpcHandler:
-    """All calls of a service."""
+    """The handler of all calls of a service."""
     methods = {each.name: _method(service, each) for each in service.service.methods}
     return grpc.method_handlers_generic_handler(service.name, methods)
 
@@ -68,12 +68,12 @@ def _method(service: GrpcService, described: MethodDescriptor) -> grpc.RpcMethod
     if described.server_streaming:
         return grpc.unary_stream_rpc_method_handler(_streamed(serve, path), read, _write)
     if described.name in _GRANTING:
-        return grpc.unary_stream_rpc_method_handler(_heard(serve, path), read, _write)
+        return grpc.unary_stream_rpc_method_handler(_granted(serve, path), read, _write)
     return grpc.unary_unary_rpc_method_handler(_answered(serve, path), read, _write)
 
 
 def _reader(message: type[Message]) -> Callable[[bytes], Message | Invalid]:
-    """What reads a request; one that cannot be read becomes the refusal of it."""
+    """The deserializer of requests; one that cannot be read becomes the error to answer with."""
     parse = message.FromString
 
     def read(data: bytes) -> Message | Invalid:
@@ -97,11 +97,11 @@ def _answered(serve: Callable[[Any, GrpcCall], Awaitable[Any]], path: str) -> An
     return answer
 
 
-def _heard(serve: Callable[[Any, GrpcCall], Awaitable[Any]], path: str) -> Any:
-    """Answers of which it matters whether they were sent.
+def _granted(serve: Callable[[Any, GrpcCall], Awaitable[Any]], path: str) -> Any:
+    """Answers whose grant is withdrawn if they could not be sent.
 
-    On the wire one message and a stream of one message are the same, but only of a stream are we
-    told that a message could not be sent.
+    On the wire one message and a stream of one message are the same, but only for a stream does
+    gRPC report that a message could not be sent.
     """
 
     async def answer(request: Any, context: Context) -> None:
@@ -109,16 +109,16 @@ def _heard(serve: Callable[[Any, GrpcCall], Awaitable[Any]], path: str) -> Any:
         message = await _serve(serve, path, request, call, context)
         try:
             await context.write(message)
-            await asyncio.sleep(0)  # whoever left meanwhile is found out now or never
+            await asyncio.sleep(0)  # the cancellation of a client that left arrives here, or never
         except (asyncio.CancelledError, grpc.aio.InternalError):
-            call.take_back()
+            call.withdraw()
             raise asyncio.CancelledError from None
 
     return answer
 
 
-def _said(context: Context) -> list[tuple[str, Any]]:
-    """What the client said beside its request."""
+def _metadata_of(context: Context) -> list[tuple[str, Any]]:
+    """The metadata that the client sent."""
     return [(key, value) for key, value in context.invocation_metadata() or ()]
 
 
@@ -133,11 +133,11 @@ async def _serve(
         if isinstance(request, Invalid):
             raise request
         message = await serve(request, call)
-        if message.ByteSize() > _WORTH_COMPRESSING and _ASKED_FOR in _said(context):
+        if message.ByteSize() > _COMPRESS_FROM and _ACCEPTS_GZIP in _metadata_of(context):
             await context.send_initial_metadata(_COMPRESSED)
         return message
-    except ServiceError as refusal:
-        await _refuse(context, refusal)
+    except ServiceError as error:
+        await _refuse(context, error)
     except (asyncio.CancelledError, grpc.aio.AbortError):
         raise
     except Exception:
@@ -151,8 +151,8 @@ def _streamed(serve: Callable[[Any, GrpcCall], AsyncIterator[Any]], path: str) -
                 raise request
             async for message in serve(request, GrpcCall(context)):
                 yield message
-        except ServiceError as refusal:
-            await _refuse(context, refusal)
+        except ServiceError as error:
+            await _refuse(context, error)
         except (asyncio.CancelledError, grpc.aio.AbortError):
             raise
         except Exception:
@@ -161,11 +161,11 @@ def _streamed(serve: Callable[[Any, GrpcCall], AsyncIterator[Any]], path: str) -
     return stream
 
 
-async def _refuse(context: Context, refusal: ServiceError) -> None:
-    _, code = code_of(refusal)
-    await context.abort(code, text_of(refusal), details_of(refusal))
+async def _refuse(context: Context, error: ServiceError) -> None:
+    _, code = code_of(error)
+    await context.abort(code, text_of(error), details_of(error))
 
 
 async def _fail(context: Context, path: str) -> None:
     _log.exception("%s failed", path)
-    await context.abort(grpc.StatusCode.INTERNAL, "an error of ours; the server's log says more")
+    await context.abort(grpc.StatusCode.INTERNAL, "internal error of the server; see its log")

@@ -1,4 +1,4 @@
-"""Where a service is reached, by whom, and how it is guarded."""
+"""The options of a listener: address, dialects, TLS and tokens."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fluxnetes.rpc.credentials import CertificateFiles, OwnCertificates
-from fluxnetes.rpc.dialects.choice import USUAL, check_dialects
+from fluxnetes.rpc.dialects.choice import DEFAULT_DIALECTS, check_dialects
 from fluxnetes.rpc.guard import TokenGuard
 from fluxnetes.rpc.server import ServerSettings
 from fluxnetes.store.embedded.paths import default_folder
@@ -16,11 +16,12 @@ from fluxnetes.store.embedded.paths import default_folder
 _log = logging.getLogger("fluxnetes.rpc")
 
 NO_DIALECT = "none"
+"""In place of a dialect's name: serve only `fluxnetes.v1`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListenerOptions:
-    """What the command line said of it."""
+    """The options of the command line."""
 
     host: str
     port: int
@@ -36,31 +37,32 @@ class ListenerOptions:
 
     @property
     def spoken(self) -> list[str]:
-        """The dialects to serve. ValueError if they cannot be."""
-        chosen = [name for name in self.dialects or USUAL if name != NO_DIALECT]
+        """The dialects to serve. ValueError if they cannot be served together."""
+        chosen = [name for name in self.dialects or DEFAULT_DIALECTS if name != NO_DIALECT]
         check_dialects(chosen)
         return chosen
 
     def settings(self) -> ServerSettings:
-        """For a server. ValueError if something does not fit together."""
+        """The settings of a server. ValueError if the options contradict each other."""
         host = self.host.strip("[]")
         address = f"[{host}]:{self.port}" if ":" in host else f"{host}:{self.port}"
         guard = None if self.token_file is None else TokenGuard(self.token_file)
         if guard is None and self.client_ca is None and not is_loopback(host):
             _log.warning(
-                "whoever can reach %s may use and cancel everything; see --token-file", address
+                "every client that can reach %s may use and cancel everything; see --token-file",
+                address,
             )
         return ServerSettings(address, self._credentials(host), guard, self.max_message << 20)
 
     def _credentials(self, host: str) -> CertificateFiles | None:
         if (self.tls_cert is None) != (self.tls_key is None):
-            raise ValueError("--tls-cert and --tls-key belong together")
+            raise ValueError("--tls-cert and --tls-key must be given together")
         if self.tls_cert is not None and self.tls_key is not None:
             return CertificateFiles(self.tls_cert, self.tls_key, self.client_ca)
         if self.plaintext or (is_loopback(host) and self.client_ca is None):
             return None
         own = OwnCertificates(default_folder() / "service", self.tls_name)
-        _log.info("clients trust us by %s", own.authority)
+        _log.info("clients verify this server with the authority in %s", own.authority)
         return own.files(self.client_ca)
 
 

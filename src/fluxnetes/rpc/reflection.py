@@ -1,8 +1,8 @@
-"""Reflection: what a server tells tools that ask which services it has and what they say.
+"""The reflection service: describes a server's services and messages to tools.
 
-The old dialects live in packages of our own naming, because several of them share names. Tools must
-see them under the names they have on the wire. So a server describes its services in a pool of its
-own, in which each dialect has its old name again.
+The messages of the old dialects are compiled into proto packages with names of this project,
+because several of them share names. Tools must see them under their names on the wire. So a server
+describes its services in a descriptor pool of its own, in which each dialect has its old name.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fluxnetes.rpc.handlers import GrpcService
 
 
 def add_reflection(server: grpc.aio.Server, services: Sequence[GrpcService]) -> None:
-    """Let a server tell of its services, and of those that every server has."""
+    """Add reflection of a server's services, and of those that every server has."""
     pool = DescriptorPool()
     seen: set[str] = set()
     for file in (HEALTH, REFLECTION):
@@ -34,7 +34,7 @@ def add_reflection(server: grpc.aio.Server, services: Sequence[GrpcService]) -> 
 
 
 def _add(pool: DescriptorPool, file: FileDescriptor, seen: set[str], called: str = "") -> None:
-    """Put a file with all that it needs into a pool, its package under another name."""
+    """Add a file and its dependencies to a pool, its package under the name `called`."""
     if file.name in seen:
         return
     seen.add(file.name)
@@ -60,7 +60,7 @@ def _rename(file: FileDescriptorProto, package: str) -> None:
 
 def _rename_fields(message: DescriptorProto, before: str, after: str) -> None:
     for field in message.field:
-        if field.type_name:  # to set it, even to nothing, is to say that there is one
+        if field.type_name:  # setting it, even to an empty text, would mark the field as present
             field.type_name = field.type_name.replace(before, after, 1)
     for nested in message.nested_type:
         _rename_fields(nested, before, after)

@@ -1,4 +1,4 @@
-"""Answering calls, until told to stop."""
+"""Serves a backend over gRPC until it is stopped, and reports its health."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ import asyncio
 import gc
 import sys
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from fluxnetes.rpc.dialects.choice import services
 from fluxnetes.rpc.listener import ListenerOptions
 from fluxnetes.rpc.server import GrpcServer, serving
 from fluxnetes.service.backend import Backend
-from fluxnetes.service.concurrency.background import keep_task
-from fluxnetes.service.queue_backend import QueueBackend
+from fluxnetes.service.health import HealthSignal
 
 READY = "serving"
-"""What is said on standard output, with the address, once we can be called."""
+"""Printed on standard output, with the address, once the server accepts calls."""
 
 
 def _nothing() -> None:
@@ -26,32 +24,37 @@ def _nothing() -> None:
 
 async def serve(
     backend: Backend,
-    door: ListenerOptions,
+    listener: ListenerOptions,
     stop: asyncio.Event,
     failure: asyncio.Future[None] | None = None,
     up: Callable[[], object] = _nothing,
 ) -> None:
-    """Serve until told to stop, or until something fails for good. `up` hears when we do."""
-    # What was imported and loaded stays for good; the collector need not walk over it again.
+    """Serve until `stop` is set or `failure` is done, and raise its error. `up` is called once the
+    server accepts calls."""
+    # Modules and graphs stay for good; the garbage collector need not visit them again.
     gc.freeze()
-    async with serving(services(backend, door.spoken), door.settings()) as server:
-        if isinstance(backend, QueueBackend):
-            backend.tell_health(partial(_tell, server))
-        where = f"{door.host}:{server.port}"
-        sys.stdout.write(f"{READY} {where}\n")
+    async with serving(services(backend, listener.spoken), listener.settings()) as server:
+        await server.set_healthy(backend.health.is_healthy)
+        health = asyncio.create_task(_report_health(backend.health, server))
+        sys.stdout.write(f"{READY} {listener.host}:{server.port}\n")
         sys.stdout.flush()
         up()
-        told = asyncio.create_task(stop.wait())
-        ends: list[asyncio.Future[Any]] = [told] if failure is None else [told, failure]
+        stopped = asyncio.create_task(stop.wait())
+        ends: list[asyncio.Future[Any]] = [stopped] if failure is None else [stopped, failure]
         try:
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            told.cancel()
-            backend.jobs.close()  # whoever watches would not go before the others have to
+            stopped.cancel()
+            health.cancel()
+            backend.jobs.close()  # else streams would last for the whole grace period
             backend.nodes.close()
     if failure is not None and failure.done():
         failure.result()
 
 
-def _tell(server: GrpcServer, healthy: bool) -> None:
-    keep_task(server.set_healthy(healthy))
+async def _report_health(health: HealthSignal, server: GrpcServer) -> None:
+    """Pass every change of a backend's health on to the health service."""
+    reported = health.is_healthy
+    while True:
+        reported = await health.change_from(reported)
+        await server.set_healthy(reported)

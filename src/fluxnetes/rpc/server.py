@@ -1,10 +1,10 @@
-"""The gRPC server: which services, on which address, how guarded, within which limits.
+"""The gRPC server: its services, address, credentials, authentication and limits.
 
-    async with serving(services, Settings("127.0.0.1:4242")) as server:
+    async with serving(services, ServerSettings("127.0.0.1:4242")) as server:
         ...
 
-Health and reflection are always on. Health of the whole server is the empty name; a service is
-healthy when the server is.
+Health and reflection are always on. The empty name is the health of the whole server; every service
+has the same health.
 """
 
 from __future__ import annotations
@@ -25,41 +25,42 @@ from fluxnetes.rpc.reflection import add_reflection
 
 PORT = 4242
 LARGEST = 1 << 30
-"""No message may be larger. A graph of 10,000 nodes of 16 cores is about 80 MB."""
+"""Maximum bytes of a message. A graph of 10,000 nodes of 16 cores is about 80 MB."""
 MOST_CALLS = 4096
-"""No more calls at one time, streams included; more are told to come back later."""
+"""Maximum concurrent calls, streams included; more are refused with RESOURCE_EXHAUSTED."""
 _MINUTE_MS = 60_000
 _GRACE = 2.0
+"""Seconds that calls in progress have when the server stops, before they are cancelled."""
 
 _UP, _DOWN = HealthCheckResponse.SERVING, HealthCheckResponse.NOT_SERVING
 
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """Where and how a server serves."""
+    """The address, credentials and limits of a server."""
 
     address: str = f"127.0.0.1:{PORT}"
     files: CertificateFiles | None = None
-    """None: in plain text."""
+    """None: plain text."""
     guard: TokenGuard | None = None
-    """Who may call; None: everybody."""
+    """None: every client may call."""
     largest: int = LARGEST
 
 
 class CannotListen(OSError):  # noqa: N818 - reads better where it is raised and caught
-    """The address cannot be had."""
+    """The server cannot listen on its address."""
 
 
 @dataclass(slots=True, eq=False)
 class GrpcServer:
-    """A server that serves."""
+    """A running server."""
 
     port: int
     _health: health.aio.HealthServicer
     _names: tuple[str, ...]
 
     async def set_healthy(self, healthy: bool) -> None:
-        """Say whether calls will be answered, to whoever asks before it calls."""
+        """Set what health checks are answered."""
         for name in ("", *self._names):
             await self._health.set(name, _UP if healthy else _DOWN)
 
@@ -68,7 +69,7 @@ class GrpcServer:
 async def serving(
     services: Sequence[GrpcService], settings: ServerSettings
 ) -> AsyncIterator[GrpcServer]:
-    """A server, for as long as the block lasts; then calls have a moment to be answered."""
+    """Run a server during the block; then calls in progress have a grace period."""
     guards = () if settings.guard is None else (settings.guard,)
     grpc_server = grpc.aio.server(
         options=_options(settings.largest),
@@ -107,11 +108,11 @@ def _options(largest: int) -> list[tuple[str, int]]:
     return [
         ("grpc.max_receive_message_length", largest),
         ("grpc.max_send_message_length", largest),
-        # Two servers on one port would each have half of the calls, and neither all of the jobs.
+        # Two servers on one port would each get half of the calls, and neither all jobs.
         ("grpc.so_reuseport", 0),
-        # The old services close what is idle after five minutes; clients come back.
+        # As in the old services, idle connections are closed; clients reconnect.
         ("grpc.max_connection_idle_ms", 5 * _MINUTE_MS),
-        # A client that is gone without a word is found out.
+        # Detects clients that vanished without closing the connection.
         ("grpc.keepalive_time_ms", _MINUTE_MS),
         ("grpc.keepalive_timeout_ms", _MINUTE_MS // 3),
         ("grpc.http2.min_ping_interval_without_data_ms", _MINUTE_MS // 6),

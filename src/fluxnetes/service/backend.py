@@ -1,9 +1,12 @@
-"""Whoever has the resources: what every dialect asks of it.
+"""The protocol of a backend: what every dialect asks of a matcher or a queue.
 
-There are three hosts. `alone` has a matcher on a graph of its own. `queued` has a queue on one. And
-`live` is a controller that leads: its graph is the cluster, and its queue Kubernetes' work.
+There are two implementations, in three uses:
 
-What a host does not do it refuses: see `refusals`.
+    MatcherBackend   a matcher on a graph of its own, without a queue (`fluxnetes serve`)
+    QueueBackend     a standalone queue on a graph of its own (`fluxnetes serve --queue`), or
+                     the queue of the leading controller, on the live cluster (`--serve`)
+
+A backend refuses what it does not support with an exception of `errors`.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from typing import Protocol
 
 from fluxnetes.queue.jobs import Submission
 from fluxnetes.service.changelog import ChangeLog
+from fluxnetes.service.health import HealthSignal
 from fluxnetes.service.values import (
     AllocationUpdate,
     BackendStatus,
@@ -33,41 +37,43 @@ class Backend(Protocol):
     """Which jobs changed, by number."""
     nodes: ChangeLog
     """Which nodes changed, by name."""
+    health: HealthSignal
+    """Whether calls would be answered: always, but for a queue that another replica runs."""
 
     # -- jobs that are matched -----------------------------------------------------------------
 
-    async def match(self, wish: MatchCall) -> Grant:
-        """Grant a wish or say why not. If the caller goes away meanwhile, nothing is granted."""
+    async def match(self, call: MatchCall) -> Grant:
+        """Allocate resources, or say why not. Cancelling the call leaves nothing allocated."""
         ...
 
     async def withdraw(self, grant: Grant) -> None:
-        """Take back what nobody heard of, if it is still as it was granted."""
+        """Release a grant that its caller never received, unless its job ended already."""
         ...
 
-    async def update(self, adoption: AllocationUpdate) -> Grant:
-        """Take note of an allocation that was made elsewhere."""
+    async def update(self, allocation: AllocationUpdate) -> Grant:
+        """Record an allocation that was made elsewhere."""
         ...
 
     async def renew(self, job: int) -> int | None:
-        """An allocation is still wanted; returns when it expires otherwise, None: never."""
+        """Renew the lease of an allocation; returns when it expires, None: never."""
         ...
 
     async def cancel(self, job: int, reason: str = "") -> None:
-        """Call a job off, and have back all that it holds."""
+        """Cancel a job, and release all that it holds."""
         ...
 
     # -- jobs that are queued ------------------------------------------------------------------
 
     async def submit(self, submission: Submission, key: str) -> JobView:
-        """Queue a job. Its number is given here, whatever the submission says."""
+        """Queue a job. The backend numbers it, whatever the submission says."""
         ...
 
     async def start(self, job: int) -> JobView:
-        """A job began to run on what it was given."""
+        """A job started on its allocation."""
         ...
 
     async def finish(self, job: int, ok: bool, reason: str) -> None:
-        """A job is over."""
+        """A job ended."""
         ...
 
     async def hold(self, job: int) -> JobView: ...
@@ -83,7 +89,7 @@ class Backend(Protocol):
     # -- the graph -----------------------------------------------------------------------------
 
     async def load(self, text: str, format: str, policy: str) -> int:
-        """Begin anew on another graph; returns how many vertices it has."""
+        """Replace the graph and forget all jobs; returns the number of vertices."""
         ...
 
     async def grow(self, jgf: str) -> int: ...
@@ -94,20 +100,20 @@ class Backend(Protocol):
         """The whole graph, as JGF."""
         ...
 
-    # -- looking -------------------------------------------------------------------------------
+    # -- views ---------------------------------------------------------------------------------
 
     async def groups(self) -> list[GroupView]: ...
 
     async def job_views(self, jobs: Collection[int] | None) -> list[JobView]:
-        """These jobs, also such as ended lately; or all that live. Unknown ones are left out."""
+        """These jobs, also recently ended ones; or all live jobs. Unknown jobs are left out."""
         ...
 
     async def node_views(self, names: Collection[str] | None) -> list[NodeView]:
-        """These nodes, or all. Unknown ones are left out."""
+        """These nodes, or all. Unknown nodes are left out."""
         ...
 
     async def node_page(self, first: int, count: int) -> list[NodeView]:
-        """Some of the nodes, in the order of the tree."""
+        """Some of the nodes, in tree order."""
         ...
 
     async def status(self) -> BackendStatus: ...

@@ -1,9 +1,12 @@
-"""Callers' jobs that hold something: lent to pods, kept for as long as they are wanted, seen off.
+"""Leases of callers' jobs: renewed by their caller or by pods that use them, otherwise expired.
 
-A job that a caller matched or submitted stands for nothing on the cluster but what the caller puts
-there. So its caller says that it runs, that it is over, that it is still wanted. What nobody
-renews, and no pod uses, expires; what is told to go is gone when its grace is over, whatever its
-caller does.
+A job that a caller matched or submitted has no object on the cluster but the pods that the caller
+creates. So its caller reports that it started, that it ended and that it is still needed. A job
+that is neither renewed nor used by a pod for some time is cancelled. A job that is ending has ended
+when its grace period is over, whatever its caller does.
+
+While such a job holds nodes, the host knows its shares (`QueueHost.lend`), so that pods that name
+the job are counted as part of it and not a second time.
 """
 
 from __future__ import annotations
@@ -23,87 +26,87 @@ from fluxnetes.service.views.jobs import shares_of
 
 @dataclass(slots=True, eq=False)
 class CallerLeases:
-    """See the module's docstring. Used in the loop of whoever runs the queue."""
+    """See the module's docstring. Used in the event loop of the queue."""
 
-    patience: float | None = None
-    """Seconds after which what nobody renews or uses expires; None: never."""
+    renew_within: float | None = None
+    """Seconds after which a job that is neither renewed nor used expires; None: never."""
     clock: Callable[[], float] = time.monotonic
-    _wanted: dict[int, float] = field(default_factory=dict)
-    """When jobs that hold something were last known to be wanted, by number."""
+    _renewed: dict[int, float] = field(default_factory=dict)
+    """When each job that holds something was last renewed or used, by number."""
 
     def begin(self, queue_host: QueueHost) -> None:
-        """A term begins: whoever wants something still has time to say so."""
-        self._wanted.clear()
+        """A term begins: every lease begins anew, so callers have time to renew it."""
+        self._renewed.clear()
         for job in queue_host.scheduler.jobs.values():
-            self.follow(job, queue_host)
+            self._add(job, queue_host)
 
-    def take(self, changes: Changes, queue_host: QueueHost) -> None:
-        """Something was decided and written down."""
+    def follow(self, changes: Changes, queue_host: QueueHost) -> None:
+        """The queue's changes were committed."""
         for job in changes.jobs.values():
-            self.follow(job, queue_host)
-        for id in changes.allocations.keys() & self._wanted.keys():
+            self._add(job, queue_host)
+        for id in changes.allocations.keys() & self._renewed.keys():
             self._lend(id, queue_host)  # it may have lost a part
 
-    def follow(self, job: QueueJob, queue_host: QueueHost) -> None:
-        """A job may have been given something."""
-        if is_called(job) and job.state in HOLDING and job.id not in self._wanted:
-            self._wanted[job.id] = self.clock()
+    def _add(self, job: QueueJob, queue_host: QueueHost) -> None:
+        """Begin the lease of a caller's job that now holds something."""
+        if is_callers_job(job) and job.state in HOLDING and job.id not in self._renewed:
+            self._renewed[job.id] = self.clock()
             self._lend(job.id, queue_host)
 
     def _lend(self, id: int, queue_host: QueueHost) -> None:
         job = queue_host.scheduler.jobs.get(id)
-        given = () if job is None else shares_of(job, queue_host.matcher)
-        queue_host.lend(id, {share.node: share.amounts for share in given} if given else None)
+        held = () if job is None else shares_of(job, queue_host.matcher)
+        queue_host.lend(id, {share.node: share.amounts for share in held} if held else None)
 
     def tend(self, queue_host: QueueHost) -> None:
-        """Look after all of them."""
+        """Renew jobs that pods use, cancel expired ones, end those whose grace period is over."""
         jobs = queue_host.scheduler.jobs
-        for id in list(self._wanted):
+        for id in list(self._renewed):
             job = jobs.get(id)
             if job is None or job.state not in HOLDING:
                 self._forget(id, queue_host)
             elif job.state is JobState.ENDING:
-                self._see_off(job, queue_host)
+                self._end_if_due(job, queue_host)
             elif queue_host.borrowers(id):
-                self._wanted[id] = self.clock()
-            elif self.patience is not None and self._unwanted_for(id) > self.patience:
-                reason = Reason.of(Message.LEASE_EXPIRED, seconds=f"{self.patience:g}")
-                self.call_off(job, reason, queue_host)
+                self._renewed[id] = self.clock()
+            elif self.renew_within is not None and self._idle(id) > self.renew_within:
+                reason = Reason.of(Message.LEASE_EXPIRED, seconds=f"{self.renew_within:g}")
+                self.cancel(job, reason, queue_host)
 
-    def _unwanted_for(self, id: int) -> float:
-        return self.clock() - self._wanted[id]
+    def _idle(self, id: int) -> float:
+        return self.clock() - self._renewed[id]
 
-    def _see_off(self, job: QueueJob, queue_host: QueueHost) -> None:
-        """It was told to go. Who called it off itself needs no time for that."""
+    def _end_if_due(self, job: QueueJob, queue_host: QueueHost) -> None:
+        """Its caller has a grace period to release it, unless the job was cancelled."""
         is_over = job.expected is not None and queue_host.now >= job.expected
         if is_over or job.cause is EndCause.CANCELLED:
             self.end(job, ok=False, reason=job.reason, queue_host=queue_host)
 
     def _forget(self, id: int, queue_host: QueueHost) -> None:
-        self._wanted.pop(id, None)
+        self._renewed.pop(id, None)
         queue_host.lend(id, None)
 
     def renew(self, id: int) -> float | None:
-        """It is wanted; returns when it expires otherwise, in seconds since the epoch."""
-        self._wanted[id] = self.clock()
-        return None if self.patience is None else time.time() + self.patience
+        """Renew a lease; returns when it expires, in seconds since the epoch; None: never."""
+        self._renewed[id] = self.clock()
+        return None if self.renew_within is None else time.time() + self.renew_within
 
     # -- ends ----------------------------------------------------------------------------------
 
-    def call_off(self, job: QueueJob, reason: Reason, queue_host: QueueHost) -> None:
-        """A job is not wanted any more: what it holds is free at once."""
+    def cancel(self, job: QueueJob, reason: Reason, queue_host: QueueHost) -> None:
+        """Cancel a job, and release what it holds at once, without a grace period."""
         if job.state is not JobState.ENDING:
             queue_host.put(Cancel(job.id, reason))
         if job.state not in ENDED:
             self.end(job, ok=False, reason=reason, queue_host=queue_host)
 
     def end(self, job: QueueJob, *, ok: bool, reason: Reason | None, queue_host: QueueHost) -> None:
-        """A job is gone. Raises QueueError if it holds nothing."""
+        """Record that a job ended. Raises QueueError if it holds nothing."""
         queue_host.put(Ended(job.id, ok, reason))
-        # At once: pods that are still there are others' from now on, before anybody decides.
+        # At once: its remaining pods must count as foreign usage before the next decision.
         self._forget(job.id, queue_host)
 
 
-def is_called(job: QueueJob) -> bool:
-    """Whether a job is that of a caller."""
+def is_callers_job(job: QueueJob) -> bool:
+    """Whether a caller matched or submitted a job."""
     return job.submission.origin in CALLERS

@@ -1,17 +1,17 @@
-"""Why a host does not do what it was asked to.
+"""The errors of a backend: why it refuses a request.
 
     ServiceError
-    ├── Invalid          the request makes no sense
+    ├── Invalid          the request is malformed
     ├── NoFit            busy, or never possible here
-    ├── UnknownJob       nobody of that number is here
-    ├── WrongState       the job is not where that could be done
-    ├── NoGraph          nobody said yet what there is
-    ├── NoQueue          this server only matches
-    ├── Denied           not on this system, or not by this caller
-    └── Unavailable      not now: another replica leads, or this one stops; trying again may help
+    ├── UnknownJob       there is no job of that number
+    ├── WrongState       the job's state does not allow this
+    ├── NoGraph          there is no graph yet
+    ├── NoQueue          this backend has no queue, only a matcher
+    ├── Denied           not supported on this system, or not allowed to this caller
+    └── Unavailable      not now: another replica leads, or this one stops; retrying may help
 
-To a host, that something does not fit is no refusal but the answer to a match; dialects whose
-clients need an error make one of it.
+A backend does not raise NoFit: that a request does not fit is an answer to a match, a `Grant` that
+is false. Dialects whose clients need an error raise it.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from fluxnetes.match.errors import MatchError
 
 
 class ServiceError(Exception):
-    """A host does not do what it was asked to; the text says why."""
+    """A backend refused a request; the text says why."""
 
 
 class Invalid(ServiceError):
-    """The request makes no sense."""
+    """The request is malformed."""
 
     def __init__(self, text: str, field: str = "") -> None:
         super().__init__(text)
         self.field = field
-        """The path to what is wrong, if it is known."""
+        """The path of the invalid field, if it is known."""
 
 
 class NoFit(ServiceError):
-    """It does not fit: now, or at all."""
+    """The request does not fit: now, or ever."""
 
     def __init__(self, outcome: Outcome, text: str, reason_code: str = "") -> None:
         super().__init__(text)
@@ -47,38 +47,38 @@ class NoFit(ServiceError):
 
 
 class UnknownJob(ServiceError):
-    """There is no such job, or it holds nothing any more."""
+    """There is no such job, or it ended."""
 
 
 class WrongState(ServiceError):
-    """The job is not where that could be done."""
+    """The job's state does not allow this."""
 
 
 class NoGraph(ServiceError):
-    """There is nothing to match on yet."""
+    """There is no graph to match on yet."""
 
     def __init__(self) -> None:
         super().__init__("there is no graph yet; load one with Init, or start with --graph")
 
 
 class NoQueue(ServiceError):
-    """There is no queue here."""
+    """This backend has no queue, only a matcher."""
 
     def __init__(self) -> None:
-        super().__init__("this server matches, but has no queue; start it with --queue")
+        super().__init__("this server has no queue, only a matcher; start it with --queue")
 
 
 class Denied(ServiceError):
-    """That is not done here."""
+    """Not supported on this system, or not allowed to this caller."""
 
 
 class Unavailable(ServiceError):
-    """Not now."""
+    """Not now: another replica leads, or this one stops."""
 
 
 @contextmanager
-def said_as_invalid() -> Iterator[None]:
-    """Whatever the core finds wrong with what came in is the caller's to mend."""
+def as_invalid() -> Iterator[None]:
+    """Raises errors of the graph and the matcher as Invalid: the input has to be corrected."""
     try:
         yield
     except (GraphError, MatchError) as error:

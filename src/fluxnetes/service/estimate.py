@@ -1,4 +1,4 @@
-"""When and where a job would start: looked up in a copy of the queue, run ahead in a thread."""
+"""Estimates when and where a job would start, by running a copy of the queue ahead in a thread."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fluxnetes.queue.changes import Snapshot
 from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.queue.jobs import Submission
 from fluxnetes.service.mailbox import QueueHost
-from fluxnetes.service.requests.resolve import check_queue, resolved, said_to_callers
+from fluxnetes.service.requests.resolve import as_service_errors, check_queue, resolved
 from fluxnetes.service.values import StartEstimate
 from fluxnetes.service.views.shares import shares
 from fluxnetes.service.views.tasks import tasks_of
@@ -21,7 +21,7 @@ _ROUGH = Reason.of(Message.ROUGH_ESTIMATE)
 
 @dataclass(frozen=True, slots=True)
 class QueueEstimate:
-    """A queue as it was at one moment, and who might join it. Nobody else has any of it."""
+    """Copies of a queue and its graph, and the job to estimate: a thread may change them freely."""
 
     snapshot: Snapshot
     graph: ResourceGraph
@@ -30,23 +30,23 @@ class QueueEstimate:
     now: int
 
 
-def foresee(submission: Submission, queue_host: QueueHost) -> QueueEstimate:
-    """All that it takes to look ahead, copied while the queue stands still."""
+def prepare_estimate(submission: Submission, queue_host: QueueHost) -> QueueEstimate:
+    """Copy what an estimate needs; in the event loop of the queue, between two steps of it."""
     scheduler, graph = queue_host.scheduler, queue_host.matcher.graph
     check_queue(submission.queue, queue_host)
-    asked = replace(submission, request=resolved(submission.request, queue_host))
+    resolved_submission = replace(submission, request=resolved(submission.request, queue_host))
     return QueueEstimate(
-        scheduler.snapshot(), graph.copy(), scheduler.config, asked, queue_host.now
+        scheduler.snapshot(), graph.copy(), scheduler.config, resolved_submission, queue_host.now
     )
 
 
-def estimated(seen: QueueEstimate) -> StartEstimate:
-    """Look ahead. May take a while: not for an event loop."""
-    with said_to_callers():
-        found = estimate(seen.snapshot, seen.graph, seen.config, seen.submission, seen.now)
+def run_estimate(queue: QueueEstimate) -> StartEstimate:
+    """Run the copy ahead. May take seconds: not for an event loop."""
+    with as_service_errors():
+        found = estimate(queue.snapshot, queue.graph, queue.config, queue.submission, queue.now)
     if found.start is None or found.allocation is None:
         return StartEstimate(False, reason=found.reason)
     placed = found.allocation
-    tasks = tasks_of(seen.submission.request, placed.seats)
+    tasks = tasks_of(queue.submission.request, placed.seats)
     reason = _ROUGH if found.rough else None
-    return StartEstimate(True, found.start, shares(seen.graph, placed.placement, tasks), reason)
+    return StartEstimate(True, found.start, shares(queue.graph, placed.placement, tasks), reason)

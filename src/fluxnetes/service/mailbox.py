@@ -1,16 +1,34 @@
-"""What callers ask of a queue that somebody else runs, round by round.
+"""Passes requests of callers to the loop that runs a queue, and their answers back.
 
-    caller ──▶ ask ──▶ heard at the start of a round: told to the queue, or refused
-                       the queue decides
-                       settled: what follows from that is told, too
-                       all is written down
-              answer ◀── given at its end: nothing is answered that is not written
+The loop works in rounds. It calls the mailbox at these points of a round:
 
-Whoever leads opens the petitions at the beginning of its term and closes them at its end; what is
-asked in between terms is refused at once, and may be asked again.
+    caller ──▶ ask ──▶ inbox
+                         │  accept   the request is applied to the queue, or refused
+                         ▼
+                      accepted
+                         │           a cycle: the queue decides
+                         │  settle   the request applies what follows from the decision
+                         │           the changes are committed to the store
+                         │  publish  the listener gets what was committed
+              answer ◀───┘  reply    the answer is read from the queue
 
-Whoever asks may go away. What was not heard by then is not heard at all; of what was, `undo` hears
-the answer, so that nothing stays behind.
+A standalone queue (`QueueRunner`) goes through all of it in every round. The controller accepts
+requests last of all that it reads in a round, after nodes, pods and groups, and then may
+
+- skip the cycle, if nothing calls for a decision: it replies at once, without `settle`. A request
+  that only looks, one that was refused by its own check, and `start` are answered so. That a job
+  started changes no decision and is committed a little later, together with others: it is the one
+  change that may be answered before it is in the store;
+- cut the cycle short, if many jobs start: it neither settles nor replies then. Accepted requests
+  wait, with those of the following rounds, for the round whose cycle goes through to the end.
+
+A request that its own `apply` refuses is answered at once, in `accept`.
+
+The loop opens the mailbox when its term of leadership begins and closes it when the term ends.
+Between terms requests are refused at once with MailboxClosed, and may be repeated.
+
+A caller may leave before the answer. A request that was not accepted by then is dropped; of one
+that was, `undo` gets the answer and releases what was allocated.
 """
 
 from __future__ import annotations
@@ -31,15 +49,11 @@ T = TypeVar("T")
 
 
 class MailboxClosed(Exception):  # noqa: N818 - reads better where it is raised and caught
-    """Nobody leads here at the moment."""
-
-
-class Deferred(Exception):  # noqa: N818 - likewise
-    """The queue has not looked at it yet; the answer comes in a later round."""
+    """No queue runs here at the moment: another replica leads, or none does."""
 
 
 class QueueHost(Protocol):
-    """Whoever runs a queue, as callers need it."""
+    """The loop that runs a queue, as requests of callers see it."""
 
     @property
     def scheduler(self) -> Scheduler: ...
@@ -51,178 +65,227 @@ class QueueHost(Protocol):
     next_id: int
 
     def put(self, event: Event) -> None:
-        """Tell the queue something. Raises QueueError."""
+        """Apply an event to the queue. Raises QueueError."""
         ...
 
     def where(self) -> Constraint | None:
-        """Which nodes callers may be given; None: all."""
+        """The nodes that callers may be given; None: all."""
         ...
 
     def lend(self, job: int, nodes: Mapping[str, Mapping[str, int]] | None) -> None:
-        """Pods that say so may use what a job has of nodes; None: no more."""
+        """Count pods that name a job as users of its share of these nodes; None: no longer."""
         ...
 
     def borrowers(self, job: int) -> int:
-        """How many pods use what a job has."""
+        """The number of pods that use the share of a job."""
         ...
+
+
+class MailboxListener(Protocol):
+    """Follows the queue for callers. All methods run in the loop of the queue."""
+
+    def opened(self, queue_host: QueueHost) -> None:
+        """A term began."""
+        ...
+
+    def closed(self) -> None:
+        """The term ended."""
+        ...
+
+    def tend(self, queue_host: QueueHost) -> None:
+        """A round begins: look after callers' jobs, as the controller does after its groups."""
+        ...
+
+    def changed(self, changes: Changes, queue_host: QueueHost) -> None:
+        """The queue's changes were committed."""
+        ...
+
+    def nodes_changed(self, names: Iterable[str]) -> None:
+        """Nodes changed otherwise than by jobs of the queue."""
+        ...
+
+
+class NoListener:
+    """Ignores everything: for a mailbox without callers."""
+
+    def opened(self, queue_host: QueueHost) -> None:
+        pass
+
+    def closed(self) -> None:
+        pass
+
+    def tend(self, queue_host: QueueHost) -> None:
+        pass
+
+    def changed(self, changes: Changes, queue_host: QueueHost) -> None:
+        pass
+
+    def nodes_changed(self, names: Iterable[str]) -> None:
+        pass
 
 
 @dataclass(slots=True, eq=False)
 class QueueRequest(Generic[T]):
-    """Something that is asked."""
+    """A request to a queue, as the steps that the mailbox calls."""
 
-    hand_in: Callable[[QueueHost], None]
-    """Tell the queue; what this raises is the answer."""
+    apply: Callable[[QueueHost], None]
+    """Apply the request to the queue. An error that this raises is the answer."""
     answer: Callable[[QueueHost], T]
-    """The answer, when all is written down. May raise Later."""
+    """Read the answer, once the decision is committed."""
     settle: Callable[[QueueHost], None] | None = None
-    """The queue decided; tell it what follows from that, before anything is written down."""
+    """The queue decided; apply what follows from that, before anything is committed."""
     undo: Callable[[QueueHost, T], None] | None = None
-    """What to do with an answer that nobody waits for any more."""
+    """Release what an answer gave, because its caller left."""
     given_up: bool = False
-    """Nobody waits for the answer. May be set from another thread."""
+    """The caller left. May be set from another thread."""
 
 
 @dataclass(slots=True, eq=False)
-class _Asked:
+class _Pending:
     request: QueueRequest[Any]
     future: asyncio.Future[Any]
 
 
-def _nothing(queue_host: QueueHost) -> None:
+def _change_nothing(queue_host: QueueHost) -> None:
     pass
 
 
 def looking(answer: Callable[[QueueHost], T]) -> QueueRequest[T]:
-    """A petition that changes nothing."""
-    return QueueRequest(_nothing, answer)
+    """A request that only reads."""
+    return QueueRequest(_change_nothing, answer)
 
 
 @dataclass(slots=True, eq=False)
 class Mailbox:
-    """See the module's docstring. Used in the loop of whoever runs the queue."""
+    """See the module's docstring. Used in the event loop of the queue."""
 
-    tend: Callable[[QueueHost], None] = _nothing
-    """Called in every round: callers' jobs have nobody else to look after them."""
-    changed: Callable[[Changes, QueueHost], None] = field(default=lambda changes, queue_host: None)
-    """Told of all that was written down."""
-    nodes_changed: Callable[[Iterable[str]], None] = field(default=lambda names: None)
-    """Told of nodes that changed otherwise than by jobs of the queue."""
-    opened: Callable[[QueueHost], None] = _nothing
-    """Told when a term begins."""
-    closed: Callable[[], None] = field(default=lambda: None)
-    _office: QueueHost | None = None
+    _listener: MailboxListener = field(default_factory=NoListener)
+    _queue_host: QueueHost | None = None
+    """Set during a term."""
     _wake: Callable[[], None] = field(default=lambda: None)
-    _inbox: deque[_Asked] = field(default_factory=deque)
-    _heard: list[_Asked] = field(default_factory=list)
+    _inbox: deque[_Pending] = field(default_factory=deque)
+    _accepted: list[_Pending] = field(default_factory=list)
 
     # -- for callers ---------------------------------------------------------------------------
 
+    def attach(self, listener: MailboxListener) -> None:
+        """Use this listener, before the first term. For callers that start after the mailbox."""
+        if self._queue_host is not None:
+            raise RuntimeError("a listener must be attached before the mailbox is opened")
+        self._listener = listener
+
     async def ask(self, request: QueueRequest[T]) -> T:
-        """The answer. Raises NotOpen, and whatever the petition raises."""
-        if self._office is None:
-            raise MailboxClosed("nobody leads here at the moment")
-        asked = _Asked(request, asyncio.get_running_loop().create_future())
-        self._inbox.append(asked)
+        """The answer to a request. Raises MailboxClosed, and the errors of the request."""
+        if self._queue_host is None:
+            raise MailboxClosed("this replica does not lead at the moment; try again, or another")
+        pending = _Pending(request, asyncio.get_running_loop().create_future())
+        self._inbox.append(pending)
         self._wake()
         try:
-            found: T = await asked.future
+            answer: T = await pending.future
         except asyncio.CancelledError:
-            self._give_up(asked)
+            self._give_up(pending)
             raise
-        return found
+        return answer
 
-    def _give_up(self, asked: _Asked) -> None:
-        asked.request.given_up = True
-        done = asked.future
-        if not done.cancelled() and done.exception() is None:  # answered in this very moment
-            self.undo(asked.request, done.result())
+    def _give_up(self, pending: _Pending) -> None:
+        pending.request.given_up = True
+        done = pending.future
+        if not done.cancelled() and done.exception() is None:  # answered, but not yet read
+            self.undo(pending.request, done.result())
 
     def undo(self, request: QueueRequest[T], answer: T) -> None:
-        """Nobody waits for this answer any more. Without a term, the next one looks after it."""
-        if self._office is not None and request.undo is not None:
-            request.undo(self._office, answer)
+        """Undo an answer whose caller left.
+
+        Between terms nothing is done: the job stays until its lease expires or its walltime ends.
+        """
+        if self._queue_host is not None and request.undo is not None:
+            request.undo(self._queue_host, answer)
             self._wake()
-
-    # -- for whoever runs the queue ------------------------------------------------------------
-
-    def open(self, queue_host: QueueHost, wake: Callable[[], None]) -> None:
-        self._office, self._wake = queue_host, wake
-        self.opened(queue_host)
-
-    def close(self) -> None:
-        """Nobody leads any more; who waits is told."""
-        self._office = None
-        waiting, self._heard = [*self._heard, *self._inbox], []
-        self._inbox.clear()
-        for asked in waiting:
-            if not asked.future.done():
-                asked.future.set_exception(MailboxClosed("the term ended before it was answered"))
-        self.closed()
-
-    def take(self, changes: Changes) -> None:
-        """Something was decided and written down."""
-        if self._office is not None:
-            self.changed(changes, self._office)
-
-    def hear(self) -> None:
-        """Tell the queue what is asked."""
-        queue_host = self._office
-        if queue_host is None:
-            return
-        self.tend(queue_host)
-        while self._inbox:
-            asked = self._inbox.popleft()
-            if asked.request.given_up or asked.future.done():
-                asked.future.cancel()
-                continue
-            try:
-                asked.request.hand_in(queue_host)
-            except Exception as error:
-                asked.future.set_exception(error)
-            else:
-                self._heard.append(asked)
 
     @property
     def are_waiting(self) -> bool:
-        """Whether somebody waits for an answer."""
-        return bool(self._inbox or self._heard)
+        """Whether requests wait for their answers."""
+        return bool(self._inbox or self._accepted)
 
-    def settle(self) -> None:
-        """The queue has decided on all that was heard."""
-        queue_host, heard = self._office, self._heard
+    # -- for the loop that runs the queue ------------------------------------------------------
+
+    def open(self, queue_host: QueueHost, wake: Callable[[], None]) -> None:
+        """Begin a term. `wake` makes the loop begin a round."""
+        self._queue_host, self._wake = queue_host, wake
+        self._listener.opened(queue_host)
+
+    def close(self) -> None:
+        """End the term, and refuse all requests that wait."""
+        self._queue_host = None
+        waiting, self._accepted = [*self._accepted, *self._inbox], []
+        self._inbox.clear()
+        for pending in waiting:
+            if not pending.future.done():
+                error = MailboxClosed("this replica stopped leading before it answered; try again")
+                pending.future.set_exception(error)
+        self._listener.closed()
+
+    def publish(self, changes: Changes) -> None:
+        """Pass on changes that were committed."""
+        if self._queue_host is not None:
+            self._listener.changed(changes, self._queue_host)
+
+    def nodes_changed(self, names: Iterable[str]) -> None:
+        """Pass on that nodes changed otherwise than by jobs of the queue."""
+        self._listener.nodes_changed(names)
+
+    def accept(self) -> None:
+        """Apply the requests of the inbox to the queue."""
+        queue_host = self._queue_host
         if queue_host is None:
             return
-        self._heard = []
-        for asked in heard:
+        self._listener.tend(queue_host)
+        while self._inbox:
+            pending = self._inbox.popleft()
+            if pending.request.given_up or pending.future.done():
+                pending.future.cancel()
+                continue
             try:
-                if asked.request.settle is not None:
-                    asked.request.settle(queue_host)
+                pending.request.apply(queue_host)
             except Exception as error:
-                if not asked.future.done():
-                    asked.future.set_exception(error)
+                pending.future.set_exception(error)
             else:
-                self._heard.append(asked)
+                self._accepted.append(pending)
+
+    def settle(self) -> None:
+        """Let requests follow up on the queue's decisions; before the commit."""
+        queue_host, accepted = self._queue_host, self._accepted
+        if queue_host is None:
+            return
+        self._accepted = []
+        for pending in accepted:
+            try:
+                if pending.request.settle is not None:
+                    pending.request.settle(queue_host)
+            except Exception as error:
+                if not pending.future.done():
+                    pending.future.set_exception(error)
+            else:
+                self._accepted.append(pending)
 
     def reply(self) -> None:
-        """All that was heard is written down."""
-        queue_host, heard = self._office, self._heard
-        if queue_host is None or not heard:
+        """Answer all requests that were accepted; after the commit."""
+        queue_host, accepted = self._queue_host, self._accepted
+        if queue_host is None or not accepted:
             return
-        self._heard = []
-        for asked in heard:
+        self._accepted = []
+        for pending in accepted:
             try:
-                result = asked.request.answer(queue_host)
-            except Deferred:
-                self._heard.append(asked)
+                answer = pending.request.answer(queue_host)
             except Exception as error:
-                if not asked.future.done():
-                    asked.future.set_exception(error)
+                if not pending.future.done():
+                    pending.future.set_exception(error)
             else:
-                self._give(asked, result)
+                self._deliver(pending, answer)
 
-    def _give(self, asked: _Asked, result: Any) -> None:
-        if not asked.future.done():
-            asked.future.set_result(result)
+    def _deliver(self, pending: _Pending, answer: Any) -> None:
+        if not pending.future.done():
+            pending.future.set_result(answer)
         else:
-            self.undo(asked.request, result)
+            self.undo(pending.request, answer)

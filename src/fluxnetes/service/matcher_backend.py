@@ -1,6 +1,9 @@
-"""A host with a matcher on a graph of its own.
+"""The backend with a matcher on a graph of its own, and no queue.
 
-With a store, nothing is answered before it is written: what a client heard of survives us.
+    callers' loop    call ──▶ WorkerThread ──┐          ┌──▶ flush the journal ──▶ answer
+    worker thread                            └──▶ do ───┘
+
+With a store, nothing is answered before it is committed: every answer survives a crash.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from fluxnetes.service.changelog import ChangeLog
 from fluxnetes.service.concurrency.background import keep_task
 from fluxnetes.service.concurrency.worker_thread import WorkerThread
 from fluxnetes.service.errors import NoQueue, UnknownJob
+from fluxnetes.service.health import HealthSignal
 from fluxnetes.service.matcher_ops import MatcherOperations
 from fluxnetes.service.persistence.writer import BatchedWriter
 from fluxnetes.service.values import (
@@ -35,86 +39,92 @@ from fluxnetes.service.views.nodes import node_views, positions_of, totals
 
 T = TypeVar("T")
 
-_UNHEARD = "nobody waited for the answer"
+_UNANSWERED = "its caller left before the answer"
 _ENDED_KEPT = 10_000
+"""Maximum ended jobs that can still be asked about, so that memory is bounded."""
 
 
 class MatcherBackend:
     """See the module's docstring. Made in a running event loop."""
 
     def __init__(
-        self, matching: MatcherOperations, writer: BatchedWriter | None = None, source: str = "none"
+        self,
+        operations: MatcherOperations,
+        writer: BatchedWriter | None = None,
+        source: str = "none",
     ) -> None:
         self.jobs = ChangeLog()
         self.nodes = ChangeLog()
-        self._matching = matching
+        self.health = HealthSignal()
+        self._operations = operations
         self._writer = writer
         self._source = source
-        self._engine = WorkerThread("matcher")
+        self._worker = WorkerThread("matcher")
         self._loop = asyncio.get_running_loop()
         self._ended: OrderedDict[int, JobView] = OrderedDict()
 
     async def close(self) -> None:
-        await self._engine.close()
+        await self._worker.close()
 
     # -- jobs ----------------------------------------------------------------------------------
 
-    async def match(self, wish: MatchCall) -> Grant:
-        undo = None if wish.key else self._undo_unheard  # with one, who heard nothing asks again
-        grant = await self._engine.do(lambda: self._match(wish), undo)
+    async def match(self, call: MatchCall) -> Grant:
+        # With a key, a caller that got no answer repeats the call.
+        undo = None if call.key else self._undo_in_worker
+        grant = await self._worker.do(lambda: self._match(call), undo)
         if grant:
             if self._writer is not None:
-                await self._write_or_undo(self._writer, wish, grant)
-            self._tell(grant.job, (share.node for share in grant.shares))
+                await self._write_or_undo(self._writer, call, grant)
+            self._publish(grant.job, (share.node for share in grant.shares))
         return grant
 
-    def _match(self, wish: MatchCall) -> Grant:
-        grant = self._matching.match(wish)
+    def _match(self, call: MatchCall) -> Grant:
+        grant = self._operations.match(call)
         if grant:
-            self._enter(grant.job)
+            self._record(grant.job)
         return grant
 
-    def _enter(self, job: int) -> None:
+    def _record(self, job: int) -> None:
         writer = self._writer
-        if writer is not None and job not in writer.book.jobs:
-            writer.book.enter(self._matching.matcher.jobs[job], self._matching)
+        if writer is not None and job not in writer.journal.jobs:
+            writer.journal.enter(self._operations.matcher.jobs[job], self._operations)
             writer.note()
 
-    def _undo_unheard(self, grant: Grant) -> None:
+    def _undo_in_worker(self, grant: Grant) -> None:
         nodes = self._undo(grant)
-        self._loop.call_soon_threadsafe(self._tell, grant.job, nodes)
+        self._loop.call_soon_threadsafe(self._publish, grant.job, nodes)
 
     def _undo(self, grant: Grant) -> list[str]:
-        if grant and self._matching.is_current(grant):
-            return self._cancel(grant.job, _UNHEARD)
+        if grant and self._operations.is_current(grant):
+            return self._cancel(grant.job, _UNANSWERED)
         return []
 
-    async def _write_or_undo(self, writer: BatchedWriter, wish: MatchCall, grant: Grant) -> None:
+    async def _write_or_undo(self, writer: BatchedWriter, call: MatchCall, grant: Grant) -> None:
         try:
             await asyncio.shield(keep_task(writer.flush()))
         except asyncio.CancelledError:
-            if not wish.key:
+            if not call.key:
                 keep_task(self.withdraw(grant))
             raise
 
     async def withdraw(self, grant: Grant) -> None:
-        nodes = await self._done(lambda: self._undo(grant))
-        self._tell(grant.job, nodes)
+        nodes = await self._do_and_flush(lambda: self._undo(grant))
+        self._publish(grant.job, nodes)
 
-    async def update(self, adoption: AllocationUpdate) -> Grant:
+    async def update(self, allocation: AllocationUpdate) -> Grant:
         def do() -> Grant:
-            grant = self._matching.update(adoption)
+            grant = self._operations.update(allocation)
             if grant:
-                self._enter(grant.job)
+                self._record(grant.job)
             return grant
 
-        grant = await self._done(do)
+        grant = await self._do_and_flush(do)
         if grant:
-            self._tell(grant.job, (share.node for share in grant.shares))
+            self._publish(grant.job, (share.node for share in grant.shares))
         return grant
 
     async def renew(self, job: int) -> int | None:
-        """Whoever has something of a matcher alone has it until it gives it back."""
+        """Without a queue there are no leases: a job holds its allocation until it is cancelled."""
         if not any(view.ended is None for view in await self.job_views([job])):
             raise UnknownJob(f"no job {job} holds resources")
         return None
@@ -126,14 +136,14 @@ class MatcherBackend:
         await self._end(job, why)
 
     async def _end(self, job: int, reason: Reason) -> None:
-        nodes = await self._done(lambda: self._cancel(job, reason))
-        self._tell(job, nodes)
+        nodes = await self._do_and_flush(lambda: self._cancel(job, reason))
+        self._publish(job, nodes)
 
     def _cancel(self, job: int, reason: Reason) -> list[str]:
-        view = self._matching.view(job) if self._matching.has_graph else None
-        self._matching.cancel(job)
+        view = self._operations.view(job) if self._operations.has_graph else None
+        self._operations.cancel(job)
         if self._writer is not None:
-            self._writer.book.end(job, _now(), reason)
+            self._writer.journal.end(job, _now(), reason)
             self._writer.note()
         if view is None:
             return []
@@ -145,7 +155,7 @@ class MatcherBackend:
         if len(self._ended) > _ENDED_KEPT:
             self._ended.popitem(last=False)
 
-    def _tell(self, job: int, nodes: Iterable[str]) -> None:
+    def _publish(self, job: int, nodes: Iterable[str]) -> None:
         self.jobs.note([str(job)])
         self.nodes.note(nodes)
 
@@ -158,7 +168,7 @@ class MatcherBackend:
         raise NoQueue
 
     async def finish(self, job: int, ok: bool, reason: str) -> None:
-        """A job that is over and one that is called off are the same to a matcher."""
+        """To a matcher, a job that ended and one that was cancelled are the same."""
         message = Message.FINISHED_BY_CALLER if ok else Message.FAILED_BY_CALLER
         why = Reason.from_text(reason, message.code) if reason else Reason.of(message)
         await self._end(job, why)
@@ -177,112 +187,114 @@ class MatcherBackend:
 
     async def estimate(self, submission: Submission, now: int) -> StartEstimate:
         request = replace(submission.request, duration=float(submission.walltime or 0))
-        wish = MatchCall(request, now=now)
-        found = await self._engine.do(lambda: self._matching.estimate(wish))
+        call = MatchCall(request, now=now)
+        found = await self._worker.do(lambda: self._operations.estimate(call))
         return StartEstimate(found.reason is None, found.at, found.shares, found.reason, still=True)
 
     # -- the graph -----------------------------------------------------------------------------
 
     async def load(self, text: str, format: str, policy: str, *, source: str = "init") -> int:
-        count = await self._reshape(lambda: self._load(text, format, policy), "another graph came")
+        count = await self._reshape(
+            lambda: self._load(text, format, policy), "the graph was replaced"
+        )
         self._source = source
         return count
 
     def _load(self, text: str, format: str, policy: str) -> int:
-        matching = self._matching
-        before = matching.matcher.next_jobid if matching.has_graph else 1
-        count = matching.load(text, format, policy)
-        if self._writer is not None:  # which remembers numbers for ever
-            matching.matcher.next_jobid = before
+        operations = self._operations
+        next_job = operations.next_job
+        count = operations.load(text, format, policy)
+        if self._writer is not None:  # the store keeps ended jobs, so numbers are never reused
+            operations.count_from(next_job)
         return count
 
     async def grow(self, jgf: str) -> int:
-        return await self._reshape(lambda: self._matching.grow(jgf), _text("the graph grew"))
+        return await self._reshape(
+            lambda: self._operations.grow(jgf), Reason.of(Message.GRAPH_CHANGED)
+        )
 
     async def shrink(self, paths: Sequence[str]) -> int:
-        return await self._reshape(lambda: self._matching.shrink(paths), _text("the graph shrank"))
+        return await self._reshape(
+            lambda: self._operations.shrink(paths), Reason.of(Message.GRAPH_CHANGED)
+        )
 
-    async def _reshape(self, do: Callable[[], int], why: Reason) -> int:
+    async def _reshape(self, do: Callable[[], int], reason: Reason) -> int:
         def reshape() -> int:
             count = do()
             if self._writer is not None:
-                self._writer.book.follow(self._matching, _now(), why)
-                self._writer.note_graph(self._matching)
+                self._writer.journal.follow(self._operations, _now(), reason)
+                self._writer.note_graph(self._operations)
             return count
 
-        count = await self._done(reshape)
+        count = await self._do_and_flush(reshape)
         self.jobs.reset()
         self.nodes.reset()
         return count
 
     async def text(self) -> str:
-        return await self._engine.do(lambda: self._matching.text().decode())
+        return await self._worker.do(lambda: self._operations.text().decode())
 
-    async def _done(self, do: Callable[[], T]) -> T:
-        """Do something, and have it written."""
-        result = await self._engine.do(do)
+    async def _do_and_flush(self, do: Callable[[], T]) -> T:
+        """Do something in the worker, and commit the changes."""
+        result = await self._worker.do(do)
         if self._writer is not None:
             await asyncio.shield(keep_task(self._writer.flush()))
         return result
 
-    # -- looking -------------------------------------------------------------------------------
+    # -- views ---------------------------------------------------------------------------------
 
     async def groups(self) -> list[GroupView]:
-        return await self._engine.do(lambda: list(self._matching.groups()))
+        return await self._worker.do(lambda: list(self._operations.groups()))
 
     async def job_views(self, jobs: Collection[int] | None) -> list[JobView]:
-        return await self._engine.do(lambda: self._job_views(jobs))
+        return await self._worker.do(lambda: self._job_views(jobs))
 
     def _job_views(self, jobs: Collection[int] | None) -> list[JobView]:
-        if not self._matching.has_graph:
+        if not self._operations.has_graph:
             return []
-        ids = self._matching.notes if jobs is None else jobs
-        found = (self._matching.view(id) or self._ended.get(id) for id in list(ids))
+        ids = self._operations.notes if jobs is None else jobs
+        found = (self._operations.view(id) or self._ended.get(id) for id in list(ids))
         return [view for view in found if view is not None]
 
     async def node_views(self, names: Collection[str] | None) -> list[NodeView]:
-        return await self._engine.do(lambda: self._node_views(names))
+        return await self._worker.do(lambda: self._node_views(names))
 
     def _node_views(self, names: Collection[str] | None) -> list[NodeView]:
-        matcher = self._matching.matcher
+        matcher = self._operations.matcher
         if names is None:
             return list(node_views(matcher, matcher.engine.nodes.tolist()))
         return list(node_views(matcher, list(positions_of(matcher, names).values())))
 
     async def node_page(self, first: int, count: int) -> list[NodeView]:
         def do() -> list[NodeView]:
-            matcher = self._matching.matcher
+            matcher = self._operations.matcher
             return list(node_views(matcher, matcher.engine.nodes[first : first + count].tolist()))
 
-        return await self._engine.do(do)
+        return await self._worker.do(do)
 
     async def status(self) -> BackendStatus:
-        return await self._engine.do(self._status)
+        return await self._worker.do(self._status)
 
     def _status(self) -> BackendStatus:
-        matching, durable = self._matching, self._writer is not None
-        if not matching.has_graph:
-            return BackendStatus("none", matching.policy, queue=False, durable=durable)
-        engine = matching.matcher.engine
+        operations, durable = self._operations, self._writer is not None
+        if not operations.has_graph:
+            return BackendStatus("none", operations.policy, queue=False, durable=durable)
+        engine = operations.matcher.engine
         states = Counter(
-            "reserved" if job.reserved else "running" for job in matching.matcher.jobs.values()
+            "reserved" if job.reserved else "running" for job in operations.matcher.jobs.values()
         )
         return BackendStatus(
             self._source,
-            matching.policy,
+            operations.policy,
             queue=False,
             durable=durable,
             vertices=len(engine.tree),
             nodes=engine.node_count,
             nodes_up=engine.nodes_up(),
-            totals=totals(matching.matcher),
+            totals=totals(operations.matcher),
             jobs=states,
         )
 
 
 def _now() -> int:
     return int(time.time())
-
-
-def _text(text: str) -> Reason:
-    return Reason.from_text(text, ReasonCode.NODES_LOST)

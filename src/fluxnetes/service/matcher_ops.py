@@ -1,9 +1,9 @@
-"""A matcher on one graph, as a service needs it: load, match, cancel, grow, shrink, look.
+"""The operations of a service on one matcher: load, match, cancel, grow, shrink and views.
 
-Nothing here waits or knows of a wire. Whoever calls does so from one thread at a time.
+Everything is synchronous, and must be called from one thread at a time.
 
-As for the reference's service, time stands still: every match is at 0 unless the caller says
-otherwise, and what was allocated is held until it is cancelled, however long that takes.
+As in the reference's service there is no clock: every match is at time 0 unless the caller passes
+`now`, and an allocation is held until it is cancelled, however long that takes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fluxnetes.match.jobs import MatchedJob
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.match.policy import PolicyError, parse_policy
 from fluxnetes.queue.jobs import Request
-from fluxnetes.service.errors import Invalid, NoGraph, UnknownJob, said_as_invalid
+from fluxnetes.service.errors import Invalid, NoGraph, UnknownJob, as_invalid
 from fluxnetes.service.requests.pods import asked_of, one_pod
 from fluxnetes.service.values import (
     AllocationUpdate,
@@ -37,15 +37,15 @@ from fluxnetes.service.views.shares import shares
 from fluxnetes.service.views.tasks import EqualTasks, TaskCounter, tasks_of
 
 LARGEST_JOB = 2**62
-"""Callers choose numbers, too; ours must have room above them."""
+"""Maximum number that a caller may choose for a job, so that there are numbers left above it."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobNotes:
-    """What is known of a job besides what it holds."""
+    """What a service knows of a job besides its placement."""
 
     asked: Request | EqualPods | None = None
-    """What it asked for; None: it was placed elsewhere."""
+    """Its request; None: it was placed elsewhere."""
     name: str = ""
     size: int = 1
     key: str = ""
@@ -60,20 +60,20 @@ class MatcherOperations:
 
     policy: str = "lonode"
     notes: dict[int, JobNotes] = field(default_factory=dict)
-    """By job; of those that hold something, or will."""
+    """By number, of the jobs that are allocated or reserved."""
     _matcher: Matcher | None = None
     _keys: dict[tuple[str, str], int] = field(default_factory=dict)
-    """The job that was granted to each user and under each key."""
-    _usual_policy: str = field(init=False)
+    """The job of each user and key."""
+    _default_policy: str = field(init=False)
     _graphs: int = 0
-    """How many there were; on another one, numbers of jobs mean other jobs."""
+    """Counts the graphs: on another one, the same number means another job."""
 
     def __post_init__(self) -> None:
         try:
             parse_policy(self.policy)
         except PolicyError as error:
             raise Invalid(str(error), "policy") from None
-        self._usual_policy = self.policy
+        self._default_policy = self.policy
 
     @property
     def has_graph(self) -> bool:
@@ -92,26 +92,27 @@ class MatcherOperations:
     # -- the graph -----------------------------------------------------------------------------
 
     def load(self, text: str | bytes, format: str = "jgf", policy: str = "") -> int:
-        """Begin anew on another graph; returns how many vertices it has."""
-        policy = policy or self._usual_policy
-        with said_as_invalid():
+        """Replace the graph and forget all jobs; returns the number of vertices."""
+        policy = policy or self._default_policy
+        with as_invalid():
             matcher = Matcher(read_graph(text, format), policy=policy)
         self.begin(matcher, policy)
         return matcher.graph.vertex_count
 
     def begin(self, matcher: Matcher, policy: str) -> None:
+        """Replace the matcher, and forget all jobs."""
         self._matcher, self.policy = matcher, policy
         self._graphs += 1
         self.notes.clear()
         self._keys.clear()
 
     def grow(self, jgf: str | bytes) -> int:
-        with said_as_invalid():
+        with as_invalid():
             self.matcher.attach(jgf)
         return self.graph.vertex_count
 
     def shrink(self, paths: Iterable[str]) -> int:
-        """Take out what is at some paths: all of it or, if one of them leads nowhere, nothing."""
+        """Remove the subtrees at these paths: all of them or, if one does not exist, none."""
         paths = list(paths)
         root = self.graph.topology().vertex[0]
         for path in paths:
@@ -121,12 +122,12 @@ class MatcherOperations:
             if root in found:
                 raise Invalid(f"{path} is the root; the whole graph cannot be removed", "paths")
         for path in paths:
-            if self.graph.find_path(path):  # not yet gone with one that is above it
+            if self.graph.find_path(path):  # not removed yet with a subtree above it
                 self.matcher.remove(path)
-        self._forget_the_empty()
+        self._forget_empty_jobs()
         return len(self.graph.topology())
 
-    def _forget_the_empty(self) -> None:
+    def _forget_empty_jobs(self) -> None:
         for job in [j for j in self.matcher.jobs.values() if j.cancelled]:
             self._forget(job.jobid)
 
@@ -136,18 +137,18 @@ class MatcherOperations:
 
     # -- jobs ----------------------------------------------------------------------------------
 
-    def match(self, wish: MatchCall) -> Grant:
-        """Grant a wish, or say why not."""
-        if (wish.user, wish.key) in self._keys:
-            return self._again(wish)
+    def match(self, call: MatchCall) -> Grant:
+        """Allocate resources, or say why not."""
+        if (call.user, call.key) in self._keys:
+            return self._repeated(call)
         began = time.perf_counter()
-        how = Operation.ALLOCATE_ORELSE_RESERVE if wish.reserve else Operation.ALLOCATE
-        request = self.request(wish.request)
-        answer = self._judged(request, self.matcher.match(how, request, now=wish.now))
-        grant = self._grant(answer, wish, time.perf_counter() - began)
+        how = Operation.ALLOCATE_ORELSE_RESERVE if call.reserve else Operation.ALLOCATE
+        request = self.request(call.request)
+        answer = self._classified(request, self.matcher.match(how, request, now=call.now))
+        grant = self._grant(answer, call, time.perf_counter() - began)
         if grant:
-            since, asked = int(time.time()), wish.request
-            note = JobNotes(asked, wish.name, wish.size, wish.key, since, wish.user)
+            since = int(time.time())
+            note = JobNotes(call.request, call.name, call.size, call.key, since, call.user)
             self._note(grant.job, note)
         return grant
 
@@ -156,23 +157,23 @@ class MatcherOperations:
         if note.key:
             self._keys[note.user, note.key] = job
 
-    def _again(self, wish: MatchCall) -> Grant:
-        """The answer got lost, and the wish came again."""
-        job = self.matcher.jobs[self._keys[wish.user, wish.key]]
+    def _repeated(self, call: MatchCall) -> Grant:
+        """The answer to a call that was executed before, under the same key."""
+        job = self.matcher.jobs[self._keys[call.user, call.key]]
         outcome = Outcome.RESERVED if job.reserved else Outcome.ALLOCATED
-        return self._grant(Answer(outcome, job.jobid, job.at, job.placement), wish)
+        return self._grant(Answer(outcome, job.jobid, job.at, job.placement), call)
 
     def readmit(self, job: MatchedJob, note: JobNotes) -> None:
-        """A job has what it had before we were restarted."""
+        """Restore a job with the placement that it had before a restart."""
         self.matcher.readmit(job)
         self._note(job.jobid, note)
 
     def request(self, asked: Request | EqualPods) -> Request:
-        """What is asked for, as this graph can be asked for it."""
+        """The request in the resource types of this graph."""
         return asked_of(asked, self.graph)
 
-    def _judged(self, request: Request, answer: Answer) -> Answer:
-        """Busy is no answer to what could never be: that is told apart."""
+    def _classified(self, request: Request, answer: Answer) -> Answer:
+        """The answer, with busy replaced by unsatisfiable if the request can never fit."""
         if answer.outcome is not Outcome.BUSY:
             return answer
         ever = self.matcher.satisfiable(request)
@@ -180,7 +181,7 @@ class MatcherOperations:
             return answer
         return Answer(ever.outcome, answer.jobid, reason=ever.reason)
 
-    def _grant(self, answer: Answer, wish: MatchCall, took: float = 0.0) -> Grant:
+    def _grant(self, answer: Answer, call: MatchCall, took: float = 0.0) -> Grant:
         placement = answer.placement
         if placement is None:
             return Grant(answer.outcome, answer.jobid, reason=answer.reason, overhead=took)
@@ -188,8 +189,8 @@ class MatcherOperations:
             answer.outcome,
             answer.jobid,
             answer.at,
-            shares=shares(self.graph, placement, self._tasks(wish.request, answer.seats)),
-            text=written(self.graph, placement, wish.format),
+            shares=shares(self.graph, placement, self._tasks(call.request, answer.seats)),
+            text=written(self.graph, placement, call.format),
             overhead=took,
             graph=self._graphs,
         )
@@ -201,45 +202,54 @@ class MatcherOperations:
             return EqualTasks(asked.count, one_pod(asked, self.graph))
         return tasks_of(asked, seats)
 
-    def estimate(self, wish: MatchCall) -> Grant:
-        """Where and when it would be, if it were wished for now."""
+    def estimate(self, call: MatchCall) -> Grant:
+        """Where and when the call would be placed now. Nothing is allocated."""
         began = time.perf_counter()
         how = Operation.WITHOUT_ALLOCATING_FUTURE
-        request = self.request(wish.request)
-        answer = self._judged(request, self.matcher.match(how, request, now=wish.now))
-        return self._grant(answer, wish, time.perf_counter() - began)
+        request = self.request(call.request)
+        answer = self._classified(request, self.matcher.match(how, request, now=call.now))
+        return self._grant(answer, call, time.perf_counter() - began)
 
-    def update(self, note: AllocationUpdate) -> Grant:
-        """Take note of an allocation that was made elsewhere."""
-        if not 1 <= note.job <= LARGEST_JOB:
-            raise Invalid(f"found {note.job}, expected 1 to {LARGEST_JOB}", "job")
-        following = self.matcher.next_jobid
+    @property
+    def next_job(self) -> int:
+        """The number of the next job; 1 without a graph."""
+        return 1 if self._matcher is None else self._matcher.next_jobid
+
+    def count_from(self, next_job: int) -> None:
+        """Number the next job so."""
+        self.matcher.next_jobid = next_job
+
+    def update(self, allocation: AllocationUpdate) -> Grant:
+        """Record an allocation that was made elsewhere."""
+        if not 1 <= allocation.job <= LARGEST_JOB:
+            raise Invalid(f"found {allocation.job}, expected 1 to {LARGEST_JOB}", "job")
+        following = self.next_job
         try:
-            return self._update(note)
-        finally:  # the reference counts on from here, and would give numbers twice
-            self.matcher.next_jobid = max(following, self.matcher.next_jobid)
+            return self._update(allocation)
+        finally:  # the reference counts on from the given number, and would use numbers twice
+            self.count_from(max(following, self.next_job))
 
-    def _update(self, note: AllocationUpdate) -> Grant:
-        with said_as_invalid():
+    def _update(self, allocation: AllocationUpdate) -> Grant:
+        with as_invalid():
             answer = self.matcher.update(
-                note.text,
-                note.format,
-                jobid=note.job,
-                at=note.at,
-                duration=note.duration,
-                now=note.now,
+                allocation.text,
+                allocation.format,
+                jobid=allocation.job,
+                at=allocation.at,
+                duration=allocation.duration,
+                now=allocation.now,
             )
         if answer:
-            self._note(note.job, JobNotes(since=int(time.time())))
+            self._note(allocation.job, JobNotes(since=int(time.time())))
         placed = shares(self.graph, answer.placement) if answer.placement is not None else ()
-        return Grant(answer.outcome, note.job, answer.at, answer.reason, placed)
+        return Grant(answer.outcome, allocation.job, answer.at, answer.reason, placed)
 
     def is_current(self, grant: Grant) -> bool:
-        """Whether a grant is of this graph, and its job still has it."""
+        """Whether a grant is of this graph, and its job still holds it."""
         return grant.graph == self._graphs and grant.job in self.notes
 
     def cancel(self, job: int) -> None:
-        """Give back all that a job holds."""
+        """Release all that a job holds."""
         try:
             self.matcher.cancel(job)
         except NoSuchJob as error:
@@ -252,10 +262,10 @@ class MatcherOperations:
         if note is not None and note.key:
             self._keys.pop((note.user, note.key), None)
 
-    # -- looking -------------------------------------------------------------------------------
+    # -- views ---------------------------------------------------------------------------------
 
     def view(self, id: int) -> JobView | None:
-        """A job that holds something, or will; None if it is no more."""
+        """A job that is allocated or reserved; None if it does not exist any more."""
         job, note = self.matcher.jobs.get(id), self.notes.get(id)
         if job is None or note is None:
             return None
@@ -270,6 +280,6 @@ class MatcherOperations:
         )
 
     def groups(self) -> Iterator[GroupView]:
-        """All jobs, as the old external service tells of them."""
+        """All jobs, as the old external service shows them."""
         for job, note in self.notes.items():
             yield GroupView(note.name or f"job-{job}", note.size)

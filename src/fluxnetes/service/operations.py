@@ -1,10 +1,10 @@
-"""What callers do with a queue: their petitions.
+"""The operations of callers on a queue, as requests for its mailbox.
 
-A match is a job that starts in the very next cycle or not at all. It goes through the queue like
-any other: it takes nothing that somebody was promised, and what it is given no pod is given.
+A match is a job that starts in the next cycle or not at all. It goes through the queue like every
+job: it takes nothing that another job was promised, and no pod is given what it holds.
 
-What comes twice under one key, from one user, is done once, for as long as the job lives that was
-made of it. A match and a submission never share a key.
+A request that a user sends twice under one key is executed once, for as long as its job lives.
+Matches and submissions have keys of their own.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from fluxnetes.queue.changes import Changes
 from fluxnetes.queue.events import Cancel, Event, Hold, Release, Started, Submit
 from fluxnetes.queue.jobs import Origin, QueueJob, Submission
 from fluxnetes.queue.states import ENDED, HOLDING, WAITING, JobState
-from fluxnetes.service.caller_leases import CallerLeases, is_called
+from fluxnetes.service.caller_leases import CallerLeases, is_callers_job
 from fluxnetes.service.errors import UnknownJob, WrongState
 from fluxnetes.service.mailbox import QueueHost, QueueRequest, looking
 from fluxnetes.service.requests.resolve import (
+    as_service_errors,
     check_queue,
+    find_refusal,
     queue_of,
-    refused_now,
     resolved,
-    said_to_callers,
 )
 from fluxnetes.service.values import EqualPods, Grant, JobExplanation, JobView, MatchCall
 from fluxnetes.service.views.allocation_text import written
@@ -36,179 +36,187 @@ from fluxnetes.service.views.jobs import explained, job_view, shares_of
 
 _NOT_NOW = Reason.of(Message.PROMISED_NOT_NOW)
 _NO_ROOM = Reason.of(Message.NO_ROOM_AT_ONCE)
-_NOBODY = "nobody"
+_UNANSWERED = Reason.of(Message.CALLER_LEFT)
+_RESTARTED = Reason.of(Message.CALLER_UNANSWERED)
+_NO_USER = "nobody"
 
-Told = Callable[[QueueJob, QueueHost], None]
+_Change = Callable[[QueueJob, QueueHost], None]
 
 
 @dataclass(slots=True)
-class _Made:
-    """What became of a petition when it was handed in."""
+class _Progress:
+    """What is known of a request between its steps."""
 
     job: int = 0
-    refused: Answer | None = None
-    why: Reason | None = None
+    refusal: Answer | None = None
+    reason: Reason | None = None
     began: float = 0.0
 
 
 @dataclass(slots=True, eq=False)
 class QueueOperations:
-    """See the module's docstring. Used in the loop of whoever runs the queue."""
+    """See the module's docstring. Used in the event loop of the queue."""
 
     leases: CallerLeases
     _keys: dict[tuple[str, Origin, str], int] = field(default_factory=dict)
-    """The job that was made for each user, way of asking and key."""
+    """The live job of each user, origin and key."""
 
     def begin(self, queue_host: QueueHost) -> None:
-        """A term begins: know the jobs of callers that live."""
+        """A term begins: index the live jobs of callers, and cancel matches left undecided."""
         self._keys.clear()
         for job in list(queue_host.scheduler.jobs.values()):
-            if job.state in ENDED or not is_called(job):
+            if job.state in ENDED or not is_callers_job(job):
                 continue
             if job.state in WAITING and job.submission.origin is Origin.CALL_MATCH:
-                queue_host.put(Cancel(job.id, Reason.of(Message.CALLER_UNANSWERED)))
+                queue_host.put(Cancel(job.id, _RESTARTED))
             else:
                 self._remember(job.submission)
         self.leases.begin(queue_host)
 
-    def take(self, changes: Changes, queue_host: QueueHost) -> None:
-        """Something was decided and written down."""
-        self.leases.take(changes, queue_host)
+    def follow(self, changes: Changes, queue_host: QueueHost) -> None:
+        """The queue's changes were committed."""
+        self.leases.follow(changes, queue_host)
         for job in changes.jobs.values():
             asked = job.submission
             key = (asked.user, asked.origin, asked.workload)
             if job.state in ENDED and self._keys.get(key) == job.id:
                 del self._keys[key]
 
-    def _remember(self, asked: Submission) -> None:
-        if asked.workload:
-            self._keys[asked.user, asked.origin, asked.workload] = asked.id
+    def _remember(self, submission: Submission) -> None:
+        if submission.workload:  # else it has no key
+            key = (submission.user, submission.origin, submission.workload)
+            self._keys[key] = submission.id
 
-    def _made_before(self, user: str, origin: Origin, key: str, queue_host: QueueHost) -> int:
-        """The job that was made under a key and still lives; 0: there is none."""
+    def _find(self, user: str, origin: Origin, key: str, queue_host: QueueHost) -> int:
+        """The live job of a user's key; 0: there is none."""
         job = queue_host.scheduler.jobs.get(self._keys.get((user, origin, key), 0))
         return 0 if job is None or job.state in ENDED else job.id
 
     # -- jobs that are matched -----------------------------------------------------------------
 
-    def match(self, wish: MatchCall) -> QueueRequest[Grant]:
-        made = _Made()
+    def match(self, call: MatchCall) -> QueueRequest[Grant]:
+        progress = _Progress()
 
-        def hand_in(queue_host: QueueHost) -> None:
-            made.began = time.perf_counter()
-            user = wish.user or _NOBODY
-            made.job = self._made_before(user, Origin.CALL_MATCH, wish.key, queue_host)
-            if made.job:
+        def apply(queue_host: QueueHost) -> None:
+            progress.began = time.perf_counter()
+            user = call.user or _NO_USER
+            progress.job = self._find(user, Origin.CALL_MATCH, call.key, queue_host)
+            if progress.job:
                 return
-            request = resolved(wish.request, queue_host)
-            made.refused = refused_now(request, queue_host)
-            if made.refused is None:
-                asked = Submission(
+            request = resolved(call.request, queue_host)
+            progress.refusal = find_refusal(request, queue_host)
+            if progress.refusal is None:
+                submission = Submission(
                     0,
                     request,
                     walltime=ceil(request.duration) or None,
                     queue=queue_of(request, queue_host),
                     user=user,
-                    name=wish.name,
-                    workload=wish.key,
+                    name=call.name,
+                    workload=call.key,
                     origin=Origin.CALL_MATCH,
                 )
-                made.job = self._submit(asked, queue_host)
+                progress.job = self._submit(submission, queue_host)
 
         def settle(queue_host: QueueHost) -> None:
-            job = queue_host.scheduler.jobs.get(made.job)
+            job = queue_host.scheduler.jobs.get(progress.job)
             if job is not None and job.state is JobState.ALLOCATED:
                 queue_host.put(Started(job.id))
             elif job is not None and job.state in WAITING:
-                made.why = queue_host.scheduler.explain(job.id, queue_host.now).reason or _NOT_NOW
+                explanation = queue_host.scheduler.explain(job.id, queue_host.now)
+                progress.reason = explanation.reason or _NOT_NOW
                 queue_host.put(Cancel(job.id, _NO_ROOM))
 
         def answer(queue_host: QueueHost) -> Grant:
-            took = time.perf_counter() - made.began
-            if made.refused is not None:
-                why = _no_pins(made.refused.reason, wish)
-                return Grant(made.refused.outcome, 0, reason=why, overhead=took)
-            job = queue_host.scheduler.job(made.job)
+            took = time.perf_counter() - progress.began
+            if progress.refusal is not None:
+                reason = _without_pins(progress.refusal.reason, call)
+                return Grant(progress.refusal.outcome, 0, reason=reason, overhead=took)
+            job = queue_host.scheduler.job(progress.job)
             if job.state in HOLDING:
-                return _granted(job, wish, queue_host, took)
+                return _granted(job, call, queue_host, took)
             never = job.state is JobState.REJECTED
-            why = job.reason if never else _no_pins(made.why or job.reason, wish)
+            reason = job.reason
+            if not never:
+                reason = _without_pins(progress.reason or job.reason, call)
             outcome = Outcome.UNSATISFIABLE if never else Outcome.BUSY
-            return Grant(outcome, job.id, reason=why, overhead=took)
+            return Grant(outcome, job.id, reason=reason, overhead=took)
 
-        return QueueRequest(hand_in, answer, settle, None if wish.key else self._undo)
+        return QueueRequest(apply, answer, settle, None if call.key else self._undo)
 
     def _undo(self, queue_host: QueueHost, grant: Grant) -> None:
-        self.take_back(grant, queue_host, Reason.of(Message.CALLER_LEFT))
+        self.withdraw(grant, queue_host)
 
-    def take_back(self, grant: Grant, queue_host: QueueHost, reason: Reason) -> None:
-        """Nobody has what was granted; if it is gone already, all is well."""
+    def withdraw(self, grant: Grant, queue_host: QueueHost) -> None:
+        """Release a grant whose caller left before the answer, unless its job ended already."""
         job = queue_host.scheduler.jobs.get(grant.job)
         if grant and job is not None and job.state not in ENDED:
-            self.leases.call_off(job, reason, queue_host)
+            self.leases.cancel(job, _UNANSWERED, queue_host)
 
     # -- jobs that are queued ------------------------------------------------------------------
 
     def submit(self, submission: Submission, key: str) -> QueueRequest[JobView]:
-        made = _Made()
+        progress = _Progress()
 
-        def hand_in(queue_host: QueueHost) -> None:
-            made.job = self._made_before(submission.user, Origin.CALL_SUBMIT, key, queue_host)
-            if not made.job:
+        def apply(queue_host: QueueHost) -> None:
+            progress.job = self._find(submission.user, Origin.CALL_SUBMIT, key, queue_host)
+            if not progress.job:
                 check_queue(submission.queue, queue_host)
                 request = resolved(submission.request, queue_host)
-                asked = replace(
+                resolved_submission = replace(
                     submission, request=request, workload=key, origin=Origin.CALL_SUBMIT
                 )
-                made.job = self._submit(asked, queue_host)
+                progress.job = self._submit(resolved_submission, queue_host)
 
         def answer(queue_host: QueueHost) -> JobView:
-            return job_view(queue_host.scheduler.job(made.job), queue_host.matcher)
+            return job_view(queue_host.scheduler.job(progress.job), queue_host.matcher)
 
-        return QueueRequest(hand_in, answer)
+        return QueueRequest(apply, answer)
 
     def _submit(self, submission: Submission, queue_host: QueueHost) -> int:
-        asked = replace(submission, id=queue_host.next_id)
-        with said_to_callers():
-            queue_host.put(Submit(asked))
+        numbered = replace(submission, id=queue_host.next_id)
+        with as_service_errors():
+            queue_host.put(Submit(numbered))
         queue_host.next_id += 1
-        self._remember(asked)
-        return asked.id
+        self._remember(numbered)
+        return numbered.id
 
     def start(self, id: int) -> QueueRequest[JobView]:
-        return _told(id, _putting(Started(id), unless=JobState.RUNNING))
+        return _changing(id, _putting(Started(id), unless=JobState.RUNNING))
 
     def hold(self, id: int) -> QueueRequest[JobView]:
-        return _told(id, _putting(Hold(id), unless=JobState.HELD))
+        return _changing(id, _putting(Hold(id), unless=JobState.HELD))
 
     def release(self, id: int) -> QueueRequest[JobView]:
-        return _told(id, _putting(Release(id), unless=JobState.PENDING))
+        return _changing(id, _putting(Release(id), unless=JobState.PENDING))
 
     def finish(self, id: int, ok: bool, reason: str) -> QueueRequest[JobView]:
         code = ReasonCode.COMPLETED if ok else ReasonCode.FAILED
-        why = Reason.from_text(reason, code) if reason else None
-        return _told(
+        given = Reason.from_text(reason, code) if reason else None
+        return _changing(
             id,
-            lambda job, queue_host: self.leases.end(job, ok=ok, reason=why, queue_host=queue_host),
+            lambda job, queue_host: self.leases.end(
+                job, ok=ok, reason=given, queue_host=queue_host
+            ),
         )
 
     def cancel(self, id: int, reason: str) -> QueueRequest[JobView]:
-        why = Reason.of(Message.CANCELLED_BY_CALLER)
+        given = Reason.of(Message.CANCELLED_BY_CALLER)
         if reason:
-            why = Reason.from_text(reason, ReasonCode.CANCELLED)
-        return _told(id, lambda job, queue_host: self.leases.call_off(job, why, queue_host))
+            given = Reason.from_text(reason, ReasonCode.CANCELLED)
+        return _changing(id, lambda job, queue_host: self.leases.cancel(job, given, queue_host))
 
     def renew(self, id: int) -> QueueRequest[int | None]:
         def answer(queue_host: QueueHost) -> int | None:
-            job = _callers(id, queue_host)
+            job = _callers_job(id, queue_host)
             if job.state not in HOLDING:
-                raise WrongState(f"job {id} is {job.state.value}; it holds nothing that expires")
+                raise WrongState(f"job {id} is {job.state.value}; it has no allocation to renew")
             until = self.leases.renew(id)
             return None if until is None else int(until)
 
         return looking(answer)
 
-    # -- looking -------------------------------------------------------------------------------
+    # -- views ---------------------------------------------------------------------------------
 
     def views(self, ids: Collection[int] | None) -> QueueRequest[list[JobView]]:
         def answer(queue_host: QueueHost) -> list[JobView]:
@@ -230,57 +238,57 @@ class QueueOperations:
         return looking(answer)
 
 
-def _no_pins(reason: Reason | None, wish: MatchCall) -> Reason | None:
-    """Why a match got nothing; to a caller who asked to reserve, also what to do instead."""
-    if reason is None or not wish.reserve:
+def _without_pins(reason: Reason | None, call: MatchCall) -> Reason | None:
+    """Why a match got nothing; to a caller that asked to reserve, also what to do instead."""
+    if reason is None or not call.reserve:
         return reason
     return Reason.of(Message.NO_PINS, reason=reason).coded(reason.code)
 
 
-def _granted(job: QueueJob, wish: MatchCall, queue_host: QueueHost, took: float) -> Grant:
-    """What a job was given, as whoever wished for it is told."""
-    pods = wish.request if isinstance(wish.request, EqualPods) else None
+def _granted(job: QueueJob, call: MatchCall, queue_host: QueueHost, took: float) -> Grant:
+    """What a job holds, as the answer to its match."""
+    pods = call.request if isinstance(call.request, EqualPods) else None
     given = shares_of(job, queue_host.matcher, pods)
     placement = queue_host.matcher.jobs[job.id].placement
-    text = written(queue_host.matcher.graph, placement, wish.format)
+    text = written(queue_host.matcher.graph, placement, call.format)
     return Grant(Outcome.ALLOCATED, job.id, job.start or queue_host.now, None, given, text, took)
 
 
-def _putting(event: Event, unless: JobState) -> Told:
-    """Tells the queue something, unless it is so already."""
+def _putting(event: Event, unless: JobState) -> _Change:
+    """Applies an event, unless the job is in this state already."""
 
-    def tell(job: QueueJob, queue_host: QueueHost) -> None:
+    def change(job: QueueJob, queue_host: QueueHost) -> None:
         if job.state is not unless:
             queue_host.put(event)
 
-    return tell
+    return change
 
 
-def _told(id: int, tell: Told) -> QueueRequest[JobView]:
-    """Something is told of a job that lives."""
+def _changing(id: int, change: _Change) -> QueueRequest[JobView]:
+    """A change of a live job of a caller, answered with the job as it is then."""
 
-    def hand_in(queue_host: QueueHost) -> None:
-        job = _callers(id, queue_host)
-        with said_to_callers():
-            tell(job, queue_host)
+    def apply(queue_host: QueueHost) -> None:
+        job = _callers_job(id, queue_host)
+        with as_service_errors():
+            change(job, queue_host)
 
     def answer(queue_host: QueueHost) -> JobView:
         return job_view(_known(id, queue_host), queue_host.matcher)
 
-    return QueueRequest(hand_in, answer)
+    return QueueRequest(apply, answer)
 
 
 def _known(id: int, queue_host: QueueHost) -> QueueJob:
-    with said_to_callers():
+    with as_service_errors():
         return queue_host.scheduler.job(id)
 
 
-def _callers(id: int, queue_host: QueueHost) -> QueueJob:
-    """A job that lives and that callers may change. Others have their owners on the cluster."""
+def _callers_job(id: int, queue_host: QueueHost) -> QueueJob:
+    """A live job that callers may change. Other jobs belong to workloads of the cluster."""
     job = _known(id, queue_host)
-    if not is_called(job):
-        thing = job.submission.workload or "something else"
-        raise WrongState(f"job {id} stands for {thing}; change that instead")
+    if not is_callers_job(job):
+        owner = job.submission.workload or "another workload"
+        raise WrongState(f"job {id} belongs to {owner}; change that instead")
     if job.state in ENDED:
-        raise UnknownJob(f"job {id} is over: {job.state.value}")
+        raise UnknownJob(f"job {id} ended: {job.state.value}")
     return job

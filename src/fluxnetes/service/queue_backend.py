@@ -1,31 +1,32 @@
-"""A host with a queue: of its own (`lone_queue`), or that of a controller that leads.
+"""The backend that asks a queue: a standalone one (`queue_runner`) or that of a leading controller.
 
-The queue lives in an event loop of its own, in another thread, and decides there in its own time.
-What callers ask crosses over as a petition, and the answer comes back:
+The queue runs in an event loop of its own, in another thread than the callers'. A call crosses over
+as a `QueueRequest` through the mailbox, and its answer comes back:
 
-    gRPC's loop      call ──▶ petition ─┐            ┌─▶ answer
-    queue's loop                        └─▶ a round ─┘
+    callers' loop    call ──▶ QueueRequest ─┐            ┌─▶ answer
+    queue's loop                            └─▶ a round ─┘
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 from fluxnetes.graph.writers.whole import write_graph
-from fluxnetes.queue.changes import Changes
-from fluxnetes.queue.jobs import QueueJob, Submission
+from fluxnetes.queue.jobs import Submission
 from fluxnetes.queue.states import ENDED
 from fluxnetes.service.caller_leases import CallerLeases
 from fluxnetes.service.changelog import ChangeLog
 from fluxnetes.service.errors import Denied, Unavailable
-from fluxnetes.service.estimate import estimated, foresee
+from fluxnetes.service.estimate import prepare_estimate, run_estimate
+from fluxnetes.service.health import HealthSignal
 from fluxnetes.service.mailbox import Mailbox, MailboxClosed, QueueHost, QueueRequest, looking
 from fluxnetes.service.operations import QueueOperations
+from fluxnetes.service.queue_events import QueueEvents
 from fluxnetes.service.values import (
     AllocationUpdate,
     BackendStatus,
@@ -44,7 +45,7 @@ T = TypeVar("T")
 
 
 class QueueBackend:
-    """See the module's docstring. Made in gRPC's event loop."""
+    """See the module's docstring. Made in the callers' event loop."""
 
     def __init__(
         self,
@@ -53,141 +54,90 @@ class QueueBackend:
         *,
         source: str,
         durable: bool,
-        patience: float | None = None,
+        renew_within: float | None = None,
     ) -> None:
-        """`loop` is the queue's; what nobody renews or uses for `patience` seconds expires."""
+        """`loop` is the queue's; an allocation that is neither renewed nor used for `renew_within`
+        seconds expires. Attaches itself to the mailbox, which must not be open yet."""
         self.jobs = ChangeLog()
         self.nodes = ChangeLog()
-        self._petitions = mailbox
+        self.health = HealthSignal(is_healthy=False)
+        self._mailbox = mailbox
         self._loop = loop
-        self._here = asyncio.get_running_loop()
         self._source = source
         self._durable = durable
-        self._healthy = False
-        self._tell_health: Callable[[bool], None] = lambda healthy: None
-        leases = CallerLeases(patience)
-        self._clerk = QueueOperations(leases)
-        self._held: dict[int, list[str]] = {}
-        """The nodes of each job that holds some; in the queue's loop."""
-        mailbox.tend = leases.tend
-        mailbox.changed = self._take
-        mailbox.nodes_changed = self._take_nodes
-        mailbox.opened = self._opened
-        mailbox.closed = self._closed
+        self._operations = QueueOperations(CallerLeases(renew_within))
+        mailbox.attach(
+            QueueEvents(
+                self._operations, self.jobs, self.nodes, self.health, asyncio.get_running_loop()
+            )
+        )
 
-    def tell_health(self, to: Callable[[bool], None]) -> None:
-        """Have somebody told, now and whenever it changes, whether there is a queue to ask."""
-        self._tell_health = to
-        to(self._healthy)
-
-    def _set_health(self, healthy: bool) -> None:
-        self._healthy = healthy
-        self._tell_health(healthy)
-
-    # -- across --------------------------------------------------------------------------------
+    # -- to the queue's loop and back ----------------------------------------------------------
 
     async def _ask(self, request: QueueRequest[T]) -> T:
-        asked = asyncio.run_coroutine_threadsafe(self._petitions.ask(request), self._loop)
-        answer = asyncio.wrap_future(asked)
+        pending = asyncio.run_coroutine_threadsafe(self._mailbox.ask(request), self._loop)
+        answer = asyncio.wrap_future(pending)
         try:
-            # An answer that is on its way is not lost with whoever waits for it.
+            # Shielded: if the caller leaves, an answer that is on its way must be undone.
             return await asyncio.shield(answer)
         except asyncio.CancelledError:
             request.given_up = True
-            answer.add_done_callback(partial(self._unheard, request))
+            answer.add_done_callback(partial(self._undo, request))
             raise
         except MailboxClosed as error:
             raise Unavailable(str(error)) from None
 
-    def _unheard(self, request: QueueRequest[T], answer: asyncio.Future[T]) -> None:
+    def _undo(self, request: QueueRequest[T], answer: asyncio.Future[T]) -> None:
         if not answer.cancelled() and answer.exception() is None:
-            self._loop.call_soon_threadsafe(self._petitions.undo, request, answer.result())
+            self._loop.call_soon_threadsafe(self._mailbox.undo, request, answer.result())
 
-    async def _look(self, answer: Callable[[QueueHost], T]) -> T:
+    async def _read(self, answer: Callable[[QueueHost], T]) -> T:
         return await self._ask(looking(answer))
-
-    def _over_there(self, do: Callable[..., Any], *arguments: Any) -> None:
-        """In gRPC's loop, from the queue's."""
-        if not self._here.is_closed():
-            self._here.call_soon_threadsafe(do, *arguments)
-
-    # -- in the queue's loop -------------------------------------------------------------------
-
-    def _opened(self, queue_host: QueueHost) -> None:
-        self._clerk.begin(queue_host)
-        self._held = {
-            id: _nodes_of(job, queue_host) for id, job in queue_host.scheduler.jobs.items()
-        }
-        self._over_there(self.jobs.reset)
-        self._over_there(self.nodes.reset)
-        self._over_there(self._set_health, True)
-
-    def _closed(self) -> None:
-        self._over_there(self._set_health, False)
-        self._over_there(self.jobs.reset)  # whoever watches us is told that we do not lead
-        self._over_there(self.nodes.reset)
-
-    def _take(self, changes: Changes, queue_host: QueueHost) -> None:
-        self._clerk.take(changes, queue_host)
-        self._over_there(self.jobs.note, [str(id) for id in changes.jobs])
-        names: set[str] = set()
-        for id in changes.allocations:
-            names.update(self._held.pop(id, ()))
-            job = queue_host.scheduler.jobs.get(id)
-            if job is not None and job.state not in ENDED:
-                self._held[id] = _nodes_of(job, queue_host)
-                names.update(self._held[id])
-        self._take_nodes(names)
-
-    def _take_nodes(self, names: Iterable[str]) -> None:
-        names = list(names)
-        if names:
-            self._over_there(self.nodes.note, names)
 
     # -- jobs that are matched -----------------------------------------------------------------
 
-    async def match(self, wish: MatchCall) -> Grant:
-        return await self._ask(self._clerk.match(wish))
+    async def match(self, call: MatchCall) -> Grant:
+        return await self._ask(self._operations.match(call))
 
     async def withdraw(self, grant: Grant) -> None:
-        def hand_in(queue_host: QueueHost) -> None:
-            self._clerk.take_back(grant, queue_host, "nobody heard the answer")
+        def apply(queue_host: QueueHost) -> None:
+            self._operations.withdraw(grant, queue_host)
 
-        with suppress(Unavailable):  # whoever leads next finds it unwanted
-            await self._ask(QueueRequest(hand_in, lambda queue_host: None))
+        with suppress(Unavailable):  # then its lease expires under the next leader
+            await self._ask(QueueRequest(apply, lambda queue_host: None))
 
-    async def update(self, adoption: AllocationUpdate) -> NoReturn:
-        raise Denied("what is allocated here is known here; nothing is taken over")
+    async def update(self, allocation: AllocationUpdate) -> NoReturn:
+        raise Denied("a queue makes its own allocations; Update works only on a server without one")
 
     async def renew(self, job: int) -> int | None:
-        return await self._ask(self._clerk.renew(job))
+        return await self._ask(self._operations.renew(job))
 
     async def cancel(self, job: int, reason: str = "") -> None:
-        await self._ask(self._clerk.cancel(job, reason))
+        await self._ask(self._operations.cancel(job, reason))
 
     # -- jobs that are queued ------------------------------------------------------------------
 
     async def submit(self, submission: Submission, key: str) -> JobView:
-        return await self._ask(self._clerk.submit(submission, key))
+        return await self._ask(self._operations.submit(submission, key))
 
     async def start(self, job: int) -> JobView:
-        return await self._ask(self._clerk.start(job))
+        return await self._ask(self._operations.start(job))
 
     async def finish(self, job: int, ok: bool, reason: str) -> None:
-        await self._ask(self._clerk.finish(job, ok, reason))
+        await self._ask(self._operations.finish(job, ok, reason))
 
     async def hold(self, job: int) -> JobView:
-        return await self._ask(self._clerk.hold(job))
+        return await self._ask(self._operations.hold(job))
 
     async def release(self, job: int) -> JobView:
-        return await self._ask(self._clerk.release(job))
+        return await self._ask(self._operations.release(job))
 
     async def explain(self, job: int) -> JobExplanation:
-        return await self._ask(self._clerk.explain(job))
+        return await self._ask(self._operations.explain(job))
 
     async def estimate(self, submission: Submission, now: int) -> StartEstimate:
-        seen = await self._look(lambda queue_host: foresee(submission, queue_host))
-        return await asyncio.to_thread(estimated, seen)
+        copied = await self._read(lambda queue_host: prepare_estimate(submission, queue_host))
+        return await asyncio.to_thread(run_estimate, copied)
 
     # -- the graph -----------------------------------------------------------------------------
 
@@ -203,18 +153,18 @@ class QueueBackend:
     def _fixed(self) -> str:
         if self._source == "live":
             return "the graph is that of the cluster; add or remove nodes there"
-        return "a queue keeps the graph that it was started with"
+        return "a queue keeps the graph that it was started with; restart it with another"
 
     async def text(self) -> str:
-        return await self._look(lambda queue_host: write_graph(queue_host.matcher.graph).decode())
+        return await self._read(lambda queue_host: write_graph(queue_host.matcher.graph).decode())
 
-    # -- looking -------------------------------------------------------------------------------
+    # -- views ---------------------------------------------------------------------------------
 
     async def groups(self) -> list[GroupView]:
-        return await self._look(_groups)
+        return await self._read(_groups)
 
     async def job_views(self, jobs: Collection[int] | None) -> list[JobView]:
-        return await self._ask(self._clerk.views(jobs))
+        return await self._ask(self._operations.views(jobs))
 
     async def node_views(self, names: Collection[str] | None) -> list[NodeView]:
         def answer(queue_host: QueueHost) -> list[NodeView]:
@@ -223,17 +173,17 @@ class QueueBackend:
                 return list(node_views(matcher, matcher.engine.nodes.tolist()))
             return list(node_views(matcher, list(positions_of(matcher, names).values())))
 
-        return await self._look(answer)
+        return await self._read(answer)
 
     async def node_page(self, first: int, count: int) -> list[NodeView]:
         def answer(queue_host: QueueHost) -> list[NodeView]:
             nodes = queue_host.matcher.engine.nodes[first : first + count].tolist()
             return list(node_views(queue_host.matcher, nodes))
 
-        return await self._look(answer)
+        return await self._read(answer)
 
     async def status(self) -> BackendStatus:
-        return await self._look(self._status)
+        return await self._read(self._status)
 
     def _status(self, queue_host: QueueHost) -> BackendStatus:
         engine = queue_host.matcher.engine
@@ -251,16 +201,12 @@ class QueueBackend:
         )
 
 
-def _nodes_of(job: QueueJob, queue_host: QueueHost) -> list[str]:
-    return [share.node for share in shares_of(job, queue_host.matcher)]
-
-
 def _groups(queue_host: QueueHost) -> list[GroupView]:
-    """Every job that lives is a group; of Kubernetes' own, by its name there."""
-    living = [job for job in queue_host.scheduler.jobs.values() if job.state not in ENDED]
+    """Every live job is a group, also the jobs of the cluster's own workloads."""
+    live = [job for job in queue_host.scheduler.jobs.values() if job.state not in ENDED]
     return [
         GroupView(job.submission.name or f"job-{job.id}", max(1, _tasks(job.id, queue_host)))
-        for job in living
+        for job in live
     ]
 
 

@@ -1,7 +1,9 @@
-"""A queue of its own: rounds of telling, deciding and writing down, on a graph that stays.
+"""Runs a standalone queue in rounds, on a graph that does not change.
 
-It is what a controller is, without a cluster: callers submit jobs, are told where to run them, run
-them, and say when they are over.
+    accept requests ──▶ cycle ──▶ settle ──▶ commit ──▶ publish, reply
+
+It does what a controller does, without a cluster: callers submit jobs, learn where they may run,
+run them, and report when they end.
 """
 
 from __future__ import annotations
@@ -20,18 +22,19 @@ from fluxnetes.queue.events import Event, PartsLost, Started
 from fluxnetes.queue.jobs import CALLERS
 from fluxnetes.queue.scheduler import Scheduler
 from fluxnetes.service.mailbox import Mailbox
-from fluxnetes.service.persistence.ownership import check_ours
+from fluxnetes.service.persistence.ownership import check_owner
 from fluxnetes.store.store import Store
 from fluxnetes.store.translate import translate
 
 _TICK = 1.0
+"""Maximum seconds between two rounds, so that leases and walltimes expire in time."""
 
-_Kept = tuple[Snapshot, tuple[int, ...]]
+_Restored = tuple[Snapshot, tuple[int, ...]]
 
 
 @dataclass(slots=True, eq=False)
 class QueueRunner:
-    """One queue; an `Office` for callers. Made and run in its own event loop."""
+    """One queue, and the `QueueHost` of its callers. Made and run in its own event loop."""
 
     matcher: Matcher
     scheduler: Scheduler
@@ -41,16 +44,16 @@ class QueueRunner:
     now: int = 0
     next_id: int = 1
     clock: Callable[[], float] = time.time
-    _told: int = 0
-    """How often the queue was told something that it may decide otherwise for."""
+    _events: int = 0
+    """Counts the events that may change a decision."""
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
 
-    # -- for callers: see `petitions.Office` ---------------------------------------------------
+    # -- for callers: see `mailbox.QueueHost` --------------------------------------------------
 
     def put(self, event: Event) -> None:
         self.scheduler.apply(event, self.now)
-        if not isinstance(event, Started):  # which changes no decision
-            self._told += 1
+        if not isinstance(event, Started):  # that a job started changes no decision
+            self._events += 1
 
     def where(self) -> Constraint | None:
         return None
@@ -69,30 +72,30 @@ class QueueRunner:
         try:
             while True:
                 await self.round()
-                await self._until_something_happens()
+                await self._wait_for_work()
         finally:
             self.mailbox.close()
 
     async def round(self) -> None:
-        """Hear, decide, write down, answer."""
+        """One round: see the module's docstring."""
         self.now = int(self.clock())
-        self.mailbox.hear()
-        told = self._told
+        self.mailbox.accept()
+        events = self._events
         self.scheduler.cycle(self.now)
         self.mailbox.settle()
         changes = self.scheduler.take_changes()
         if changes:
             await self._write(changes)
-            self.mailbox.take(changes)
+            self.mailbox.publish(changes)
         self.mailbox.reply()
-        if self._told != told:  # on which the queue has yet to decide
+        if self._events != events:  # of `settle`, which the next cycle decides on
             self._wake.set()
 
     async def _write(self, changes: Changes) -> None:
         if self.store is not None:
             await self.store.commit(changes, self.fence)
 
-    async def _until_something_happens(self) -> None:
+    async def _wait_for_work(self) -> None:
         wake = self.scheduler.next_wake(self.now)
         until = _TICK if wake is None else min(_TICK, max(0.0, wake - self.clock()))
         try:
@@ -103,15 +106,15 @@ class QueueRunner:
         self._wake.clear()
 
 
-async def lone_queue(
+async def resume_queue(
     matcher: Matcher, config: SchedulerConfig, mailbox: Mailbox, store: Store | None, fence: int
 ) -> QueueRunner:
-    """A queue on a graph, going on from what the store has of it."""
+    """A queue on a graph, resumed from the store if there is one."""
     snapshot: Snapshot
     lost: tuple[int, ...]
     snapshot, lost = Snapshot(), ()
     if store is not None:
-        snapshot, lost = await _reopen(matcher, config, store, fence)
+        snapshot, lost = await _restore(matcher, config, store, fence)
     now = int(time.time())
     scheduler = Scheduler.resume(matcher, config, snapshot, now=now)
     if lost:
@@ -121,10 +124,12 @@ async def lone_queue(
     return QueueRunner(matcher, scheduler, mailbox, store, fence, now, next_id)
 
 
-async def _reopen(matcher: Matcher, config: SchedulerConfig, store: Store, fence: int) -> _Kept:
-    """What the store has, on a graph that may be another than it was; and who lost something."""
+async def _restore(
+    matcher: Matcher, config: SchedulerConfig, store: Store, fence: int
+) -> _Restored:
+    """The stored queue, moved to this graph by paths; and the jobs that lost resources by that."""
     snapshot, system = await store.load(), await store.system()
-    check_ours(system, snapshot.jobs, CALLERS)
+    check_owner(system, snapshot.jobs, CALLERS)
     lost: tuple[int, ...] = ()
     if system is not None:
         translated = translate(snapshot, system, matcher.graph)

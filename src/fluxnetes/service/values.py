@@ -1,7 +1,7 @@
-"""What is asked of a host and what it answers, in values that know nothing of any wire.
+"""The requests and answers of a backend, independent of any wire format.
 
-Every dialect turns its messages into these and these into its messages, so a host is written once
-and a dialect is a page.
+Every dialect converts its messages to these values and back, so a backend is written once and a
+dialect is one page.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fluxnetes.queue.jobs import Request
 
 @dataclass(frozen=True, slots=True)
 class EqualPods:
-    """Equal pods, in the few words that the old dialects have for them."""
+    """Equal pods, with the few fields that the old dialects have for them."""
 
     count: int
     cpu: int
@@ -25,29 +25,29 @@ class EqualPods:
     """Bytes."""
     gpu: int = 0
     storage: int = 0
-    """Bytes. The old services never looked at it."""
+    """Bytes. Ignored, as by the old services."""
     together: bool = False
     """All on one node."""
 
 
 @dataclass(frozen=True, slots=True)
 class MatchCall:
-    """A job that is to start now or, if `reserve` is set, at the earliest time it can."""
+    """A job to start now or, if `reserve` is set, at the earliest possible time."""
 
     request: Request | EqualPods
     reserve: bool = False
     name: str = ""
-    """The group that the job stands for, in the words of whoever asks."""
+    """The caller's name for the job or its group."""
     size: int = 1
-    """How many pods or tasks the group has."""
+    """The number of pods or tasks of the group."""
     format: str = ""
-    """How the allocation is to be written; empty: not at all."""
+    """The format of the allocation's text; empty: no text."""
     now: int = 0
-    """The time on the caller's clock; only for hosts that have none."""
+    """The time on the caller's clock; only for backends without a clock."""
     key: str = ""
-    """Unlike any other: a wish that comes twice under one key is granted once."""
+    """A unique key of the request: repeated under the same key it is executed once. Empty: none."""
     user: str = ""
-    """Who is to answer for it; empty: nobody knows."""
+    """The owner of the job; empty: unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,31 +65,31 @@ class AllocationUpdate:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What a job has of one node."""
+    """What a job holds of one node."""
 
     node: str
     amounts: Mapping[str, int]
     tasks: int = 0
-    """Its slots or pods that go there; 0 if that cannot be told."""
+    """Its slots or pods on the node; 0 if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """How a wish ended."""
+    """The result of a match: an allocation, or why there is none."""
 
     outcome: Outcome
     job: int
     at: int = 0
     """When the job may start."""
     reason: Reason | None = None
-    """Why not; empty when it is a yes."""
+    """Why nothing was allocated; empty if something was."""
     shares: tuple[Share, ...] = ()
     text: str = ""
-    """The allocation as it was to be written."""
+    """The allocation in the requested format."""
     overhead: float = 0.0
     """Seconds that the matcher took."""
     graph: int = 0
-    """Which graph it is of, of all that a host had."""
+    """The number of the backend's graph, which counts replacements."""
 
     def __bool__(self) -> bool:
         return self.outcome in (Outcome.ALLOCATED, Outcome.RESERVED)
@@ -97,7 +97,7 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class GroupView:
-    """A job as the old external service tells of it."""
+    """A job as the old external service shows it."""
 
     name: str
     size: int
@@ -105,7 +105,7 @@ class GroupView:
 
 @dataclass(frozen=True, slots=True)
 class JobView:
-    """A job, as anybody may see it. Times are seconds since the epoch."""
+    """A job, as callers see it. Times are seconds since the epoch."""
 
     id: int
     state: str
@@ -127,14 +127,14 @@ class JobView:
 
 @dataclass(frozen=True, slots=True)
 class JobExplanation:
-    """A job's story and, while it waits, why."""
+    """A job's history and, while it waits, why."""
 
     job: JobView
     reason: Reason | None = None
     ahead: int | None = None
-    """How many jobs of its queue are before it."""
+    """The number of jobs ahead of it in its queue."""
     story: tuple[tuple[int, str], ...] = ()
-    """What happened when, in words."""
+    """Time and text of each event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,26 +146,26 @@ class StartEstimate:
     shares: tuple[Share, ...] = ()
     reason: Reason | None = None
     still: bool = False
-    """The start is on a clock that stands still: the caller's."""
+    """The backend has no clock: the start is on the caller's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """All of one type, on a node or everywhere."""
+    """The totals of one resource type, on a node or everywhere."""
 
     type: str
     total: int
     free: int
     reserved: int = 0
-    """The most of it that is set aside at any one time to come."""
+    """The maximum that is reserved at any one time in the future."""
     others: int = 0
-    """What somebody has who is no job of ours."""
+    """The usage by others than this system's jobs."""
     unit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldShare:
-    """What one job has of a node."""
+    """What one job holds of a node."""
 
     job: int
     amounts: Mapping[str, int]
@@ -174,7 +174,7 @@ class HeldShare:
 
 @dataclass(frozen=True, slots=True)
 class NodeView:
-    """A node, what is free of it, and who has the rest."""
+    """A node, its free resources, and the jobs that hold the rest."""
 
     name: str
     path: str
@@ -186,7 +186,7 @@ class NodeView:
 
 @dataclass(frozen=True, slots=True)
 class BackendStatus:
-    """What a host is, and how it is."""
+    """The graph, policy, totals and number of jobs of a backend."""
 
     source: str
     """Where its graph is from: `none`, `init`, `file`, `store` or `live`."""
@@ -198,4 +198,4 @@ class BackendStatus:
     nodes_up: int = 0
     totals: tuple[Pool, ...] = ()
     jobs: Mapping[str, int] = field(default_factory=dict)
-    """How many there are in each state."""
+    """The number of jobs in each state."""

@@ -1,20 +1,23 @@
-"""Workloads through the queue, on virtual time.
+"""Runs the scheduler on virtual time: simulations of workloads, and forecasts of queues.
 
-    swf.py        traces: the Standard Workload Format
-    lublin.py     generated workloads: the model of Lublin and Feitelson
-    workload.py   what both give: jobs as columns
-    cluster.py    the machine: a graph whose processors are numbered
-    policies.py   policies by name
-    engine.py     the event loop: workload + cluster + policy -> schedule
-    ahead.py      a queue that goes on from a snapshot
-    forecast.py   what if: a recorded queue run ahead, as it is and with something changed
-    estimate.py   when and where would one more job start
-    schedule.py   when and where each job ran
-    metrics.py    the figures of a schedule, and what each means
-    table.py      figures in words
-    document.py   results as JSON
-    report.py     results as a page with charts (`page/`)
-    errors.py     what can go wrong
+    swf         reads traces in the Standard Workload Format
+    lublin      generates workloads by the model of Lublin and Feitelson
+    workload    what both give: jobs as columns
+    cluster     the simulated cluster: a graph whose processors are numbered
+    policies    queue policies by name
+    engine      the event loop: workload + cluster + policy -> schedule
+    schedule    when and where each job ran
+    metrics     the figures of a schedule, and their definitions
+    run_ahead   runs a queue from a snapshot until nothing more happens
+    forecast    scenarios of a queue, run ahead and compared
+    estimate    when and where one more job would start
+    table       figures as text
+    document    results as JSON
+    report      results as an HTML page with charts (parts in `page/`)
+    errors      what can go wrong
 
-The queue and the matcher are those that run a cluster; nothing here decides who starts.
+    swf, lublin ──▶ workload ──engine──▶ schedule ──metrics──▶ table, document, report
+    snapshot ──run_ahead──▶ forecast, estimate ──▶ table, document
+
+Scheduler and matcher are those that run a cluster; no decision about jobs is made in this package.
 """

@@ -1,8 +1,8 @@
-"""The cluster of a simulation: a resource graph, and its processors numbered through.
+"""The cluster of a simulation: a resource graph whose processors are numbered.
 
 A trace counts processors. Here a processor is a core; on a graph that has none, it is a node. So a
-cluster of 256 nodes with one core each is a machine of 256 processors, and a job of size 16 asks
-for 16 slots of one core, which share nodes with others where a node has more than one.
+cluster of 256 nodes with one core each is a machine of 256 processors, and a job of size 16
+requests 16 slots of one core, which share nodes with other jobs where a node has several cores.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from fluxnetes.simulate.errors import SimulationError
 from fluxnetes.simulate.schedule import SimulatedMachine
 
 MOST_PROCESSORS = 10_000_000
+"""Maximum processors of a uniform cluster, so that a mistyped size does not exhaust the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +35,10 @@ class SimulatedCluster:
     processor: str
     """The type of vertex that is a processor."""
     unit: Ints
-    """For each vertex the number of the processor that it is; -1: none."""
+    """The number of the processor that each vertex is; -1: it is none."""
 
     def request(self, size: int) -> Jobspec:
-        """What a job of so many processors asks for."""
+        """The request of a job with this number of processors."""
         return jobspec(slot(size, res(self.processor)))
 
     def units(self, vertices: Ints) -> Ints:
@@ -47,7 +48,7 @@ class SimulatedCluster:
 
 
 def uniform_cluster(nodes: int, cores: int) -> SimulatedCluster:
-    """So many nodes with so many cores each."""
+    """A cluster of equal nodes."""
     if nodes < 1 or cores < 1 or nodes * cores > MOST_PROCESSORS:
         raise SimulationError(
             f"a cluster of {nodes} nodes with {cores} cores each: expected at least one of both, "
@@ -76,12 +77,12 @@ def read_cluster(path: Path) -> SimulatedCluster:
 
 
 def with_more_nodes(cluster: SimulatedCluster, count: int) -> SimulatedCluster:
-    """The same with so many nodes more, each like its first one; what was there keeps its row."""
+    """The cluster with more nodes, copies of its first one; existing vertices keep their rows."""
     graph = deepcopy(cluster.graph)
     tree = graph.topology()
     first = int(np.flatnonzero(graph.type_id[tree.vertex] == graph.types.get("node"))[0])
     if first == 0:
-        raise SimulationError("the graph is one node; more nodes need a cluster to be in")
+        raise SimulationError("the graph is a single node; nodes can only be added to a cluster")
     model = tree.vertex[tree.subtree(first)]
     copy = np.repeat(np.arange(count), len(model))
     patch = GraphPatch(graph)
@@ -94,7 +95,7 @@ def with_more_nodes(cluster: SimulatedCluster, count: int) -> SimulatedCluster:
 
 
 def _copy_rows(patch: GraphPatch, rows: Ints, copy: Ints, node: int) -> Ints:
-    """Vertices like these, with ids of nodes and ranks that go on from the largest."""
+    """Copies of vertices; ids of nodes and ranks continue from the largest."""
     graph = patch.graph
     nodes = graph.type_id == graph.types.get("node")
     made = patch.table(

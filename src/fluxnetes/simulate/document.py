@@ -1,10 +1,10 @@
-"""The results of simulations as JSON, for machines.
+"""Writes the results of simulations and forecasts as JSON.
 
     {"workload": {"name", "jobs", "skipped": {reason: count}},
      "cluster": {"nodes", "processors"},
      "policies": {NAME: {...the figures of `metrics`..., "schedule": [JOB, ...]}}}
 
-A JOB is {"job", "submit", "start", "end", "size", "nodes", "backfilled"}: what the trace calls it,
+A JOB is {"job", "submit", "start", "end", "size", "nodes", "backfilled"}: its number in the trace,
 its times in seconds, its processors, on how many nodes it ran, and whether it was backfilled.
 Shares are between 0 and 1.
 

@@ -1,12 +1,12 @@
-"""The event loop: a workload through the queue, on virtual time.
+"""The event loop of a simulation: runs a workload through the scheduler, on virtual time.
 
-The queue is the one that runs a cluster, told what happens and asked to decide; only the clock is
-another. At one instant jobs end first, then jobs are submitted, then the queue decides once. What
-starts is told when to end: after its run time, or when its walltime is over. A job of no run time
-ends at the instant of its start, which is then gone through a second time.
+The scheduler is the one that runs a cluster; only the clock differs. At each instant jobs end
+first, then jobs are submitted, then the scheduler runs one cycle. The end of a job that starts is
+known: after its run time, or when its walltime is over. A job without run time ends at the instant
+of its start, which is then processed a second time.
 
-Nothing happens between two instants, so the clock jumps from one to the next: an end, a submit, or
-a time at which the queue asked to be woken.
+Nothing happens between two instants, so the clock jumps from one to the next: an end, a submission,
+or the scheduler's next wake.
 """
 
 from __future__ import annotations
@@ -29,10 +29,12 @@ from fluxnetes.simulate.errors import SimulationError
 from fluxnetes.simulate.schedule import Schedule
 from fluxnetes.simulate.workload import UNKNOWN, Workload
 
-Tell = Callable[[int], None]
+Progress = Callable[[int], None]
+"""Called with the number of jobs that have ended."""
 
 MATCH_POLICY = "lonode"
-_TELL_EVERY = 100
+_REPORT_EVERY = 100
+"""Jobs that end between two reports of progress."""
 
 
 def run_policy(
@@ -40,14 +42,14 @@ def run_policy(
     queue: QueueConfig,
     workload: Workload,
     cluster: SimulatedCluster,
-    tell: Tell = lambda ended: None,
+    progress: Progress = lambda ended: None,
     *,
     validate: bool = False,
 ) -> Schedule:
-    """Run a workload to its end; `tell` hears now and then how many jobs have ended."""
+    """Run a workload to its end; `progress` is called now and then."""
     began = time.perf_counter()
     simulation = Simulation(workload, cluster, SchedulerConfig(queues=(queue,)), validate=validate)
-    simulation.run(tell)
+    simulation.run(progress)
     return Schedule(
         policy=name,
         workload=workload,
@@ -60,9 +62,9 @@ def run_policy(
 
 
 class Simulation:
-    """A queue, the jobs that will come to it, and those that run.
+    """A scheduler, the jobs that are still to be submitted, and those that run.
 
-    Start and units are by row in the workload; the queue knows a job by its row plus 1.
+    `start` and `units` are by row in the workload; the id of a job is its row plus 1.
     """
 
     def __init__(
@@ -78,24 +80,24 @@ class Simulation:
         self._cluster = cluster
         self._submissions = _submissions(workload, cluster)
         self._next = next(self._submissions, None)
-        """Who comes next, and when."""
+        """The next submission, and its time."""
         self._durations: list[int] = workload.duration.tolist()
         self._ends: list[tuple[int, int]] = []
-        """When running jobs end, the soonest first, and which."""
+        """The ends of running jobs, as a heap of (time, job)."""
         self._ended = 0
         matcher = Matcher(cluster.graph, policy=config.match_policy)
         self._queue = Scheduler(matcher, config, validate=validate)
 
-    def run(self, tell: Tell) -> None:
+    def run(self, progress: Progress) -> None:
         now = -1
         while (instant := self._next_instant(now)) is not None:
             now = instant
-            self._end_jobs(now, tell)
+            self._end_jobs(now, progress)
             self._submit_jobs(now)
             self._queue.cycle(now)
             self._carry_out(now)
-        tell(self._ended)
-        self._check_that_all_ran(now)
+        progress(self._ended)
+        self._check_all_ran(now)
 
     def _next_instant(self, now: int) -> int | None:
         times = [self._ends[0][0]] if self._ends else []
@@ -105,12 +107,12 @@ class Simulation:
             times.append(wake)
         return min(times, default=None)
 
-    def _end_jobs(self, now: int, tell: Tell) -> None:
+    def _end_jobs(self, now: int, progress: Progress) -> None:
         while self._ends and self._ends[0][0] == now:
             self._queue.apply(Ended(heapq.heappop(self._ends)[1]), now)
             self._ended += 1
-            if self._ended % _TELL_EVERY == 0:
-                tell(self._ended)
+            if self._ended % _REPORT_EVERY == 0:
+                progress(self._ended)
 
     def _submit_jobs(self, now: int) -> None:
         while self._next is not None and self._next[0] == now:
@@ -118,7 +120,7 @@ class Simulation:
             self._next = next(self._submissions, None)
 
     def _carry_out(self, now: int) -> None:
-        """What is allocated runs at once; a simulated cluster needs no time for it."""
+        """Start what was allocated at once; a simulated cluster needs no time for it."""
         for job, allocation in self._queue.take_changes().allocations.items():
             if allocation is None:
                 continue
@@ -129,19 +131,19 @@ class Simulation:
             self._queue.apply(Started(job), now)
             heapq.heappush(self._ends, (now + self._durations[row], job))
 
-    def _check_that_all_ran(self, now: int) -> None:
+    def _check_all_ran(self, now: int) -> None:
         left = np.flatnonzero(self.start < 0)
         if len(left):
             first = int(left[0])
             why = self._queue.explain(first + 1, now).reason
             raise SimulationError(
-                f"{len(left)} jobs never started; of the first, number {first + 1} in order of "
-                f"submission, the queue says: {why}"
+                f"{len(left)} jobs never started; the reason of the first, number {first + 1} by "
+                f"submission: {why}"
             )
 
 
 def _submissions(workload: Workload, cluster: SimulatedCluster) -> Iterator[tuple[int, Submission]]:
-    """The jobs as the queue sees them, with the times at which they come."""
+    """The submissions to the scheduler, with their times."""
     columns = (workload.submit, workload.walltime, workload.size, workload.user, workload.group)
     rows = zip(*(column.tolist() for column in columns), strict=True)
     request = cache(cluster.request)

@@ -1,7 +1,7 @@
-"""What can go wrong before a simulation runs.
+"""Errors that end a simulation before it runs.
 
-    SimulationError         the simulation that was asked for cannot be run
-    └── TraceError          the text is no trace; says which line, and what stands there
+    SimulationError         the simulation cannot be run as requested
+    └── TraceError          a trace cannot be read; names the line and what was found there
 
 A job that cannot be run (its run time is not known, it is larger than the cluster) is no error: it
 is skipped, and counted by reason.
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 
 class SimulationError(ValueError):
-    """What was asked for cannot be simulated."""
+    """The simulation cannot be run as requested."""
 
 
 class TraceError(SimulationError):

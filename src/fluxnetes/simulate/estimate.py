@@ -1,10 +1,10 @@
-"""When and where would this job start? Asked of a queue that lives, which hears nothing of it.
+"""Estimates when and where a job would start if it were submitted now, without submitting it.
 
     found = estimate(queue.snapshot(), graph, queue.config, submission, now)
 
-The queue is run ahead with one more job in it, until that job starts; see `forecast` for what is
-assumed. So the answer is what will happen if nothing else is submitted, every job runs for just as
-long as it said, and nothing happens to nodes.
+A snapshot of the queue is run ahead with the job in it, until the job starts; see `forecast` for
+what is assumed. So the estimate is right if nothing else is submitted, every job uses its whole
+walltime, and no node changes.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from fluxnetes.queue.jobs import Submission
 from fluxnetes.simulate.forecast import Scenario, look_ahead
 
 EFFORT = 4_000
-"""What one estimate is worth: about half a second on a thousand nodes; see `ahead`."""
+"""Maximum effort of one estimate: about half a second on a thousand nodes; see `run_ahead`."""
 
-_NOBODY: Mapping[str, Mapping[str, int]] = {}
+_NO_USAGE: Mapping[str, Mapping[str, int]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,13 @@ class Estimate:
 
     start: int | None
     allocation: Allocation | None = None
-    """What it would be given: rows of the graph, and for a gang where its pods go. For an array,
-    what its first task would be given. The job's number in it means nothing."""
+    """Its allocation: rows of the graph, and for a gang the seats of its pods. For an array, that
+    of its first task. The job id in it is arbitrary."""
     reason: Reason | None = None
     """Why no start is known; empty if one is."""
     rough: bool = False
-    """The queue was too long to be run ahead as it is: the job may well pass others, and start
-    earlier than this."""
+    """Whether the limit of effort was reached: then the job may overtake others, and start earlier
+    than this."""
 
 
 def estimate(
@@ -46,14 +46,14 @@ def estimate(
     config: SchedulerConfig,
     submission: Submission,
     now: int,
-    others: Mapping[str, Mapping[str, int]] = _NOBODY,
+    others: Mapping[str, Mapping[str, int]] = _NO_USAGE,
     closed: tuple[str, ...] = (),
     effort: int | None = EFFORT,
 ) -> Estimate:
-    """What would become of a submission, whatever number it has.
+    """When and where a submission would start; its id is not used.
 
-    `graph` and `config` are those of the queue that the snapshot is of. What others hold and which
-    nodes are closed or down is taken from the graph; see `Scenario` for what can be said besides.
+    `graph` and `config` are those of the queue of the snapshot. Foreign usage and closed nodes are
+    those of the graph, with `others` and `closed` besides; see `Scenario`.
 
     Raises QueueError where submitting it would.
     """
@@ -67,6 +67,6 @@ def estimate(
 
 
 def free_id(snapshot: Snapshot) -> int:
-    """A number that no job has, nor will have: the ids after an array's are those of its tasks."""
+    """An id that no job has or will have: the ids after that of an array belong to its tasks."""
     taken = [job.id + (a.tasks if (a := job.submission.array) else 0) for job in snapshot.jobs]
     return 1 + max([*taken, *(id for id, _ in snapshot.outcomes)], default=0)

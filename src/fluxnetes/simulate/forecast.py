@@ -1,7 +1,7 @@
-"""What if: today's queue run ahead, as it is and with something changed.
+"""Forecasts a queue: runs a snapshot ahead, as it is and in scenarios where something is changed.
 
-A forecast goes on from a snapshot of a queue, on virtual time; see `ahead` for what is assumed. A
-job without a walltime never ends, and whoever cannot start beside it has no forecast.
+A forecast continues from a snapshot of a queue, on virtual time; see `run_ahead` for what is
+assumed. A job without a walltime never ends, and a job that cannot start beside it has no forecast.
 
 A forecast works on copies: neither the snapshot nor the graph that it is given changes. Several
 forecasts of one snapshot are compared with the first of them, job by job.
@@ -28,25 +28,25 @@ from fluxnetes.simulate.run_ahead import RunAhead
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """What is run ahead: on which cluster, with which queues, with which jobs besides."""
+    """What is run ahead: the cluster, the configuration, and additional jobs."""
 
     name: str
     graph: ResourceGraph
-    """The rows that jobs of the snapshot hold are rows of this one."""
+    """Allocations of the snapshot are rows of this graph."""
     config: SchedulerConfig
     """Has every queue that a job of the snapshot is in; see `with_queues_of`."""
     more: tuple[Submission, ...] = ()
     others: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """What others hold of nodes' pools, by node and type, all the time. Of a node that is not
-    named, it is what the graph says."""
+    """Foreign usage of nodes, by node and type, constant over time. For a node that is not named,
+    it is that of the graph."""
     closed: tuple[str, ...] = ()
-    """Names of nodes that take nothing new, because they are closed or down; besides those of which
-    the graph says so. Who is there stays to the end."""
+    """Names of nodes that take no new jobs, because they are closed or down, besides those that are
+    so in the graph. Jobs on them run to their end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """When jobs will start and end, by job: those that waited, and the scenario's own."""
+    """When jobs will start and end, by id: those that wait, and the additional ones."""
 
     name: str
     now: int
@@ -55,15 +55,15 @@ class Forecast:
     never: Mapping[int, Reason | None]
     """Jobs for which no start is known, and why."""
     where: Mapping[int, Allocation] = field(default_factory=dict, compare=False)
-    """What the scenario's own jobs are given when they first start; for an array, its first task.
-    Rows are those of the scenario's graph."""
+    """The first allocations of the additional jobs, as rows of the scenario's graph; for an array,
+    that of its first task."""
     rough: bool = False
-    """Whether it took more effort than it was worth to run the queue as it is; see `ahead`."""
+    """Whether the limit of effort was reached, so that policies were not kept; see `run_ahead`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """The figures of a forecast, beside another one of the same queue."""
+    """The figures of a forecast, compared with another one of the same queue."""
 
     start: int
     """Jobs that will start."""
@@ -103,8 +103,8 @@ def look_ahead(
 ) -> Forecast:
     """Run a queue ahead until nothing more happens.
 
-    Or, in brief, until it is known when the scenario's own jobs start; of all others the forecast
-    then says only what happens before that. `effort` sets a bound to it: see `ahead`.
+    With `brief`, only until the starts of the scenario's additional jobs are known; of other jobs
+    the forecast then has only what happens before that. `effort` limits the run: see `run_ahead`.
     """
     _check_graph(snapshot, scenario.graph)
     graph, config, more = _own_graph(scenario), scenario.config, scenario.more
@@ -124,7 +124,7 @@ def _check_graph(snapshot: Snapshot, graph: ResourceGraph) -> None:
 
 
 def _own_graph(scenario: Scenario) -> ResourceGraph:
-    """A copy of a scenario's graph, on which others and closed nodes are as the scenario says."""
+    """A copy of a scenario's graph, with its foreign usage and closed nodes."""
     graph = scenario.graph.copy()
     if scenario.others or scenario.closed:
         nodes = NodeIndex(Matcher(graph))
@@ -134,9 +134,9 @@ def _own_graph(scenario: Scenario) -> ResourceGraph:
 
 
 def with_queues_of(config: SchedulerConfig, snapshot: Snapshot) -> SchedulerConfig:
-    """The configuration with a queue for each that a job is in; those it does not have are plain.
+    """The configuration, with a default queue added for each unknown queue that a job is in.
 
-    A system whose configuration was changed may have jobs in a queue that is no more.
+    Jobs may be in a queue that was removed from the configuration.
     """
     known = {queue.name for queue in config.queues}
     missing = sorted({job.queue for job in snapshot.jobs} - known)
@@ -144,7 +144,7 @@ def with_queues_of(config: SchedulerConfig, snapshot: Snapshot) -> SchedulerConf
 
 
 def with_policy(config: SchedulerConfig, policy: QueueConfig) -> SchedulerConfig:
-    """The same queues with all that they have, each under another policy."""
+    """The same queues under another policy; all else stays."""
     queues = (
         replace(queue, policy=policy.policy, reservations=policy.reservations)
         for queue in config.queues
@@ -159,7 +159,7 @@ def scenarios(
     nodes: int = 0,
     job: Submission | None = None,
 ) -> list[Scenario]:
-    """The first configuration, and each thing that may change: others, more nodes, one job."""
+    """A scenario for each configuration and, on the first one, with more nodes and one more job."""
     (first, config), *others = configs.items()
     found = [Scenario(first, cluster.graph, config)]
     found += [Scenario(name, cluster.graph, other) for name, other in others]

@@ -1,9 +1,9 @@
-"""Workloads from the model of Lublin and Feitelson.
+"""Generates workloads by the model of Lublin and Feitelson.
 
     U. Lublin, D. G. Feitelson: The workload on parallel supercomputers: modeling the
     characteristics of rigid jobs. J. Parallel Distrib. Comput. 63(11), 2003.
 
-The model was fitted to the logs of three machines and says how rigid jobs come:
+The model was fitted to the logs of three machines and describes how rigid jobs arrive:
 
 - *Sizes*: a quarter of the jobs is serial. The logarithm of the size of the others is uniform in
   two stages, most of it below a bend that lies 2.5 powers of two under the machine's size; more
@@ -12,13 +12,14 @@ The model was fitted to the logs of three machines and says how rigid jobs come:
   The larger a job, the likelier it is a long one.
 - *Arrivals*: the logarithm of the gap at the busiest hours is gamma distributed. The day has 48
   half hours; how busy each is follows a gamma distribution too, shifted so that the day begins
-  before dawn. A gap is so much *business* to wait for, and passes quickly at noon, slowly at night.
+  before dawn. A gap is an amount of *business* to wait for, which passes fast at noon, slowly at
+  night.
 
 The constants are those that the authors publish for jobs of all kinds together. The model knows no
 walltimes and no users: a walltime is the run time times `overestimate`.
 
-The same seed gives the same jobs, as long as NumPy draws the same numbers; it may change how it
-does from one release to the next, and the lock pins one.
+The same seed gives the same jobs with the same version of NumPy, which may draw other numbers in
+another release; requirements.lock pins one.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ from fluxnetes.simulate.workload import (
 )
 
 SERIAL = 0.244
+"""Share of the jobs that use one processor."""
 POWERS_OF_TWO = 0.576
+"""Share of the jobs whose size is rounded to a power of two."""
 LOWEST_SIZE = 0.8
 """The logarithm of the smallest parallel size; less than 1, so that 2 is not too rare."""
 BEND_BELOW_LARGEST = 2.5
@@ -53,7 +56,7 @@ LONGEST_RUN = 12.0
 """As a logarithm: 45 hours."""
 
 GAP = (10.2303 * 1.0225, 0.4871)
-"""Of the busiest hours, stretched so that it holds for the whole day."""
+"""Shape and scale of the busiest hours, stretched so that it holds for the whole day."""
 LONGEST_GAP = 13.0
 """As a logarithm: 5 days."""
 BUSY = (8.1737, 3.9631)
@@ -66,7 +69,7 @@ DAY = 86_400
 def generate_lublin(
     jobs: int, processors: int, seed: int, *, overestimate: float = 1.0
 ) -> Workload:
-    """So many jobs for a machine of this size; the same for the same seed."""
+    """Generate jobs for a machine of this size; the same for the same seed."""
     check_overestimate(overestimate)
     random = np.random.default_rng(seed)
     submit = _arrivals(random, jobs).tolist()
@@ -135,7 +138,7 @@ def _gamma_cdf(x: float, shape: float, scale: float) -> float:
 
 
 def _redrawn(draw: Callable[[Ints], Floats], count: int, limit: float) -> Floats:
-    """So many numbers; those above the limit are drawn again until they are not."""
+    """Draw numbers; those above the limit are drawn again."""
     found = draw(np.arange(count))
     while len(over := np.flatnonzero(found > limit)):
         found[over] = draw(over)

@@ -1,4 +1,4 @@
-"""The figures by which schedules are compared; `DEFINITIONS` says what each is.
+"""Computes the figures by which schedules are compared; `DEFINITIONS` defines each.
 
 The run of a job is the time it was on its nodes, so that a job that was killed has a shorter one.
 Times are seconds, shares are between 0 and 1.
@@ -14,7 +14,7 @@ from fluxnetes.common.arrays import Floats, Ints
 from fluxnetes.simulate.schedule import Schedule
 
 SHORTEST_RUN = 10
-"""Seconds; below it, slowdown says more about the clock than about the scheduler."""
+"""Minimum seconds of a run in slowdowns: that of a shorter job says little of the scheduler."""
 
 DEFINITIONS = {
     "jobs": "jobs that ran",
@@ -86,20 +86,20 @@ def _utilisation(schedule: Schedule, makespan: int) -> float:
 
 
 def bounded_slowdown(schedule: Schedule) -> Floats:
-    """Of each job."""
+    """The bounded slowdown of each job."""
     run = schedule.end - schedule.start
     slowdown = (schedule.wait + run) / np.maximum(run, SHORTEST_RUN)
     return np.asarray(np.maximum(1.0, slowdown))
 
 
 def queue_length(schedule: Schedule) -> StepFunction:
-    """How many jobs wait."""
+    """The number of waiting jobs over time."""
     one = np.ones(len(schedule.start), np.int64)
     return _steps(schedule.workload.submit, schedule.start, one)
 
 
 def processors_used(schedule: Schedule) -> StepFunction:
-    """On how many processors jobs run."""
+    """The number of processors in use over time."""
     return _steps(schedule.start, schedule.end, schedule.workload.size)
 
 

@@ -1,9 +1,9 @@
-"""A report for people: one HTML file with a table, a Gantt chart, and use and queue over time.
+"""Writes a report: one HTML file with a table, a Gantt chart, and usage and queue over time.
 
-The file holds all it needs and asks nobody for anything: its styles, its script (the parts in
-`page/`, one after the other) and the schedules as columns of numbers. The charts are drawn by the
-reader's browser on canvases, from those numbers, for the span of time that is looked at; so ten
-thousand jobs cost a megabyte and some milliseconds a frame.
+The file is self-contained: it has its styles, its script (the parts in `page/`, concatenated) and
+the schedules as columns of numbers, and loads nothing. The browser draws the charts on canvases,
+from those numbers, for the visible span of time; so ten thousand jobs cost a megabyte and some
+milliseconds a frame.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from fluxnetes.simulate.table import TITLES, written
 from fluxnetes.simulate.workload import Workload
 
 SCRIPTS = ("times.js", "view.js", "gantt.js", "lines.js", "jobs.js", "page.js")
-"""In the order in which they build on each other."""
+"""The parts of the script; each uses those before it."""
 
 
 def write_report(schedules: Sequence[Schedule]) -> str:
@@ -37,7 +37,7 @@ def write_report(schedules: Sequence[Schedule]) -> str:
         summary=_summary(schedules),
         definitions="\n".join(_definitions()),
         style=_part("page.css"),
-        # What is within <script> must not look like the end of it, whatever a trace is called.
+        # The data must not contain the end tag of <script>, whatever the trace is named.
         data=msgspec.json.encode(_data(schedules)).decode().replace("<", "\\u003c"),
         script="\n".join(_part(name) for name in SCRIPTS),
     )

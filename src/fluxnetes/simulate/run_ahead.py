@@ -1,13 +1,13 @@
-"""A queue that goes on from a snapshot, on virtual time, until nothing more happens.
+"""Runs a queue from a snapshot, on virtual time, until nothing more happens.
 
-Nobody knows when jobs will really end, so each is taken at its word: it ends when its walltime is
-over, or its grace time if it was told to go. Nothing more is submitted than what is given besides.
+The real ends of jobs are not known, so each job is assumed to use its whole walltime, or its grace
+time if it is already ending. Nothing is submitted besides the jobs that are given.
 
-Where only the matcher can tell what fits, every job that waits is asked for at every instant, and
-to run a long queue ahead takes as long as the queue itself spends on it in all that time. Whoever
-wants an answer soon sets a bound to the *effort*. From there on the queue is run ahead *roughly*:
-first come, first served, so that only the first in line is asked for, and nobody passes. Where a
-queue is full of promises, which are as dear to restore, it is run under easy to begin with.
+Where jobs are planned by vertices, every waiting job is matched at every instant, so running a long
+queue ahead takes as long as the scheduler itself spends on it in all that time. A caller that needs
+an answer soon limits the *effort*. Beyond that limit the queue is run *roughly*: first come, first
+served, so that only the first job in line is matched and none overtakes. Where many jobs have a
+planned start, which is as costly to restore, the queue is run under easy from the beginning.
 """
 
 from __future__ import annotations
@@ -29,45 +29,46 @@ from fluxnetes.queue.states import ENDED, HOLDING, WAITING, JobState
 
 @dataclass
 class RunAhead:
-    """See the module's docstring. After `run`, it says what happened."""
+    """One run of a queue; `run` fills in what happened. See the module's docstring."""
 
     snapshot: Snapshot
     graph: ResourceGraph
-    """Nobody else's."""
+    """Changed by the run; the caller gives a copy."""
     config: SchedulerConfig
     more: tuple[Submission, ...]
-    """Jobs that come at the beginning."""
+    """Jobs that are submitted at the start."""
     now: int
     brief: bool = False
-    """Whether to stop as soon as it is known when the jobs start that are given besides."""
+    """Whether to stop as soon as the starts of the jobs in `more` are known."""
     effort: int | None = None
-    """How many jobs that wait may be asked for, all instants together, where only the matcher can
-    tell; None: any number."""
+    """Maximum matches of waiting jobs, over all instants, where jobs are planned by vertices; None:
+    no limit."""
     start: dict[int, int] = field(default_factory=dict)
     end: dict[int, int] = field(default_factory=dict)
     never: dict[int, Reason | None] = field(default_factory=dict)
-    """Who does not start, and why; in brief, of those given besides."""
+    """Jobs that do not start, and why; with `brief`, only those in `more`."""
     where: dict[int, Allocation] = field(default_factory=dict)
-    """What those were given that were given besides; for an array, its first task."""
+    """The allocations of the jobs in `more`; for an array, that of its first task."""
     policy: BackfillPolicy | None = None
-    """The policy under which all queues are run roughly; None: each under its own."""
+    """The policy of all queues in a rough run; None: each has its own."""
     ends: list[tuple[int, int]] = field(default_factory=list)
     due: dict[int, int] = field(default_factory=dict)
-    """When jobs will be gone; what `ends` says besides is out of date."""
+    """The expected end of each job; other entries of `ends` are out of date."""
     busy_until: int = 0
-    """Until when something is known to happen."""
+    """The last time at which something is known to happen."""
 
     def __post_init__(self) -> None:
         self.own = frozenset(submission.id for submission in self.more)
         self.busy_until = max([self.now, *self._known_times()])
         for job in self.snapshot.jobs:
             until = job.expected if job.state in HOLDING else None
-            # Who was told to go and is late did not keep its word; the queue gives it more time.
+            # A job that is ending and late has no expected end; the scheduler gives it more time.
             is_late = job.state is JobState.ENDING and until is not None and until <= self.now
             if until is not None and not is_late:
                 self._expect(job.id, max(self.now, until))
 
     def run(self) -> None:
+        """Run until nothing more happens or, with `brief`, until the answer is known."""
         queue = self._begin()
         instant: int | None = self.now
         while instant is not None and not self._is_over(instant):
@@ -76,15 +77,15 @@ class RunAhead:
                 self._submit(queue)
             queue.cycle(instant)
             self._carry_out(queue, instant)
-            if self.brief and all(self._is_told(queue, id) for id in self.own):
+            if self.brief and all(self._is_known(queue, id) for id in self.own):
                 break
             if self._takes_too_long(queue):
                 queue = self._resume(queue.snapshot(), instant, BackfillPolicy.FCFS)
             instant = self._next_instant(queue, instant)
-        for id in self._left_out(queue):
+        for id in self._still_waiting(queue):
             self.never[id] = queue.explain(id, self.now).reason
 
-    # -- going on ------------------------------------------------------------------------------
+    # -- start and restart ---------------------------------------------------------------------
 
     def _begin(self) -> Scheduler:
         if self._has_many_promises():
@@ -100,13 +101,13 @@ class RunAhead:
         if policy is not None:
             queues = tuple(replace(queue, policy=policy) for queue in config.queues)
             config = replace(config, queues=queues)
-        # Records change as the queue goes on; the next forecast needs them as they were.
+        # The run changes records; the next forecast needs them unchanged.
         jobs = tuple(replace(job, commitments=dict(job.commitments)) for job in snapshot.jobs)
         matcher = Matcher(self.graph, policy=config.match_policy)
         return Scheduler.resume(matcher, config, replace(snapshot, jobs=jobs), now=now)
 
     def _has_many_promises(self) -> bool:
-        """Whether restoring them takes too long: each has to be brought in line with all others."""
+        """Whether restoring planned starts takes too long: each is checked against all others."""
         promised = sum(job.plan is not None for job in self.snapshot.jobs)
         return self.effort is not None and promised**2 > self.effort
 
@@ -125,7 +126,7 @@ class RunAhead:
             queue.apply(Submit(submission), self.now)
 
     def _expect(self, job: int, at: int) -> None:
-        """A job will be gone then, and not when it was said before."""
+        """Set the expected end of a job."""
         if self.due.get(job) != at:
             self.due[job] = at
             heapq.heappush(self.ends, (at, job))
@@ -151,7 +152,7 @@ class RunAhead:
                 self._note_start(queue.job(id), allocation, now)
 
     def _note_start(self, job: QueueJob, allocation: Allocation, now: int) -> None:
-        """A job that starts once more, after it had to go, has started when it first did."""
+        """Record a start; of a job that starts again, the first one counts."""
         self.start.setdefault(job.id, now)
         asked = job.id if job.parent is None else job.parent
         if asked in self.own:
@@ -161,7 +162,7 @@ class RunAhead:
             self.end[job.id] = allocation.end
             self._expect(job.id, allocation.end)
 
-    # -- how long ------------------------------------------------------------------------------
+    # -- when to stop --------------------------------------------------------------------------
 
     def _next_instant(self, queue: Scheduler, now: int) -> int | None:
         times = [self.ends[0][0]] if self.ends else []
@@ -170,32 +171,35 @@ class RunAhead:
         return min(times, default=None)
 
     def _is_over(self, instant: int) -> bool:
-        """Whether who waits now waits forever. Budgets are renewed again and again, so that the
-        queue always has a time to wake at; but once was enough."""
+        """Whether jobs that wait now wait for ever.
+
+        Budgets are renewed in every period, so the scheduler always has a next wake; if nothing
+        started within one whole period, nothing will.
+        """
         budgets = self.config.budgets
         if self.due or not budgets:
             return False
-        patience = max(budget.period for budget in budgets)
-        patience += max((job.submission.min_runtime for job in self.snapshot.jobs), default=0)
-        return instant > self.busy_until + patience
+        longest = max(budget.period for budget in budgets)
+        longest += max((job.submission.min_runtime for job in self.snapshot.jobs), default=0)
+        return instant > self.busy_until + longest
 
     def _known_times(self) -> Iterator[int]:
-        """When something happens that does not depend on what happens before."""
+        """Times of events that do not depend on the run."""
         jobs = self.snapshot.jobs
         yield from (window.end for window in self.snapshot.windows)
         yield from (job.plan.start for job in jobs if job.plan is not None)
         submissions = (*(job.submission for job in jobs), *self.more)
         yield from (each.begin for each in submissions if each.begin is not None)
 
-    def _is_told(self, queue: Scheduler, id: int) -> bool:
-        """Whether it is known when one of our own jobs starts, or that it does not."""
+    def _is_known(self, queue: Scheduler, id: int) -> bool:
+        """Whether it is known when a job of `more` starts, or that it does not."""
         if id in self.where or id in self.never:
             return True
-        # Nobody is there to say that its group is complete, or to let it go.
+        # In a forecast no event completes a group or releases a held job.
         return queue.job(id).state in (JobState.GATHERING, JobState.HELD)
 
-    def _left_out(self, queue: Scheduler) -> list[int]:
-        """Who waits to the end; in brief, of our own."""
+    def _still_waiting(self, queue: Scheduler) -> list[int]:
+        """Jobs that wait at the end; with `brief`, only those in `more`."""
         jobs = queue.jobs
         asked = self.own.intersection(jobs) if self.brief else jobs
         return [id for id in asked if jobs[id].state in WAITING]

@@ -1,7 +1,7 @@
-"""What a simulation found: when and where each job of a workload ran under one policy.
+"""The result of a simulation: when and where each job of a workload ran under one policy.
 
-Columns again, one entry a job, in the order of the workload. `units` are the processors that a job
-had, numbered through the whole cluster: nodes in order, and the processors of each in order.
+Columns have one entry for each job, in the order of the workload. `units` are the processors that a
+job had, numbered through the whole cluster: nodes in order, and the processors of each in order.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from fluxnetes.simulate.workload import Workload
 
 @dataclass(frozen=True, slots=True)
 class SimulatedMachine:
-    """The cluster of a simulation, as far as a report needs to know it."""
+    """The processors and nodes of a simulated cluster, as reports need them."""
 
     node: Ints
-    """For each processor the number of its node."""
+    """The number of the node of each processor."""
     names: tuple[str, ...]
-    """Of the nodes."""
+    """The names of the nodes."""
 
     @classmethod
     def uniform(cls, nodes: int, cores: int) -> SimulatedMachine:
-        """So many nodes, alike."""
+        """A machine of equal nodes."""
         return cls(np.repeat(np.arange(nodes), cores), tuple(f"node{n}" for n in range(nodes)))
 
     @property

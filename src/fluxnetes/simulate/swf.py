@@ -1,4 +1,4 @@
-"""Standard Workload Format: one line a job, 18 numbers, -1 where something is not known.
+"""Reads traces in the Standard Workload Format: a line for each job, of 18 numbers; -1: not known.
 
     ; MaxProcs: 128                  a comment; before the first job, a `Key: value` of the header
     1 0 -1 1451 128 -1 -1 128 3600 -1 1 7 2 -1 1 -1 -1 -1
@@ -14,7 +14,7 @@ How a job is read:
   job has a line of its own besides, so that such a line is no job and is not counted.
 
 The text is read line by line and may be compressed with gzip, whatever its name. Only the fields
-that are used are looked at.
+that are used are checked.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from fluxnetes.simulate.workload import (
 )
 
 LARGEST = 2**53
-"""Beyond this a number is a mistake: so many seconds are more than the age of the universe."""
+"""Maximum of a number; larger ones are errors, and would not be exact as doubles."""
 
 _FIELDS = 18
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -45,7 +45,7 @@ _PARTS_OF_JOBS = frozenset((b"2", b"3", b"4"))
 
 
 class _Field(IntEnum):
-    """Where what we use stands in a line."""
+    """The positions of the fields that are used."""
 
     NUMBER = 0
     SUBMIT = 1
@@ -60,20 +60,20 @@ class _Field(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class TraceHeader:
-    """What a trace says of the machine on which it was recorded; None where it does not."""
+    """The size of the machine on which a trace was recorded; None where it is not known."""
 
     nodes: int | None = None
     processors: int | None = None
 
 
 def read_swf(path: Path, processors: int, *, overestimate: float = 1.0) -> Workload:
-    """The jobs of a trace that fit on a cluster of so many processors."""
+    """The jobs of a trace that fit on a cluster of this size."""
     check_overestimate(overestimate)
     return gather(path.name, parse_jobs(path.name, _lines(path), overestimate), processors)
 
 
 def read_header(path: Path) -> TraceHeader:
-    """What the comments before the first job say."""
+    """Read the comments before the first job."""
     found: dict[bytes, int] = {}
     for line in _lines(path):
         text = line.strip()
@@ -100,7 +100,7 @@ def _lines(path: Path) -> Iterator[bytes]:
 def parse_jobs(
     name: str, lines: Iterable[bytes], overestimate: float = 1.0
 ) -> Iterator[WorkloadJob | SkippedJob]:
-    """The jobs of a trace, in its order; a reason in place of each that cannot be run."""
+    """The jobs of a trace in its order, with a reason in place of each that cannot be run."""
     for number, line in enumerate(lines, 1):
         fields = line.split()
         if not fields or fields[0].startswith(b";"):

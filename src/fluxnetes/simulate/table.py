@@ -1,4 +1,4 @@
-"""Figures in words, for the tables on a terminal and the one in the report."""
+"""Formats figures as text, for the tables on a terminal and in the report."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TITLES = {
     "backfilled": "Backfilled",
     "seconds": "Simulated in",
 }
-"""What each figure is called, in the order of the table."""
+"""The titles of figures, in the order of the table."""
 
 OUTLOOK_TITLES = {
     "start": "Jobs that start",
@@ -38,7 +38,7 @@ _SHARES = frozenset(("utilisation", "backfilled"))
 
 
 def written(figures: Figures | Outlook) -> dict[str, str]:
-    """Each figure as a person reads it, by name."""
+    """Each figure as text, by name."""
     return {name: _write(name, value) for name, value in asdict(figures).items()}
 
 

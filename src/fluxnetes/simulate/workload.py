@@ -1,10 +1,9 @@
-"""A workload: the jobs that a simulation runs, as columns, in the order in which they come.
+"""The workload of a simulation: its jobs as columns, in the order of submission.
 
 A job has a submit time, a run time, a walltime and a size, all whole numbers: seconds and
-processors. The scheduler sees the walltime; the run time is what the simulation knows and the
-scheduler does not. A job ends after its run time and is killed at its walltime, so that it is on
-its nodes for the smaller of the two. A run time of 0 is a job that ends at the instant at which it
-starts. A walltime is never 0.
+processors. The scheduler sees the walltime; only the simulation knows the run time. A job ends
+after its run time and is killed at its walltime, so it holds its nodes for the smaller of the two.
+A job with a run time of 0 ends at the instant at which it starts. A walltime is never 0.
 
 Jobs that cannot be run are left out and counted by reason; see `SkippedJob`.
 """
@@ -24,7 +23,7 @@ from fluxnetes.common.arrays import Ints
 from fluxnetes.simulate.errors import SimulationError
 
 UNKNOWN = -1
-"""What a trace writes where it does not know."""
+"""The value of a field that is not known."""
 
 
 class SkippedJob(StrEnum):
@@ -54,7 +53,7 @@ class Workload:
 
     name: str
     number: Ints
-    """What the trace calls the job."""
+    """The number of the job in the trace."""
     submit: Ints
     runtime: Ints
     walltime: Ints
@@ -69,12 +68,12 @@ class Workload:
 
     @property
     def duration(self) -> Ints:
-        """How long each job is on its nodes once it has started."""
+        """How long each job holds its nodes."""
         return np.minimum(self.runtime, self.walltime)
 
 
 def gather(name: str, jobs: Iterable[WorkloadJob | SkippedJob], processors: int) -> Workload:
-    """The workload of these jobs on a cluster of so many processors."""
+    """The workload of these jobs on a cluster of this size."""
     rows: list[WorkloadJob] = []
     skipped: Counter[SkippedJob] = Counter()
     for job in jobs:
@@ -91,12 +90,12 @@ def gather(name: str, jobs: Iterable[WorkloadJob | SkippedJob], processors: int)
 
 
 def estimated_walltime(runtime: int, overestimate: float) -> int:
-    """The walltime of a job that asked for none; at least a second."""
+    """The walltime of a job that requested none; at least a second."""
     return max(1, math.ceil(runtime * overestimate))
 
 
 def check_overestimate(overestimate: float) -> None:
-    """Refuse a factor with which walltimes would be too short, or not be numbers."""
+    """Refuse a factor that would give walltimes below run times, or that is not a number."""
     if not (math.isfinite(overestimate) and overestimate >= 1):
         raise SimulationError(
             f"an overestimate of {overestimate} would kill jobs; give a factor of at least 1"

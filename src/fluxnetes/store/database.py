@@ -1,11 +1,12 @@
-"""A server that may come and go, and work that gets done all the same.
+"""Connections to a Postgres server, with retries while it is unavailable.
 
-`Database.attempt(work)` gives the work a connection. If the server is not there, or goes away in
-the middle, it waits (longer each time, up to some seconds), says so now and then, and does the work
-again from the start. So work must be safe to do twice; `commit` and `lease` are written that way.
+`Database.attempt(work)` calls the work with a connection. If the server is not available, or the
+connection breaks halfway, it waits (longer each time, up to some seconds), reports that now and
+then, and runs the work again from the start. So work must be safe to repeat; `commit` and `lease`
+are written that way.
 
-Whoever is refused for good (bad password, no such database, Postgres too old) gets `StoreRefused`
-at once, because waiting would help nobody.
+A permanent refusal (bad password, no such database, Postgres too old) raises `StoreRefused` at
+once, because a retry cannot succeed.
 """
 
 from __future__ import annotations
@@ -28,9 +29,10 @@ Say: TypeAlias = Callable[[str], None]
 """Receives a message about the connection: that it is being waited for, that it is back."""
 
 OLDEST = 14
-"""The oldest major version of Postgres that will do."""
+"""Minimum major version of Postgres."""
 
-_MOST_CONNECTIONS = 4
+_MAX_CONNECTIONS = 4
+"""Maximum concurrent connections to the server."""
 
 _SESSION = {
     "application_name": "fluxnetes",
@@ -38,13 +40,13 @@ _SESSION = {
     "timezone": "UTC",
     # Statements over arrays look expensive to the planner; compiling them costs more than running.
     "jit": "off",
-    # A writer that is paused in the middle of a transaction must not keep the next one out.
+    # A writer that is paused in the middle of a transaction must not block the next one.
     "idle_in_transaction_session_timeout": "10s",
 }
 
-_AWAY = (
+_UNAVAILABLE = (
     OSError,
-    # The server said goodbye while we were silent, and asyncpg is confused.
+    # The server closed an idle connection, which asyncpg reports as an internal error.
     asyncpg.InternalClientError,
     pg.PostgresConnectionError,
     pg.CannotConnectNowError,
@@ -55,20 +57,20 @@ _AWAY = (
     pg.ReadOnlySQLTransactionError,
     pg.DeadlockDetectedError,
 )
-"""What a server that goes away, or changes places with its standby, does to us."""
+"""Errors of a server that stops, restarts, or fails over to its standby: retry."""
 
 _REFUSED: dict[type[Exception], str] = {
     pg.InvalidPasswordError: "correct the user or the password in the DSN",
     pg.InvalidAuthorizationSpecificationError: "correct the DSN, or the server's pg_hba.conf",
     pg.InvalidCatalogNameError: "create the database, or correct its name in the DSN",
-    pg.InsufficientPrivilegeError: "let our user connect, or name another in the DSN",
+    pg.InsufficientPrivilegeError: "allow the user to connect, or name another in the DSN",
 }
-"""What no waiting will cure, and what will."""
+"""Errors that no retry can cure, and the next step for each."""
 
 _RETRY_TIMING = RetryTiming(max_delay=5.0, jitter=0.0)
 _RETRY_MESSAGES = RetryMessages(
     failing="waiting for {operation}: {cause}",
-    recovered="{operation} is there, after {seconds:.1f} s",
+    recovered="{operation} is available after {seconds:.1f} s",
 )
 
 _log = logging.getLogger("fluxnetes.store")
@@ -77,7 +79,7 @@ T = TypeVar("T")
 
 
 class Database:
-    """Connections to one server: the one a DSN names, or one of our own."""
+    """Connections to one server: the one that a DSN names, or the embedded one."""
 
     def __init__(
         self,
@@ -92,7 +94,7 @@ class Database:
         self.server = server
         self._dsn = dsn
         self._idle: list[Connection] = []
-        self._turns = asyncio.Semaphore(_MOST_CONNECTIONS)
+        self._slots = asyncio.Semaphore(_MAX_CONNECTIONS)
         self._backoff = Backoff(
             "Postgres",
             _RETRY_TIMING,
@@ -101,21 +103,21 @@ class Database:
         )
 
     async def open(self) -> None:
-        """Wait until the server is there."""
+        """Wait until the server is available."""
         await self.attempt(_nothing)
 
     async def close(self) -> None:
-        """Leave; a server of our own stops unless others use it."""
+        """Close all connections; an embedded server stops unless other processes use it."""
         idle, self._idle = self._idle, []
-        await asyncio.gather(*map(_say_goodbye, idle))
+        await asyncio.gather(*map(_close, idle))
         if self.server is not None:
             await asyncio.to_thread(self.server.stop)
 
     async def attempt(self, work: Callable[[Connection], Awaitable[T]]) -> T:
-        """Do the work, however often the server goes away meanwhile."""
+        """Run the work, and repeat it as long as the server is unavailable."""
         while True:
             try:
-                async with self._turns:
+                async with self._slots:
                     done = await self._try(work)
             except StoreUnavailable as away:
                 self._drop_idle()
@@ -128,11 +130,11 @@ class Database:
         connection = self._idle.pop() if self._idle else await self._connect()
         try:
             done = await work(connection)
-        except _AWAY as error:
+        except _UNAVAILABLE as error:
             connection.terminate()
             raise _unavailable(error) from error
         except asyncpg.InterfaceError as error:
-            # One error for connections that broke and for those that were used wrongly.
+            # asyncpg raises this for broken connections and for wrong use alike.
             if not connection.is_closed():
                 connection.terminate()
                 raise
@@ -150,18 +152,18 @@ class Database:
             connection = await asyncpg.connect(
                 self._dsn, server_settings=_SESSION, timeout=10, command_timeout=120
             )
-        except _AWAY as error:
+        except _UNAVAILABLE as error:
             raise _unavailable(error) from error
         except tuple(_REFUSED) as error:
             raise StoreRefused(
-                f"the server refuses us: {error}; {_REFUSED[type(error)]}"
+                f"the server refuses the connection: {error}; {_REFUSED[type(error)]}"
             ) from error
         except ValueError as error:
-            raise StoreRefused(f"the DSN makes no sense: {error}; correct the DSN") from None
+            raise StoreRefused(f"the DSN is not valid: {error}; correct the DSN") from None
         return _checked(connection)
 
     def _drop_idle(self) -> None:
-        """When one connection broke, the others are of no use either."""
+        """Close the idle connections: when one breaks, the others are broken too."""
         for connection in self._idle:
             connection.terminate()
         self._idle.clear()
@@ -172,22 +174,22 @@ def _unavailable(error: Exception) -> StoreUnavailable:
 
 
 def _checked(connection: Connection) -> Connection:
-    """The connection, if its server will do."""
+    """The connection, if its server is usable."""
     major = connection.get_server_version().major
     is_standby = getattr(connection.get_settings(), "in_hot_standby", "off") == "on"
     if major >= OLDEST and not is_standby:
         return connection
     connection.terminate()
     if is_standby:
-        raise StoreUnavailable("the server is a standby, which takes no changes")
+        raise StoreUnavailable("the server is a standby, which accepts no writes")
     raise StoreRefused(f"the server is Postgres {major}; Fluxnetes needs {OLDEST} or newer")
 
 
-async def _say_goodbye(connection: Connection) -> None:
-    """End a connection, but do not wait long: the server may be gone."""
+async def _close(connection: Connection) -> None:
+    """Close a connection, with a short timeout: the server may be gone."""
     try:
         await connection.close(timeout=5)
-    except (*_AWAY, asyncpg.InterfaceError):
+    except (*_UNAVAILABLE, asyncpg.InterfaceError):
         connection.terminate()
 
 

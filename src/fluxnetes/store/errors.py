@@ -1,29 +1,29 @@
-"""What can go wrong with the store.
+"""The errors of the store.
 
     StoreError
-      StoreUnavailable    the server is not there, or not yet: wait and try again
-      StoreRefused        the server is there and says no: somebody must change something
-      EmbeddedServerFailed our own server does not start; its log says why
-      NewerDatabase       a newer Fluxnetes has been here: run that one
-      UnreadableStore     what another version wrote means nothing to this one: run that one
-      LeaseLost           somebody else is the writer now: stop, or wait for the lease
+      StoreUnavailable      the server is not available: retry
+      StoreRefused          the server refuses the connection or is not usable: change the settings
+      EmbeddedServerFailed  the embedded server does not start; its log says why
+      NewerDatabase         the schema is of a newer version of Fluxnetes: run that one
+      UnreadableStore       a value of another version is unknown to this one: run that one
+      LeaseLost             another writer holds the lease: stop, or wait for the lease
 
-Only `StoreUnavailable` goes away by itself. Who works through `Database.attempt` never sees it.
+Only `StoreUnavailable` is temporary. Callers of `Database.attempt` never see it.
 """
 
 from __future__ import annotations
 
 
 class StoreError(Exception):
-    """Anything that the store cannot do."""
+    """Any error of the store."""
 
 
 class StoreUnavailable(StoreError):  # noqa: N818 - reads better where it is raised and caught
-    """The server cannot be reached, or takes nobody in right now."""
+    """The server cannot be reached, or accepts no connections at the moment."""
 
 
 class StoreRefused(StoreError):  # noqa: N818
-    """The server refuses us, or is one that we cannot use."""
+    """The server refuses the connection, or is not usable."""
 
 
 class EmbeddedServerFailed(StoreError):  # noqa: N818
@@ -31,11 +31,11 @@ class EmbeddedServerFailed(StoreError):  # noqa: N818
 
 
 class NewerDatabase(StoreError):  # noqa: N818
-    """The tables were made by a newer version than this one."""
+    """The tables were created by a newer version than this one."""
 
 
 class UnreadableStore(StoreError):  # noqa: N818
-    """The tables are ours, but a value in them is not one that this version knows."""
+    """A value in the tables is unknown to this version."""
 
 
 class LeaseLost(StoreError):  # noqa: N818

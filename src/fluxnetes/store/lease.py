@@ -1,12 +1,12 @@
-"""One writer at a time, and no other way to write.
+"""The lease of the store: one writer at a time, enforced by a fencing number.
 
-The lease is a row. Taking it adds one to its *fence*, a number that only grows. A writer shows its
+The lease is a row. Taking it adds one to its *fence*, a number that only grows. A writer passes its
 fence in every transaction, and the first statement compares it (`claim`). So a writer that was
-paused for an hour, and lost the lease meanwhile, can change nothing when it wakes: it gets
-`LeaseLost`, whatever it still believes. Only the database's clock is asked.
+paused for an hour, and lost the lease meanwhile, can change nothing when it resumes: it gets
+`LeaseLost`. Only the database's clock counts.
 
-A holder's name must be unlike that of any other process that lives. A process that starts again
-under its old name gets its own lease back at once, with a new fence that shuts out its old self.
+A holder's name must be unique among running processes. A process that restarts under its old name
+gets its own lease back at once, with a new fence that shuts out its earlier run.
 """
 
 from __future__ import annotations
@@ -21,63 +21,63 @@ from fluxnetes.store.errors import LeaseLost
 from fluxnetes.store.statements import statements
 
 SECONDS = 15.0
-"""How long a lease lasts if nobody says otherwise. Renew it three times in that time."""
+"""Default duration of a lease. Renew it three times in that time."""
 
 _SQL = statements("lease")
 
 
 @dataclass(frozen=True, slots=True)
 class StoreLease:
-    """The right to write, until somebody else takes it."""
+    """The right to write, until another holder takes it."""
 
     holder: str
     fence: int
     seconds: float
     sure_until: float
-    """By our own monotonic clock: before this time nobody else can have taken it."""
+    """By the local monotonic clock: before this time no other holder can have taken it."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeaseHolder:
-    """Who has the lease, as others see it."""
+    """The current holder of the lease."""
 
     name: str
     fence: int
     seconds: float
-    """How long it lasts if it is not renewed; 0: it can be taken."""
+    """Seconds until it expires if it is not renewed; 0: it can be taken."""
 
 
 async def take(connection: Connection, holder: str, seconds: float = SECONDS) -> StoreLease | None:
-    """The lease, if it is free or was ours; else None."""
+    """The lease, if it is free or has this holder; else None."""
     if not holder:
         raise ValueError("a lease needs a holder with a name")
-    asked = time.monotonic()
+    sent_at = time.monotonic()
     fence = await connection.fetchval(_SQL["take"], holder, timedelta(seconds=seconds))
-    return None if fence is None else StoreLease(holder, fence, seconds, asked + seconds)
+    return None if fence is None else StoreLease(holder, fence, seconds, sent_at + seconds)
 
 
 async def renew(connection: Connection, lease: StoreLease) -> StoreLease:
-    """The same lease for another while. Every commit renews it too."""
-    asked = time.monotonic()
+    """Extend the lease. Every commit renews it too."""
+    sent_at = time.monotonic()
     if await connection.fetchval(_SQL["renew"], lease.fence) is None:
         raise await _lost(connection, lease.fence)
-    return replace(lease, sure_until=asked + lease.seconds)
+    return replace(lease, sure_until=sent_at + lease.seconds)
 
 
 async def release(connection: Connection, lease: StoreLease) -> None:
-    """Give it back, so that the next need not wait."""
+    """Release the lease, so that the next holder need not wait for its expiry."""
     await connection.execute(_SQL["release"], lease.fence)
 
 
 async def holder(connection: Connection) -> LeaseHolder:
-    """Who has it now."""
+    """The current holder."""
     row = await connection.fetchrow(_SQL["holder"])
-    assert row is not None  # noqa: S101 - the row is made with the table
+    assert row is not None  # noqa: S101 - the migration inserts the row
     return LeaseHolder(row["holder"], row["fence"], max(row["seconds"], 0.0))
 
 
 async def claim(connection: Connection, fence: int, commit: UUID) -> bool:
-    """Begin a transaction that changes things; false if this commit was done already."""
+    """Check the fence at the begin of a transaction; false if this commit was done already."""
     before = await connection.fetchrow(_SQL["claim"], fence, commit)
     if before is None:
         raise await _lost(connection, fence)
@@ -86,8 +86,8 @@ async def claim(connection: Connection, fence: int, commit: UUID) -> bool:
 
 async def _lost(connection: Connection, fence: int) -> LeaseLost:
     now = await holder(connection)
-    by = f"{now.name!r}" if now.name else "nobody any more"
+    owner = f"held by {now.name!r}" if now.name else "not held"
     return LeaseLost(
-        f"our lease had fence {fence}, and the current one is {now.fence}, held by {by}; nothing "
-        "was written. Take the lease again and load anew, or leave it to the other"
+        f"the lease with fence {fence} is lost: the current fence is {now.fence}, {owner}; nothing "
+        "was written. Take the lease again and reload, or stop"
     )

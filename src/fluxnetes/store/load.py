@@ -1,4 +1,4 @@
-"""The queue as the tables hold it."""
+"""Loads the queue from the tables: the whole snapshot, single jobs, events."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SQL = statements("read")
 
 
 async def load(connection: Connection) -> Snapshot:
-    """All that a queue needs to go on, at one moment."""
+    """All that a queue needs to resume, in one consistent read."""
     async with connection.transaction(isolation="repeatable_read", readonly=True):
         counters = {r["name"]: r["value"] for r in await connection.fetch(_SQL["counters"])}
         usage = await connection.fetch(_SQL["usage"])
@@ -48,13 +48,13 @@ async def load(connection: Connection) -> Snapshot:
 
 
 async def load_jobs(connection: Connection, ids: Iterable[int]) -> tuple[QueueJob, ...]:
-    """The records of these jobs, ended or not; of those that there are."""
+    """The records of these jobs, ended or not; unknown ones are left out."""
     async with connection.transaction(isolation="repeatable_read", readonly=True):
         return await _jobs(connection, list(ids))
 
 
 async def load_ended(connection: Connection, workloads: Iterable[str]) -> dict[str, QueueJob]:
-    """For each workload the last job that stood for it and has ended; of those that have one."""
+    """For each workload its last job that has ended; workloads without one are left out."""
     async with connection.transaction(isolation="repeatable_read", readonly=True):
         found = await connection.fetch(_SQL["ended"], list(workloads))
         jobs = {job.id: job for job in await _jobs(connection, [row["id"] for row in found])}
@@ -62,7 +62,7 @@ async def load_ended(connection: Connection, workloads: Iterable[str]) -> dict[s
 
 
 async def load_events(connection: Connection, job: int) -> list[JobEvent]:
-    """One job's story."""
+    """The events of one job, in order."""
     return [rows.event(row) for row in await connection.fetch(_SQL["events"], job)]
 
 

@@ -1,8 +1,8 @@
-"""Numbered migrations: how the tables become what this version needs.
+"""Applies numbered migrations, which bring the schema to this version.
 
 `migrations/0001_queue.sql` is run once, then recorded in the table `migrations`. Each runs in a
-transaction of its own, under a lock, so that two processes that start together do it once, and one
-that is killed in the middle leaves nothing behind. A migration that was released never changes.
+transaction of its own, under a lock, so that two processes that start together apply it once, and
+one that is killed halfway leaves no trace. A released migration never changes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SQL = statements("migrations")
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One step."""
+    """One migration."""
 
     number: int
     name: str
@@ -30,7 +30,7 @@ class Migration:
 
 
 def migrations() -> tuple[Migration, ...]:
-    """All steps that this version knows, in order."""
+    """All migrations of this version, in order."""
     folder = files("fluxnetes.store") / "migrations"
     found = sorted((f for f in folder.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name)
     steps = []
@@ -43,7 +43,7 @@ def migrations() -> tuple[Migration, ...]:
 
 
 async def migrate(connection: Connection, steps: Sequence[Migration]) -> None:
-    """Apply the steps that are missing, each in a transaction."""
+    """Apply the missing migrations, each in a transaction."""
     await _prepare(connection)
     while await _apply_next(connection, steps):
         pass
@@ -56,8 +56,8 @@ async def _prepare(connection: Connection) -> None:
             await connection.execute(_SQL["prepare"])
     except asyncpg.InsufficientPrivilegeError as error:
         raise StoreRefused(
-            f"our user may not make the schema fluxnetes: {error}; let it make schemas in "
-            "this database, or make this one for it and let it own that"
+            f"the user may not create the schema fluxnetes: {error}; allow it to create schemas "
+            "in this database, or create this one with that user as its owner"
         ) from error
 
 

@@ -1,7 +1,7 @@
-"""SQL from files. Code names a statement; what it says stands in `sql/`.
+"""Loads SQL statements by name from the files in `sql/`.
 
-A file holds several statements, each after a line `-- name: take`. What stands between two such
-lines is sent to the server as it is, comments and all.
+A file holds several statements, each after a line `-- name: take`. The text between two such lines
+is sent to the server as it is, comments included.
 """
 
 from __future__ import annotations
@@ -21,5 +21,5 @@ def statements(file: str) -> Mapping[str, str]:
     _, *parts = _NAME.split(text)
     names, bodies = parts[::2], parts[1::2]
     if len(set(names)) != len(names):
-        raise ValueError(f"sql/{file}.sql: the same name twice among {', '.join(names)}")
+        raise ValueError(f"sql/{file}.sql: duplicate name among {', '.join(names)}")
     return {name: body.strip() for name, body in zip(names, bodies, strict=True)}

@@ -1,4 +1,4 @@
-"""The store: where the queue is kept, and whom it belongs to.
+"""The store: loads and commits the queue, under a lease.
 
     async with open_store(dsn) as store:
         lease = await store.take("controller-0")
@@ -10,8 +10,8 @@
         ...
         await store.commit(queue.take_changes(), lease.fence)
 
-Nothing here fails because the server is away: it waits, says so, and goes on. What is committed is
-committed once, however often the connection broke on the way.
+No call fails because the server is unavailable: it waits, reports that, and continues. A commit is
+applied once, however often the connection breaks on the way.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from fluxnetes.store.writes import StatementBatch, encode, encode_system, send
 
 @asynccontextmanager
 async def open_store(dsn: str | None = None) -> AsyncIterator[Store]:
-    """The store of a server that a DSN names; without one, of a server of our own."""
+    """The store on the server that a DSN names; without one, on the embedded server."""
     store = Store(Database(dsn))
     try:
         await store.open()
@@ -48,25 +48,25 @@ async def open_store(dsn: str | None = None) -> AsyncIterator[Store]:
 
 
 class Store:
-    """The queue's tables. One may write, with the fence of its lease; all may read."""
+    """The tables of one queue. Only the holder of the lease may write; all may read."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._written = WriteCache()
+        self._cache = WriteCache()
         self._committing = asyncio.Lock()
 
     async def open(self) -> None:
-        """Wait for the server, and see to it that the tables are those of this version."""
+        """Wait for the server, and migrate the tables to this version."""
         await self._database.attempt(partial(migrate, steps=migrations()))
 
     async def close(self) -> None:
         await self._database.close()
 
     async def take(self, holder: str, seconds: float = leases.SECONDS) -> StoreLease | None:
-        """The right to write, if nobody else has it. Whoever gets it must `load`."""
+        """Take the lease, if no other holder has it. The new holder must `load`."""
         lease = await self._database.attempt(partial(leases.take, holder=holder, seconds=seconds))
         if lease is not None:
-            self._written = WriteCache()
+            self._cache = WriteCache()
         return lease
 
     async def renew(self, lease: StoreLease) -> StoreLease:
@@ -76,39 +76,39 @@ class Store:
         await self._database.attempt(partial(leases.release, lease=lease))
 
     async def holder(self) -> LeaseHolder:
-        """Who may write."""
+        """The current holder of the lease."""
         return await self._database.attempt(leases.holder)
 
     async def load(self) -> Snapshot:
-        """All that a queue needs to go on."""
+        """All that a queue needs to resume."""
         snapshot = await self._database.attempt(load)
-        self._written = WriteCache.of(snapshot)
+        self._cache = WriteCache.of(snapshot)
         return snapshot
 
     async def system(self, known: StoredSystem | None = None) -> StoredSystem | None:
-        """What the queue belongs to: the graph and the configuration; None: nobody kept any.
+        """The graph and the configuration that the queue belongs to; None: none is stored.
 
-        It is `known` itself if that is still what is stored, which is found out quickly.
+        Returns `known` itself if it is still current, which is a fast check.
         """
         return await self._database.attempt(partial(load_system, known=known))
 
     async def look(self) -> tuple[Snapshot, StoredSystem | None]:
-        """Both at one moment, for those who look at a queue while somebody else runs it."""
-        return await self._database.attempt(_look)
+        """Snapshot and system in one consistent read, while another process runs the queue."""
+        return await self._database.attempt(_load_consistent)
 
     async def jobs(self, ids: Iterable[int]) -> tuple[QueueJob, ...]:
-        """The records of any jobs, also of those that ended long ago, in order of arrival."""
+        """The records of any jobs, including those that ended long ago, in order of arrival."""
         return await self._database.attempt(partial(load_jobs, ids=ids))
 
     async def ended(self, workloads: Iterable[str]) -> dict[str, QueueJob]:
-        """For each workload the last job that stood for it and has ended; of those that have one.
+        """For each workload its last job that has ended; workloads without one are left out.
 
-        Whoever finds a workload on its cluster of which no job lives learns here what became of it.
+        The controller uses it for workloads in the cluster that have no active job.
         """
         return await self._database.attempt(partial(load_ended, workloads=list(workloads)))
 
     async def events(self, job: int) -> list[JobEvent]:
-        """One job's story."""
+        """The events of one job, in order."""
         return await self._database.attempt(partial(load_events, job=job))
 
     async def commit(
@@ -116,12 +116,12 @@ class Store:
     ) -> None:
         """Write all changes, or none: `LeaseLost` if the fence is no longer the current one.
 
-        What was prepared and comes `before` them is written together with them.
-        Records are read before this first waits, so the queue may go on meanwhile; commits are
-        written in the order of the calls. Whoever gets an error must `load` anew.
+        The batches in `before` are written first, in the same transaction.
+        Records are read before the first await, so the queue may continue meanwhile; commits are
+        written in the order of the calls. After an error the caller must `load` again.
         """
-        writes = [*before, *encode(changes, self._written)]
-        self._written.note(changes)
+        writes = [*before, *encode(changes, self._cache)]
+        self._cache.note(changes)
         await self.send(writes, fence)
 
     async def keep_system(
@@ -132,11 +132,11 @@ class Store:
         allocations: Iterable[Allocation] = (),
         stored: StoredSystem | None = None,
     ) -> None:
-        """Write what the queue belongs to, if that is not what we wrote last, or what is stored.
+        """Write the graph and the configuration, if they differ from what is stored.
 
-        Allocations mean nothing without their graph. So whoever changed the graph calls this before
-        it commits an allocation of new rows, and whoever translated allocations to a graph of its
-        own gives them, so that both are written together.
+        Allocations are meaningful only with their graph. So a caller that changed the graph calls
+        this before it commits an allocation of new rows, and a caller that translated allocations
+        to its own graph passes them, so that both are written together.
         """
         await self.send(self.system_writes(graph, config, allocations, stored), fence)
 
@@ -147,22 +147,22 @@ class Store:
         allocations: Iterable[Allocation] = (),
         stored: StoredSystem | None = None,
     ) -> list[StatementBatch]:
-        """What `keep_system` would write; for those who have a thread for such long work.
+        """The batches that `keep_system` writes, for callers that prepare them in a thread.
 
-        Whoever asks sends it, and before anything else.
+        The caller must `send` them before anything else.
         """
         kept = WrittenSystem.of(graph, config)
-        if self._written.system is None and stored is not None:
-            self._written.system = WrittenSystem.stored(stored, graph)
-        moved = {each.job: each for each in allocations if self._written.has_moved(each)}
+        if self._cache.system is None and stored is not None:
+            self._cache.system = WrittenSystem.stored(stored, graph)
+        moved = {each.job: each for each in allocations if self._cache.has_moved(each)}
         changes = Changes(allocations=dict(moved))
-        writes = [*encode_system(kept, self._written), *encode(changes, self._written)]
-        self._written.note(changes)
-        self._written.system = kept
+        writes = [*encode_system(kept, self._cache), *encode(changes, self._cache)]
+        self._cache.note(changes)
+        self._cache.system = kept
         return writes
 
     async def send(self, writes: list[StatementBatch], fence: int) -> None:
-        """Write what was prepared, all of it or none."""
+        """Write prepared batches, all of them or none."""
         if not writes:
             return
         try:
@@ -171,7 +171,7 @@ class Store:
                     partial(_commit, writes=writes, fence=fence, commit=uuid4())
                 )
         except BaseException:
-            self._written = WriteCache()
+            self._cache = WriteCache()
             raise
 
 
@@ -183,6 +183,6 @@ async def _commit(
             await send(connection, writes)
 
 
-async def _look(connection: Connection) -> tuple[Snapshot, StoredSystem | None]:
+async def _load_consistent(connection: Connection) -> tuple[Snapshot, StoredSystem | None]:
     async with connection.transaction(isolation="repeatable_read", readonly=True):
         return await load(connection), await load_system(connection)

@@ -1,12 +1,12 @@
-"""The system that a stored queue belongs to: its graph, and how its queues are set up.
+"""The system that a stored queue belongs to: its graph, and the configuration of its queues.
 
-Allocations hold row numbers, and those mean something only together with the graph of whoever wrote
-them. So the graph is kept beside the queue: as JGF, which any later version can read, with the row
-that each of its vertices had. A graph that is read back has rows of its own, without the gaps that
-removed vertices leave; `translate` brings allocations from one numbering to another.
+Allocations hold row numbers, which are meaningful only with the graph of the process that wrote
+them. So the graph is stored beside the queue: as JGF, which any later version can read, with the
+row that each of its vertices had. A graph that is read back has rows of its own, without the gaps
+that removed vertices leave; `translate` converts allocations from one numbering to another.
 
-The document is large, so it is written only when vertices came or went. Their properties, and which
-of them are down, change more often, and are written apart.
+The document is large, so it is written only when vertices were added or removed. Their properties,
+and which of them are down, change more often, and are written separately.
 """
 
 from __future__ import annotations
@@ -31,29 +31,30 @@ from fluxnetes.store.errors import UnreadableStore
 from fluxnetes.store.statements import statements
 
 _SQL = statements("read")
-_QUICKLY = 1
+_GZIP_LEVEL = 1
+"""The fastest level, since the graph may be large."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StoredSystem:
-    """What a stored queue belongs to."""
+    """The graph and the configuration of a stored queue."""
 
     graph: ResourceGraph
     rows: Ints
     """For each vertex of the graph the row that it has in the stored allocations."""
     config: SchedulerConfig
     version: str
-    """Another one whenever anything of it was written."""
+    """Changes whenever any part of the system is written."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenSystem:
-    """What was last written of a system, as far as it takes to see whether it changed."""
+    """What was last written of a system, as far as needed to detect a change."""
 
     graph: ResourceGraph
     version: int
     sizes: bytes
-    """A digest of what can change while the shape stays."""
+    """A digest of the sizes, which can change without a new version."""
     properties: str
     """As they are written."""
     down: bytes
@@ -67,7 +68,7 @@ class WrittenSystem:
 
     @classmethod
     def stored(cls, system: StoredSystem, graph: ResourceGraph) -> WrittenSystem | None:
-        """What is stored, in terms of a graph of which it says the same; None if it does not."""
+        """The stored system in terms of an equal graph; None if the graphs differ."""
         here = living(graph)
         if len(here) < graph.vertex_count or not np.array_equal(here, system.rows):
             return None
@@ -88,7 +89,7 @@ class WrittenSystem:
 
 def system_row(kept: WrittenSystem) -> Row:
     """The row of a system."""
-    document = gzip.compress(write_graph(kept.graph), _QUICKLY)
+    document = gzip.compress(write_graph(kept.graph), _GZIP_LEVEL)
     return document, living(kept.graph).tolist(), kept.properties, *state_row(kept)
 
 
@@ -114,22 +115,22 @@ def _properties(text: str, rows: Ints) -> dict[int, dict[str, str]]:
 
 
 def state_row(kept: WrittenSystem) -> Row:
-    """What of it changes while the graph stays what it is."""
+    """The columns that change while the graph does not."""
     return _down(kept.graph).tolist(), encode_config(kept.config)
 
 
 def _down(graph: ResourceGraph) -> Ints:
-    """Rows that take nothing new; whether they are down or closed matters to the queue alone."""
+    """Rows that accept no new jobs; only the queue distinguishes down from closed."""
     return np.flatnonzero(~graph.up | graph.closed)
 
 
 async def load_system(
     connection: Connection, known: StoredSystem | None = None
 ) -> StoredSystem | None:
-    """The system as the table holds it; None if nobody has kept one yet.
+    """The stored system; None if there is none yet.
 
-    To read a large one takes a while, so whoever has read it before gives what he knows, and gets
-    that if it is still so.
+    Reading a large graph takes time, so a caller passes the system that it has read before, and
+    gets it back if it is still current.
     """
     row = await connection.fetchrow(_SQL["system"], known.version if known else None)
     return known if row is None else system(row)

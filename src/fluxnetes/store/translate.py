@@ -1,11 +1,11 @@
-"""Allocations of one graph on another: the same vertices, under other row numbers.
+"""Translates allocations from a stored graph to another: the same vertices, other row numbers.
 
-Whoever starts makes its graph anew, from the nodes that there are now and in the order in which it
-hears of them, so a vertex may have another row than it had. A vertex is the same if its path is the
-same. What is gone is left out of what a job holds, and the job is named: it lost something.
+A process that starts builds its graph from the current nodes, in the order in which it learns of
+them, so a vertex may have another row than before. A vertex is the same if its path is the same. A
+vertex that no longer exists is removed from its job's allocation, and the job is reported as lost.
 
-Tasks keep their numbers, because others know them by these. So a task whose node is gone stays,
-as one that ended, and its node is NOWHERE.
+Tasks keep their numbers, because pods refer to them. So a task whose node no longer exists stays,
+as an ended one, and its node is NOWHERE.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from fluxnetes.store.system import StoredSystem
 T = TypeVar("T")
 
 NOWHERE = -1
+"""The row of a vertex that the graph does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +35,13 @@ class TranslatedSnapshot:
 
     snapshot: Snapshot
     lost: tuple[int, ...]
-    """Jobs that held something which that graph does not have."""
+    """Jobs with vertices that the graph does not have."""
 
 
 def translate(snapshot: Snapshot, system: StoredSystem, graph: ResourceGraph) -> TranslatedSnapshot:
-    """Bring the allocations of a stored queue to the rows of a graph.
+    """Translate the allocations of a stored queue to the rows of a graph.
 
-    Allocations that need not change are the very same objects afterwards.
+    Allocations without a change stay the same objects.
     """
     used = _used(snapshot.allocations)
     new = _Rows(system, graph, used)
@@ -53,13 +54,13 @@ def translate(snapshot: Snapshot, system: StoredSystem, graph: ResourceGraph) ->
 
 
 def _used(allocations: Iterable[Allocation]) -> Ints:
-    """All rows that allocations speak of, each once."""
+    """All rows that allocations refer to, each once."""
     columns = [np.empty(0, np.int64)]
     for each in allocations:
         placed = each.placement
         columns += [placed.vertex, placed.parent, *(seats.node for seats in each.seats)]
-        told = [*placed.labels, *(placed.usage or ()), *(each.tasks or ())]
-        columns.append(np.array(told, np.int64))
+        others = [*placed.labels, *(placed.usage or ()), *(each.tasks or ())]
+        columns.append(np.array(others, np.int64))
     rows = np.unique(np.concatenate(columns))
     return rows[rows >= 0]
 
@@ -71,19 +72,19 @@ class _Rows:
         self._system = system
         self._graph = graph
         size = 1 + max(int(used.max(initial=-1)), int(system.rows.max(initial=-1)))
-        # One entry more, so that -1 (no parent, or gone before) stays what it is.
+        # One entry more, so that -1 (no parent, or removed earlier) maps to itself.
         self.row = np.full(size + 1, NOWHERE, np.int64)
         self._stored = np.full(size, NOWHERE, np.int64)
         self._stored[system.rows] = np.arange(len(system.rows))
-        self._look_up(used)
+        self._fill(used)
 
-    def _look_up(self, used: Ints) -> None:
+    def _fill(self, used: Ints) -> None:
         stored = self._stored[used]
         old, stored = used[stored >= 0], stored[stored >= 0]
         if self._graph is self._system.graph:
             self.row[old] = stored
             return
-        stayed = _stayed(self._system, self._graph)[stored]
+        stayed = _unmoved(self._system, self._graph)[stored]
         self.row[old[stayed]] = old[stayed]
         for was, vertex in zip(old[~stayed].tolist(), stored[~stayed].tolist(), strict=True):
             self.row[was] = _find(self._system.graph, vertex, self._graph)
@@ -102,13 +103,13 @@ class _Rows:
         return replace(moved, tasks=tasks, ended_tasks=held.ended_tasks | gone)
 
     def _tasks(self, held: Allocation) -> tuple[int, ...]:
-        """The node of each task, as an old row."""
+        """The node of each task, as a row of the stored graph."""
         if held.tasks is not None or held.seats:
             return held.task_nodes(self._graph)
         placed, graph = held.placement, self._system.graph
         stored = self._stored[placed.vertex]
         is_node = (stored >= 0) & (graph.type_id[stored] == graph.types.get("node"))
-        # A node that was removed before the graph was written stands where the others do.
+        # A node that was removed before the graph was written has the depth of the others.
         is_node |= (stored < 0) & np.isin(placed.depth, placed.depth[is_node])
         return tuple(sorted(placed.vertex[is_node].tolist()))
 
@@ -131,11 +132,11 @@ class _Rows:
         return {row: value for row, value in rows.items() if row != NOWHERE}
 
 
-def _stayed(system: StoredSystem, graph: ResourceGraph) -> Bools:
-    """Which vertices of the stored graph have their old row on the other graph, too.
+def _unmoved(system: StoredSystem, graph: ResourceGraph) -> Bools:
+    """Which vertices of the stored graph have the same row in the other graph.
 
-    They do if what is there has the same name, and so has all that is above it. Vertices of one
-    path are told apart by rank, so that must be the same, too.
+    They do if the vertex in that row has the same name, and so have all its ancestors. Vertices of
+    the same path differ by rank, so the rank must be the same, too.
     """
     stored, tree, other = system.graph, system.graph.topology(), graph.topology()
     old = system.rows[tree.vertex]
@@ -163,7 +164,7 @@ def _above(parent: Ints, row: Ints) -> Ints:
 
 def _find(stored: ResourceGraph, vertex: int, graph: ResourceGraph) -> int:
     """The row of the vertex of a graph that has the path of a stored one."""
-    # Containment comes first; who stands in another subsystem alone is known by its path there.
+    # Containment comes first; a vertex of another subsystem alone has a path only there.
     path = next(iter(stored.paths(vertex).values()), "")
     found = graph.find_path(path)
     if len(found) > 1:

@@ -1,8 +1,8 @@
-"""What the tables hold of the jobs that live, as far as it need not be sent again.
+"""The write cache: what was last written of each job, so that unchanged parts are not sent again.
 
-The queue hands over whole records, of which little changed. The submission, the placement and the
-tasks of a job are values that never change once made, so it is enough to see that they are the very
-same objects; a plan and what was committed of budgets are small, and compared.
+The queue passes whole records, of which little changed. The submission, the placement and the tasks
+of a job are immutable values, so it is enough to compare their identity; a plan and the budget
+commitments are small, and compared by value.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from fluxnetes.queue.jobs import PlannedStart, QueueJob, Submission
 from fluxnetes.queue.states import ENDED
 from fluxnetes.store.system import WrittenSystem
 
-_ENDED_KNOWN = 1_000_000
-"""So many are kept in mind; beyond that, everything may be in the tables."""
+_MAX_ENDED = 1_000_000
+"""Maximum ended jobs to remember, to bound memory; beyond it the cache is not complete."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownJob:
-    """What was last sent of one job."""
+    """What was last written of one job."""
 
     submission: Submission
     plan: PlannedStart | None
@@ -34,10 +34,10 @@ class KnownJob:
 
 @dataclass(slots=True)
 class WriteCache:
-    """What was last sent of the system and of all jobs that live. What is not here is not known.
+    """What was last written of the system and of all jobs that have not ended.
 
-    Unless it is `complete`: then what is not here is not in the tables either, as far as it lives
-    or ended lately.
+    What is not here is unknown; but if the cache is `complete`, an active or recently ended job
+    that is not here is not in the tables either.
     """
 
     jobs: dict[int, KnownJob] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class WriteCache:
     system: WrittenSystem | None = None
     complete: bool = False
     ended: set[int] = field(default_factory=set)
-    """Jobs that ended; the tables know them, and they are not expected to come again."""
+    """Jobs that ended; they are in the tables, and no further changes of them are expected."""
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> WriteCache:
@@ -55,14 +55,14 @@ class WriteCache:
         return cls(jobs, held, complete=True, ended=ended)
 
     def note(self, changes: Changes) -> None:
-        """The changes are in the tables, or will be before anything else is."""
+        """Record changes that are in the tables, or will be before any other write."""
         for job in changes.jobs.values():
             if job.state in ENDED:
                 self.jobs.pop(job.id, None)
                 self.ended.add(job.id)
             else:
                 self.jobs[job.id] = KnownJob.of(job)
-        if len(self.ended) > _ENDED_KNOWN:
+        if len(self.ended) > _MAX_ENDED:
             self.ended.clear()
             self.complete = False
         for number, allocation in changes.allocations.items():
@@ -71,7 +71,7 @@ class WriteCache:
             else:
                 self.allocations[number] = allocation
 
-    # -- what is new ---------------------------------------------------------------------------
+    # -- what must be written ------------------------------------------------------------------
 
     def new_submissions(self, jobs: Iterable[QueueJob]) -> list[Submission]:
         known = self.jobs.get
@@ -82,27 +82,27 @@ class WriteCache:
         ]
 
     def with_old_dependencies(self, submissions: Iterable[Submission]) -> list[int]:
-        """The jobs of which dependencies may be in the tables that are not the right ones."""
-        return [each.id for each in submissions if self._may_be_there(each.id)]
+        """The jobs that may have outdated dependencies in the tables."""
+        return [each.id for each in submissions if self._may_be_stored(each.id)]
 
     def with_new_plan(self, jobs: Iterable[QueueJob]) -> list[QueueJob]:
         known = self.jobs.get
         new = (job for job in jobs if (k := known(job.id)) is None or k.plan != job.plan)
-        return [job for job in new if job.plan is not None or self._may_be_there(job.id)]
+        return [job for job in new if job.plan is not None or self._may_be_stored(job.id)]
 
     def with_new_commitments(self, jobs: Iterable[QueueJob]) -> list[QueueJob]:
         known = self.jobs.get
         new = (
             job for job in jobs if (k := known(job.id)) is None or k.commitments != job.commitments
         )
-        return [job for job in new if job.commitments or self._may_be_there(job.id)]
+        return [job for job in new if job.commitments or self._may_be_stored(job.id)]
 
-    def _may_be_there(self, job: int) -> bool:
-        """Whether the tables may know a job."""
+    def _may_be_stored(self, job: int) -> bool:
+        """Whether the tables may contain a job."""
         return not self.complete or job in self.jobs or job in self.ended
 
     def has_moved(self, held: Allocation) -> bool:
-        """Whether a job holds something else than before, not just for another time."""
+        """Whether a job's allocation differs from the last one in more than its times."""
         before = self.allocations.get(held.job)
         return (
             before is None
@@ -112,7 +112,7 @@ class WriteCache:
         )
 
     def newly_ended_tasks(self, held: Allocation) -> frozenset[int] | None:
-        """The tasks that ended; None if the job's tasks are not the same any more."""
+        """The tasks that ended since; None if all tasks of the job must be written again."""
         before = self.allocations.get(held.job)
         if before is None and held.tasks is None and self.complete:
             return held.ended_tasks

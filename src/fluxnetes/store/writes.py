@@ -1,7 +1,7 @@
-"""What a commit writes: changes as statements with their values, before anything is sent.
+"""Encodes changes of the queue as statements with their values, and sends them.
 
-`encode` is pure. It looks at records only now, so that the queue may go on changing them while the
-server is still busy, and a commit that has to be sent twice is the same twice.
+`encode` is pure, and reads the records at once, so that the queue may change them while the server
+is still busy, and a commit that has to be sent twice is the same both times.
 """
 
 from __future__ import annotations
@@ -50,15 +50,15 @@ async def send(connection: Connection, writes: Iterable[StatementBatch]) -> None
             await connection.execute(_SQL[write.statement], *write.columns)
 
 
-def encode(changes: Changes, written: WriteCache) -> list[StatementBatch]:
-    """The statements that make the tables agree with the changes."""
+def encode(changes: Changes, cache: WriteCache) -> list[StatementBatch]:
+    """The statements that apply the changes to the tables."""
     jobs = changes.jobs.values()
     return [
-        *_submissions(written.new_submissions(jobs), written),
+        *_submissions(cache.new_submissions(jobs), cache),
         *_table("jobs", map(job_row, jobs)),
-        *_plans(written.with_new_plan(jobs)),
-        *_commitments(written.with_new_commitments(jobs)),
-        *_allocations(changes, written),
+        *_plans(cache.with_new_plan(jobs)),
+        *_commitments(cache.with_new_commitments(jobs)),
+        *_allocations(changes, cache),
         *_windows(changes),
         *_accounts(changes),
         *_counters(changes),
@@ -66,9 +66,9 @@ def encode(changes: Changes, written: WriteCache) -> list[StatementBatch]:
     ]
 
 
-def encode_system(kept: WrittenSystem, written: WriteCache) -> list[StatementBatch]:
-    """The statements, if any are needed, that make the table agree with the system."""
-    before = written.system
+def encode_system(kept: WrittenSystem, cache: WriteCache) -> list[StatementBatch]:
+    """The statements, if any are needed, that bring the table `system` up to date."""
+    before = cache.system
     if before is None or not before.has_graph_of(kept):
         return [StatementBatch("system", rows=[system_row(kept)])]
     writes = []
@@ -91,15 +91,15 @@ def _each(statement: str, rows: Iterable[Row]) -> Iterator[StatementBatch]:
         yield StatementBatch(statement, rows=given)
 
 
-def _forget(statement: str, keys: Iterable[object]) -> Iterator[StatementBatch]:
+def _delete(statement: str, keys: Iterable[object]) -> Iterator[StatementBatch]:
     given = list(keys)
     if given:
         yield StatementBatch(statement, (given,))
 
 
-def _submissions(new: Collection[Submission], written: WriteCache) -> Iterator[StatementBatch]:
+def _submissions(new: Collection[Submission], cache: WriteCache) -> Iterator[StatementBatch]:
     yield from _table("submissions", map(submission_row, new))
-    yield from _forget("forget_dependencies", written.with_old_dependencies(new))
+    yield from _delete("forget_dependencies", cache.with_old_dependencies(new))
     yield from _table("dependencies", (row for each in new for row in dependency_rows(each)))
 
 
@@ -109,46 +109,46 @@ def _plans(jobs: Collection[QueueJob]) -> Iterator[StatementBatch]:
         for job in jobs
         if (p := job.plan) is not None
     )
-    yield from _forget("forget_plans", (job.id for job in jobs if job.plan is None))
+    yield from _delete("forget_plans", (job.id for job in jobs if job.plan is None))
     yield from _table("plans", plans)
 
 
 def _commitments(jobs: Collection[QueueJob]) -> Iterator[StatementBatch]:
     pairs = ((job.id, *pair) for job in jobs for pair in job.commitments.items())
-    yield from _forget("forget_commitments", (job.id for job in jobs))
+    yield from _delete("forget_commitments", (job.id for job in jobs))
     yield from _table("commitments", pairs)
 
 
-def _allocations(changes: Changes, written: WriteCache) -> Iterator[StatementBatch]:
+def _allocations(changes: Changes, cache: WriteCache) -> Iterator[StatementBatch]:
     gone = (job for job, held in changes.allocations.items() if held is None)
     held = [each for each in changes.allocations.values() if each is not None]
-    moved = [each for each in held if written.has_moved(each)]
-    stayed = ((each.job, each.start, each.end) for each in held if not written.has_moved(each))
-    yield from _forget("forget_allocations", gone)
+    moved = [each for each in held if cache.has_moved(each)]
+    stayed = ((each.job, each.start, each.end) for each in held if not cache.has_moved(each))
+    yield from _delete("forget_allocations", gone)
     if moved:
         yield StatementBatch("allocations", allocation_columns(moved))
     yield from _table("allocation_times", stayed)
-    yield from _tasks(held, written)
+    yield from _tasks(held, cache)
 
 
-def _tasks(held: Iterable[Allocation], written: WriteCache) -> Iterator[StatementBatch]:
-    """Mark tasks that ended; write all tasks of a job only when they are no longer the same."""
-    anew: list[Allocation] = []
+def _tasks(held: Iterable[Allocation], cache: WriteCache) -> Iterator[StatementBatch]:
+    """Mark tasks that ended; write all tasks of a job only if they changed otherwise."""
+    rewritten: list[Allocation] = []
     ended: list[Row] = []
     for each in held:
-        tasks = written.newly_ended_tasks(each)
+        tasks = cache.newly_ended_tasks(each)
         if tasks is None:
-            anew.append(each)
+            rewritten.append(each)
         else:
             ended += ((each.job, task) for task in tasks)
-    yield from _forget("forget_tasks", (each.job for each in anew))
-    yield from _table("tasks", (row for each in anew for row in task_rows(each)))
+    yield from _delete("forget_tasks", (each.job for each in rewritten))
+    yield from _table("tasks", (row for each in rewritten for row in task_rows(each)))
     yield from _table("ended_tasks", ended)
 
 
 def _windows(changes: Changes) -> Iterator[StatementBatch]:
     kept = [window for window in changes.windows.values() if window is not None]
-    yield from _forget("forget_windows", (n for n, w in changes.windows.items() if w is None))
+    yield from _delete("forget_windows", (n for n, w in changes.windows.items() if w is None))
     yield from _each("window", map(window_row, kept))
 
 

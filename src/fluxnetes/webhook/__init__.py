@@ -1,21 +1,30 @@
-"""Admission: what is ours is marked as ours before it is stored.
+"""The mutating admission webhook: marks Jobs and Pods that opted in before they are stored.
 
-    serving         serve: answer until told to stop                     start here
-      server        HTTP: paths, limits, health
-      mutate        a review in, a review out: what is done to a Job and to a Pod      (pure)
-        review      the format of both
-        makers      who made it: owners are claims, the API server's word about the user is not
-      rotation      certificates are made, published and taken up while we serve
-        certificates  which there are, and when the next ones are due                  (pure)
-        keeping       in a Secret for all replicas, or in a folder
-      registration  which requests the API server sends to us            (data)
-    process         WebhookProcess: the same as a process of its own, started again when it ends
+    run           serve: certificates, then answers, then the registration          start here
+    server        WebhookServer: HTTP paths, limits, health endpoints
+    review        AdmissionReview: decoding of requests, encoding of responses and edits
+    mutate        decide: what happens to a Job and to a Pod                         (pure)
+    requester     which user sent a request, and so whether an owner reference is trusted
+    rotation      CertificateRotation: renews and publishes certificates while serving
+    certificates  which certificates there are, and when the next ones are due       (pure)
+    cert_store    stores certificates in a Secret for all replicas, or in a folder
+    registration  the MutatingWebhookConfiguration: which requests the API server sends
+    settings      WebhookSettings: the settings of one webhook
+    process       WebhookProcess: the webhook as a child process, restarted when it ends
 
-The webhook decides from the request alone. It asks nobody, stores nothing and has no side effects,
-so a dry run is a run like any other, and any number of replicas agree. It runs as a process of its
-own, since a scheduling cycle may compute for seconds and an answer must come within 50 ms.
+Data flow:
 
-What it must not do is as important. It is asked about Pods and Jobs on CREATE only, and only about
-those that opted in. While it is down these cannot be made, and nothing else is blocked: not
-kube-system, not our own namespace, not the pods of Jobs that run.
+    API server -> server -> review -> mutate (requester) -> review -> server -> API server
+
+    cert_store <-> rotation (certificates) -> TLS context of the server
+                                           -> registration -> API server
+
+The webhook decides from the request alone. It sends no requests to decide, stores nothing and has
+no side effects, so dry runs give the real result, and any number of replicas agree. It runs as a
+process of its own, since a scheduling cycle may compute for seconds and a response must come within
+50 ms.
+
+What it must not do is as important. It is called for Pods and Jobs on CREATE only, and only for
+those that opted in. While it is down these cannot be created, and nothing else is blocked: not
+kube-system, not the webhook's own namespace, not the pods of running Jobs.
 """

@@ -1,10 +1,10 @@
-"""Where the certificates are kept, so that all replicas and the next start have the same.
+"""Stores the certificates, so that all replicas and the next start use the same ones.
 
-    SecretKeeper   in a Secret of our namespace, in a cluster
-    FolderKeeper   in a file, on a machine of one's own
+    SecretCertStore   in a Secret of the webhook's namespace, in a cluster
+    FolderCertStore   in a file, on a single machine
 
-Replicas look at the same time and may renew at the same time. So every write names what it read;
-whoever is too late is told so, and reads again.
+Replicas check at the same time and may renew at the same time. So every write names the version
+that it read; a write over another version fails, and the caller reads again.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ SECRET = "fluxnetes-webhook"  # noqa: S105 - its name
 
 @dataclass(frozen=True, slots=True)
 class StoredContents:
-    """Contents by name, and which state of them this is."""
+    """Contents by name, and their version."""
 
     contents: Mapping[str, bytes]
     version: str = ""
-    """Empty: there was nothing."""
+    """Empty: nothing is stored."""
 
 
 class CertStore(Protocol):
-    """Keeps a few named contents."""
+    """Stores a few named contents."""
 
     async def read(self) -> StoredContents: ...
 
     async def write(self, contents: Mapping[str, bytes], over: StoredContents) -> bool:
-        """Replace what was read; False if it has changed since."""
+        """Replace the contents that were read; False if they have changed since."""
         ...
 
 
 class SecretCertStore:
-    """Keeps them in a Secret."""
+    """Stores the certificates in a Secret."""
 
     def __init__(self, client: KubeClient, namespace: str, name: str = SECRET) -> None:
         self._client, self._namespace, self._name = client, namespace, name
@@ -85,7 +85,7 @@ class SecretCertStore:
 
 
 class FolderCertStore:
-    """Keeps them in one file of a folder, for its owner alone."""
+    """Stores the certificates in one file of a folder, readable by its owner only."""
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / "webhook.json"
@@ -103,13 +103,13 @@ class FolderCertStore:
             return StoredContents({})
         try:
             named = msgspec.json.decode(text, type=dict[str, str])
-        except msgspec.DecodeError:  # not of our making; to be replaced
+        except msgspec.DecodeError:  # not written by the webhook; to be replaced
             return StoredContents({}, text)
         return StoredContents({name: content.encode() for name, content in named.items()}, text)
 
     def _write(self, contents: Mapping[str, bytes], over: StoredContents) -> bool:
         self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with self._alone():
+        with self._locked():
             if self._read().version != over.version:
                 return False
             unfinished = self._file.with_suffix(".unfinished")
@@ -120,7 +120,7 @@ class FolderCertStore:
         return True
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _locked(self) -> Iterator[None]:
         lock = os.open(self._file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -130,7 +130,7 @@ class FolderCertStore:
 
 
 def _decode(text: str) -> bytes:
-    """The API server lets nothing but base64 into a Secret."""
+    """Decode a value of a Secret, in which the API server accepts only base64."""
     try:
         return base64.b64decode(text, validate=True)
     except binascii.Error:

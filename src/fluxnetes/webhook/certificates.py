@@ -1,16 +1,16 @@
-"""The webhook's certificates: which there are, and when the next ones are due.
+"""The webhook's certificates: which exist, and when the next ones are due.
 
-The API server trusts us because the registration holds the certificate of an authority that is
-ours (`caBundle`), and we show one that the authority signed. Both run out, so both are renewed when
-two thirds of their time is over, and nobody may notice:
+The API server trusts the webhook because the registration holds the certificate of the webhook's
+authority (`caBundle`), and the webhook presents one that the authority signed. Both expire, so both
+are renewed after two thirds of their time, without an interruption:
 
     authority   |------- old -------------------|
                                     |------- new ------------------- ...
     registered         old          |  both     |        new
     signed by          old          |old|              new
 
-A new authority signs nothing until it has settled, that is until every API server has surely read
-the registration that names it. The old one stays registered until it runs out.
+A new authority signs nothing until it has settled, that is until every API server has certainly
+read the registration with it. The old one stays registered until it expires.
 """
 
 from __future__ import annotations
@@ -39,17 +39,18 @@ _log = logging.getLogger("fluxnetes.webhook")
 
 @dataclass(frozen=True, slots=True)
 class Lifetimes:
-    """How long things last."""
+    """Lifetimes of the certificates."""
 
     authority: timedelta = timedelta(days=365)
     serving: timedelta = timedelta(days=30)
     settle: timedelta = timedelta(minutes=10)
-    """From the making of an authority until all API servers trust it."""
+    """Time from the creation of an authority until all API servers trust it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServedAs:
-    """How the API server calls us, and what our certificate must therefore say."""
+    """The host names and addresses by which the API server reaches the webhook; its certificate
+    must have them."""
 
     names: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
@@ -57,21 +58,21 @@ class ServedAs:
 
 @dataclass(frozen=True, slots=True)
 class Certificates:
-    """All that the replicas of the webhook share."""
+    """The certificates and keys that all replicas share."""
 
     authorities: tuple[bytes, ...]
     """The newest first."""
     authority_key: bytes
-    """Of the newest."""
+    """The key of the newest authority."""
     serving: SignedCertificate
 
     @property
     def bundle(self) -> bytes:
-        """Whom the API server must trust."""
+        """The authorities that the API server must trust."""
         return b"".join(self.authorities)
 
     def contents(self) -> dict[str, bytes]:
-        """As it is kept, by name."""
+        """The contents to store, by name."""
         return {
             "ca.crt": self.bundle,
             "ca.key": self.authority_key,
@@ -81,23 +82,23 @@ class Certificates:
 
 
 def read_certificates(contents: Mapping[str, bytes]) -> Certificates | None:
-    """What was kept; None if that is nothing that could be used."""
+    """The stored certificates; None if there are none, or they are not usable."""
     try:
         found = _read(contents)
     except (KeyError, ValueError, IndexError) as error:
         if contents:
-            _log.warning("the certificates that were kept cannot be used (%s): made anew", error)
+            _log.warning("the stored certificates are not usable (%s); creating new ones", error)
         return None
     return found
 
 
 def _read(contents: Mapping[str, bytes]) -> Certificates:
     authorities = x509.load_pem_x509_certificates(contents["ca.crt"])
-    signer, shown = read_key(contents["ca.key"]), read_key(contents["tls.key"])
+    ca_key, tls_key = read_key(contents["ca.key"]), read_key(contents["tls.key"])
     serving = x509.load_pem_x509_certificate(contents["tls.crt"])
-    if authorities[0].public_key() != signer.public_key():
+    if authorities[0].public_key() != ca_key.public_key():
         raise ValueError("ca.key is not the key of ca.crt")
-    if serving.public_key() != shown.public_key():
+    if serving.public_key() != tls_key.public_key():
         raise ValueError("tls.key is not the key of tls.crt")
     return Certificates(
         tuple(each.public_bytes(Encoding.PEM) for each in authorities),
@@ -106,16 +107,16 @@ def _read(contents: Mapping[str, bytes]) -> Certificates:
     )
 
 
-# --- what is due -------------------------------------------------------------------------------
+# --- renewal -----------------------------------------------------------------------------------
 
 
 def renew(
-    kept: Certificates | None, served_as: ServedAs, lifetimes: Lifetimes, now: datetime
+    stored: Certificates | None, served_as: ServedAs, lifetimes: Lifetimes, now: datetime
 ) -> Certificates:
-    """What there should be now: the very same, if nothing is due."""
-    if kept is None or _end(kept.authorities[0]) <= now:
-        return _start_anew(served_as, lifetimes, now)
-    current = _drop_old(kept, now)
+    """The certificates to use now: the same ones, if none is due."""
+    if stored is None or _end(stored.authorities[0]) <= now:
+        return _create(served_as, lifetimes, now)
+    current = _drop_expired(stored, now)
     if _is_due(current.authorities[0], lifetimes.authority, now):
         current = _add_authority(current, lifetimes, now)
     if _needs_serving(current, served_as, lifetimes, now):
@@ -123,61 +124,69 @@ def renew(
     return current
 
 
-def _start_anew(served_as: ServedAs, lifetimes: Lifetimes, now: datetime) -> Certificates:
+def _create(served_as: ServedAs, lifetimes: Lifetimes, now: datetime) -> Certificates:
     made = make_authority(NAME, lifetimes.authority, now)
-    unserved = Certificates((made.certificate,), made.key, SignedCertificate(b"", b""))
-    return replace(unserved, serving=_issue(unserved, served_as, lifetimes, now))
+    unissued = Certificates((made.certificate,), made.key, SignedCertificate(b"", b""))
+    return replace(unissued, serving=_issue(unissued, served_as, lifetimes, now))
 
 
-def _drop_old(kept: Certificates, now: datetime) -> Certificates:
-    valid = tuple(each for each in kept.authorities if _end(each) > now)
-    return kept if valid == kept.authorities else replace(kept, authorities=valid)
+def _drop_expired(stored: Certificates, now: datetime) -> Certificates:
+    valid = tuple(each for each in stored.authorities if _end(each) > now)
+    return stored if valid == stored.authorities else replace(stored, authorities=valid)
 
 
-def _add_authority(kept: Certificates, lifetimes: Lifetimes, now: datetime) -> Certificates:
+def _add_authority(stored: Certificates, lifetimes: Lifetimes, now: datetime) -> Certificates:
     made = make_authority(NAME, lifetimes.authority, now)
-    return replace(kept, authorities=(made.certificate, *kept.authorities), authority_key=made.key)
+    return replace(
+        stored, authorities=(made.certificate, *stored.authorities), authority_key=made.key
+    )
 
 
 def _needs_serving(
-    kept: Certificates, served_as: ServedAs, lifetimes: Lifetimes, now: datetime
+    stored: Certificates, served_as: ServedAs, lifetimes: Lifetimes, now: datetime
 ) -> bool:
-    shown = kept.serving.certificate
-    if _end(shown) <= now or _served_as(shown) != served_as or not _is_trusted(kept):
+    serving_certificate = stored.serving.certificate
+    if (
+        _end(serving_certificate) <= now
+        or _served_as(serving_certificate) != served_as
+        or not _is_trusted(stored)
+    ):
         return True
-    return _is_due(shown, lifetimes.serving, now) and _is_settled(kept, lifetimes, now)
+    return _is_due(serving_certificate, lifetimes.serving, now) and _is_settled(
+        stored, lifetimes, now
+    )
 
 
-def _is_trusted(kept: Certificates) -> bool:
-    """Whether one of the authorities signed what we show."""
-    shown = x509.load_pem_x509_certificate(kept.serving.certificate)
-    return any(_signed(each, shown) for each in kept.authorities)
+def _is_trusted(stored: Certificates) -> bool:
+    """Whether one of the authorities signed the serving certificate."""
+    serving_certificate = x509.load_pem_x509_certificate(stored.serving.certificate)
+    return any(_signed(each, serving_certificate) for each in stored.authorities)
 
 
-def _signed(authority: bytes, shown: x509.Certificate) -> bool:
+def _signed(authority: bytes, serving_certificate: x509.Certificate) -> bool:
     try:
-        shown.verify_directly_issued_by(x509.load_pem_x509_certificate(authority))
+        serving_certificate.verify_directly_issued_by(x509.load_pem_x509_certificate(authority))
     except (ValueError, TypeError, InvalidSignature):
         return False
     return True
 
 
-def _is_settled(kept: Certificates, lifetimes: Lifetimes, now: datetime) -> bool:
-    """Whether the newest authority is trusted; one that is the only one must be."""
-    return len(kept.authorities) == 1 or now >= _begin(kept.authorities[0]) + lifetimes.settle
+def _is_settled(stored: Certificates, lifetimes: Lifetimes, now: datetime) -> bool:
+    """Whether all API servers trust the newest authority; a single one counts as trusted."""
+    return len(stored.authorities) == 1 or now >= _begin(stored.authorities[0]) + lifetimes.settle
 
 
 def _issue(
-    kept: Certificates, served_as: ServedAs, lifetimes: Lifetimes, now: datetime
+    stored: Certificates, served_as: ServedAs, lifetimes: Lifetimes, now: datetime
 ) -> SignedCertificate:
-    authority = SignedCertificate(kept.authorities[0], kept.authority_key)
+    authority = SignedCertificate(stored.authorities[0], stored.authority_key)
     return issue_server(
         authority, NAME, served_as.addresses, served_as.names, lifetimes.serving, now
     )
 
 
-def _is_due(certificate: bytes, lasts: timedelta, now: datetime) -> bool:
-    return now >= _end(certificate) - lasts / 3
+def _is_due(certificate: bytes, lifetime: timedelta, now: datetime) -> bool:
+    return now >= _end(certificate) - lifetime / 3
 
 
 def _begin(certificate: bytes) -> datetime:

@@ -1,19 +1,19 @@
-"""What is done to a Job and to a Pod when they are made.
+"""Decides what happens to a Job and to a Pod on their creation.
 
-    Job    suspended, and its template names our scheduler; that cannot be changed later. The
-           annotation `fluxnetes.io/queued` says that it was we who suspended it. A Job that its
-           user suspended is held as well, by `fluxnetes.io/hold`: to be let go by the user.
-    Pod    names our scheduler and has our gate, unless it named us by itself.
+    Job    suspended, and its template names the scheduler, which cannot be changed later. The
+           annotation `fluxnetes.io/queued` marks that Fluxnetes suspended it. A Job that its user
+           suspended is held as well, by `fluxnetes.io/hold`, until the user removes that.
+    Pod    names the scheduler and has the scheduling gate, unless its user named the scheduler.
 
-Left alone is what belongs to somebody else: pods that a controller makes for a workload, Jobs that
-another controller manages, what a kubelet tells of its own pods. An owner that is only claimed does
-not count (`makers`).
+Objects that other components manage stay unchanged: pods that a controller creates for a workload,
+Jobs that another controller manages, mirror pods of a kubelet. An owner reference that is only a
+claim does not count (`requester`).
 
-Refused is what would pass by the queue (a node that the user chose), and labels of ours that make
-no sense: nowhere else is a user told so soon.
+Refused are objects that would bypass the queue (a node that the user chose), and invalid labels of
+Fluxnetes, since this is the earliest point at which a user can see the error.
 
-The registration sees to it that we are asked only about what opted in. What can be seen from the
-request is decided here once more.
+The registration already limits the requests to objects that opted in. What can be decided from the
+request is checked here once more.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from fluxnetes.cluster.labels.parse import InvalidLabel, read_options
 from fluxnetes.kube.objects.base import Metadata
 from fluxnetes.kube.objects.jobs import JOBS, Job
 from fluxnetes.kube.objects.pods import PODS, Pod, PodSpec
-from fluxnetes.webhook.requester import believed_owner, is_mirror
+from fluxnetes.webhook.requester import is_mirror, trusted_owner
 from fluxnetes.webhook.review import (
     AdmissionDecision,
     AdmissionRequest,
@@ -45,35 +45,35 @@ T = TypeVar("T", Job, Pod)
 
 SYSTEM_NAMESPACES = ("kube-system", "kube-node-lease", "kube-public")
 BUILT_IN = "kubernetes.io/job-controller"
-"""What `managedBy` says if it says what is true without it."""
+"""The value of `managedBy` that means the default, the built-in controller."""
 
 _HELD = (
     "spec.suspend is true, so the job is held; "
-    f"remove the annotation {HOLD} to let it into the queue"
+    f"remove the annotation {HOLD} to release it into the queue"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class AdmissionPolicy:
-    """What is ours."""
+    """The namespace and the scheduler names of Fluxnetes."""
 
     namespace: str = "fluxnetes-system"
-    """Where we live ourselves, and so touch nothing."""
+    """The webhook's own namespace, in which nothing is changed."""
     schedulers: tuple[str, ...] = SCHEDULER_NAMES
-    """Names of ours; the first is the one that we write."""
+    """Scheduler names of Fluxnetes; the first is written into pods."""
 
     @property
     def exempt(self) -> tuple[str, ...]:
-        """Namespaces in which nothing is touched."""
+        """Namespaces in which nothing is changed."""
         return (*SYSTEM_NAMESPACES, self.namespace)
 
 
 def decide(request: AdmissionRequest, policy: AdmissionPolicy) -> AdmissionDecision:
-    """What is to become of a request. Raises BadReview if its object cannot be read."""
+    """The decision on a request. Raises InvalidReview if its object cannot be decoded."""
     if request.operation != "CREATE" or request.sub_resource:
-        return AdmissionDecision("not asked for")
+        return AdmissionDecision("not a CREATE of an object")
     if request.namespace in policy.exempt:
-        return AdmissionDecision("of a system namespace")
+        return AdmissionDecision("in an exempt namespace")
     resource = (request.resource.group, request.resource.resource)
     if resource == (JOBS.group, JOBS.plural):
         return _decide_job(_read(request, Job), request.user_info, policy)
@@ -83,7 +83,7 @@ def decide(request: AdmissionRequest, policy: AdmissionPolicy) -> AdmissionDecis
 
 
 def _decide_job(job: Job, user: AdmissionUser, policy: AdmissionPolicy) -> AdmissionDecision:
-    owner = believed_owner(job.metadata, user)
+    owner = trusted_owner(job.metadata, user)
     if owner is not None and owner.kind in ADAPTERS:
         return AdmissionDecision(f"belongs to {owner.kind} {owner.name}")
     if job.spec.managed_by not in ("", BUILT_IN):
@@ -91,8 +91,8 @@ def _decide_job(job: Job, user: AdmissionUser, policy: AdmissionPolicy) -> Admis
     template = job.spec.template
     refusal = (
         _chosen_node(template.spec, "spec.template.spec")
-        or _bad_mark(job.metadata, "metadata")
-        or _bad_mark(template.metadata, "spec.template.metadata")
+        or _invalid_label(job.metadata, "metadata")
+        or _invalid_label(template.metadata, "spec.template.metadata")
     )
     if refusal:
         return AdmissionDecision("refused", refusal=refusal)
@@ -102,15 +102,15 @@ def _decide_job(job: Job, user: AdmissionUser, policy: AdmissionPolicy) -> Admis
 def _queue_job(job: Job, policy: AdmissionPolicy) -> AdmissionDecision:
     present = job.metadata.annotations
     wanted = {QUEUED: "true"}
-    # Asked again after another webhook changed the Job, we must not take our own work for the
-    # user's.
+    # When the webhook is called again after another one changed the Job, its own suspension must
+    # not be taken for the user's.
     is_held = job.spec.suspend and present.get(QUEUED) != "true"
     if is_held:
         wanted[HOLD] = "true"
     edits = annotate(present, wanted)
     if not job.spec.suspend:
         edits = (*edits, put("/spec/suspend", True))
-    edits = (*edits, *_name_us(job.spec.template.spec, "/spec/template/spec", policy))
+    edits = (*edits, *_set_scheduler(job.spec.template.spec, "/spec/template/spec", policy))
     return AdmissionDecision(
         "held" if is_held else "queued", edits, warnings=(_HELD,) if is_held else ()
     )
@@ -118,16 +118,18 @@ def _queue_job(job: Job, policy: AdmissionPolicy) -> AdmissionDecision:
 
 def _decide_pod(pod: Pod, user: AdmissionUser, policy: AdmissionPolicy) -> AdmissionDecision:
     if is_mirror(pod.metadata, user):
-        return AdmissionDecision("a kubelet's own")
-    owner = believed_owner(pod.metadata, user)
+        return AdmissionDecision("a mirror pod of a kubelet")
+    owner = trusted_owner(pod.metadata, user)
     if owner is not None:
         return AdmissionDecision(f"belongs to {owner.kind} {owner.name}")
-    refusal = _chosen_node(pod.spec, "spec") or _bad_mark(pod.metadata, "metadata")
+    refusal = _chosen_node(pod.spec, "spec") or _invalid_label(pod.metadata, "metadata")
     if refusal:
         return AdmissionDecision("refused", refusal=refusal)
     if pod.spec.scheduler_name in policy.schedulers:
-        return AdmissionDecision("names our scheduler")
-    return AdmissionDecision("queued", (*_gate(pod.spec), *_name_us(pod.spec, "/spec", policy)))
+        return AdmissionDecision("names the scheduler already")
+    return AdmissionDecision(
+        "queued", (*_gate(pod.spec), *_set_scheduler(pod.spec, "/spec", policy))
+    )
 
 
 def _gate(spec: PodSpec) -> tuple[Edit, ...]:
@@ -136,25 +138,25 @@ def _gate(spec: PodSpec) -> tuple[Edit, ...]:
     return (append("/spec/schedulingGates", spec.scheduling_gates, {"name": GATE}),)
 
 
-def _name_us(spec: PodSpec, path: str, policy: AdmissionPolicy) -> tuple[Edit, ...]:
+def _set_scheduler(spec: PodSpec, path: str, policy: AdmissionPolicy) -> tuple[Edit, ...]:
     if spec.scheduler_name in policy.schedulers:
         return ()
     return (put(f"{path}/schedulerName", policy.schedulers[0]),)
 
 
-# --- what is refused ---------------------------------------------------------------------------
+# --- refusals ----------------------------------------------------------------------------------
 
 
 def _chosen_node(spec: PodSpec, path: str) -> str:
     if not spec.node_name:
         return ""
     return (
-        f"{path}.nodeName is {spec.node_name!r}, which would pass by the queue; leave it out, and "
-        f"ask for the node by {path}.nodeSelector: {HOSTNAME}"
+        f"{path}.nodeName is {spec.node_name!r}, which would bypass the queue; leave it out, and "
+        f"select the node by {path}.nodeSelector: {HOSTNAME}"
     )
 
 
-def _bad_mark(metadata: Metadata, path: str) -> str:
+def _invalid_label(metadata: Metadata, path: str) -> str:
     try:
         read_options(metadata)
     except InvalidLabel as error:
@@ -166,6 +168,4 @@ def _read(request: AdmissionRequest, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(request.object, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InvalidReview(
-            f"the object is no {kind.__name__} that we understand: {error}"
-        ) from None
+        raise InvalidReview(f"the object is not a valid {kind.__name__}: {error}") from None

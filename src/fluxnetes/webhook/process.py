@@ -1,11 +1,11 @@
-"""The webhook as a process of its own, for a program that has other things to do.
+"""The webhook as a child process, restarted whenever it ends.
 
     async with WebhookProcess(WebhookOptions(kubeconfig, folder)) as webhook:
         await webhook.ready.wait()
 
-The socket belongs to the parent and is inherited. So when the process ends and is started again,
-requests wait for it instead of being refused, and the registration stays true. The process stops
-when its standard input ends, and so never outlives the parent, however that one dies.
+The socket belongs to the parent and is inherited. So while the process restarts, requests wait for
+it instead of being refused, and the registration stays valid. The process stops when its standard
+input ends, and so never outlives the parent, however that one ends.
 """
 
 from __future__ import annotations
@@ -23,24 +23,25 @@ from fluxnetes.webhook.mutate import AdmissionPolicy
 from fluxnetes.webhook.run import listen
 
 READY = b"ready"
-"""What the process says when the API server has been told of it."""
+"""The line that the process prints when it is registered with the API server."""
 
 _GRACE = 10.0
+"""Seconds that the process has to stop before it is killed."""
 
 
 @dataclass(frozen=True, slots=True)
 class WebhookOptions:
-    """What the process is told."""
+    """The command-line options of the process."""
 
     kubeconfig: Path
     folder: Path
-    """Where its certificates are kept."""
+    """The folder of its certificates."""
     context: str | None = None
     everything: bool = False
     policy: AdmissionPolicy = field(default_factory=AdmissionPolicy)
     address: str = "127.0.0.1"
     port: int = 0
-    """0: any that is free."""
+    """0: any free port."""
     verbose: bool = False
 
     def arguments(self, socket: int) -> list[str]:
@@ -55,12 +56,12 @@ class WebhookOptions:
         line = [part for name, value in named.items() if value for part in (name, value)]
         for name in self.policy.schedulers:
             line += ["--scheduler-name", name]
-        flags = {"--all": self.everything, "--verbose": self.verbose}
+        flags = {"--all-namespaces": self.everything, "--verbose": self.verbose}
         return [*line, *(flag for flag, is_set in flags.items() if is_set)]
 
 
 class WebhookProcess:
-    """Starts the webhook, and starts it again whenever it ends. Open it with `async with`."""
+    """Starts the webhook, and restarts it whenever it ends. Open it with `async with`."""
 
     def __init__(self, options: WebhookOptions, timing: RetryTiming | None = None) -> None:
         self._options = options
@@ -68,13 +69,13 @@ class WebhookProcess:
         self._listener = listen(options.address, options.port)
         self._running: asyncio.Task[None] | None = None
         self.process: Process | None = None
-        """The one that runs, or ran last."""
+        """The current process, or the last one."""
         self.ready = asyncio.Event()
-        """Set while a process serves and the API server knows of it."""
+        """Set while a process serves and is registered with the API server."""
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The port on which it listens."""
         port: int = self._listener.getsockname()[1]
         return port
 
@@ -108,8 +109,8 @@ class WebhookProcess:
         )
 
     async def _follow(self, process: Process) -> None:
-        """Until it says no more."""
-        assert process.stdout is not None  # noqa: S101 - we asked for it
+        """Read its output until it ends."""
+        assert process.stdout is not None  # noqa: S101 - started with PIPE
         async for line in process.stdout:
             if line.strip() == READY:
                 self._backoff.over()
@@ -117,7 +118,7 @@ class WebhookProcess:
 
 
 async def _stop(process: Process) -> None:
-    """Let it finish what it has begun."""
+    """Stop it gracefully, so that it finishes its requests."""
     if process.stdin is not None:
         process.stdin.close()
     try:

@@ -1,15 +1,16 @@
-"""Which requests the API server sends to us: the MutatingWebhookConfiguration, as data.
+"""The registration: which requests the API server sends to the webhook.
 
-There are two ways to opt in and so two webhooks: by a label of the namespace, and by a label of the
-object in a namespace that has none. With `everything` there is one, for all namespaces.
+This module builds the MutatingWebhookConfiguration as data. There are two ways to opt in and so two
+webhooks: by a label of the namespace, and by a label of the object in a namespace without it. With
+`everything` there is one, for all namespaces.
 
-    while we are down        Fail: what opted in cannot be made
-    never, whatever is set   kube-system, kube-node-lease, kube-public, our own namespace
-    only                     CREATE of pods and of jobs (batch/v1); no updates, no subresources
-    not even then            what we would leave alone anyway (`CONDITIONS`): pods that Kubernetes'
-                             own controllers make for a workload, and kubelets' mirror pods
+    while the webhook is down   Fail: objects that opted in cannot be created
+    always exempt               kube-system, kube-node-lease, kube-public, the webhook's namespace
+    only                        CREATE of pods and of jobs (batch/v1); no updates, no subresources
+    excluded by CONDITIONS      objects that the webhook would not change: pods that Kubernetes' own
+                                controllers create for a workload, and kubelets' mirror pods
 
-The last line is what keeps running Jobs and DaemonSets going while we are down.
+Because of the last line, running Jobs and DaemonSets continue while the webhook is down.
 """
 
 from __future__ import annotations
@@ -33,16 +34,17 @@ NAME = "fluxnetes"
 PATH = "/mutate"
 MANAGER = "fluxnetes-webhook"
 TIMEOUT_SECONDS = 5
+"""Seconds that the API server waits for a response."""
 
 _NAMESPACE = "kubernetes.io/metadata.name"
-"""A label that the API server itself puts on every namespace."""
+"""A label that the API server itself sets on every namespace."""
 
 Content = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class WebhookService:
-    """The API server reaches us by a service of the cluster."""
+    """The API server reaches the webhook through a service of the cluster."""
 
     namespace: str
     name: str = "fluxnetes-webhook"
@@ -59,7 +61,7 @@ class WebhookService:
 
 @dataclass(frozen=True, slots=True)
 class WebhookAddress:
-    """The API server reaches us at an address."""
+    """The API server reaches the webhook at an address."""
 
     url: str
     """`https://127.0.0.1:9443`, without a path."""
@@ -107,13 +109,14 @@ CONDITIONS = (
         ),
     },
 )
-"""In CEL, by which the API server decides whether to ask us. `makers` says the same in Python."""
+"""Match conditions in CEL, which the API server evaluates before it calls the webhook; `requester`
+implements the same rules in Python."""
 
 
 def registration(
     reach: Reach, bundle: bytes, policy: AdmissionPolicy, *, everything: bool
 ) -> Content:
-    """What the API server is to be told; `bundle` is whom to trust."""
+    """The content of the registration; `bundle` has the authorities to trust."""
     exempt = {"key": _NAMESPACE, "operator": "NotIn", "values": list(policy.exempt)}
     is_in = {"key": MANAGED, "operator": "In", "values": ["true"]}
     is_out = {**is_in, "operator": "NotIn"}
@@ -140,7 +143,7 @@ def _webhook(
         "objectSelector": {"matchExpressions": objects},
         "matchConditions": list(CONDITIONS),
         "matchPolicy": "Equivalent",
-        # A webhook after ours may change the scheduler's name; then we want to see it again.
+        # A later webhook may change the scheduler's name; then this one must run again.
         "reinvocationPolicy": "IfNeeded",
         "failurePolicy": "Fail",
         "sideEffects": "None",
@@ -160,12 +163,12 @@ def _rule(group: str, resource: str) -> Content:
 
 
 async def register(client: KubeClient, content: Content) -> None:
-    """Make it so. Done again, it changes nothing, or repairs what somebody changed."""
+    """Apply the registration. Repeated, it changes nothing, or repairs changes of others."""
     await client.patch(REGISTRATIONS, NAME, apply(content, manager=MANAGER))
 
 
 async def unregister(client: KubeClient) -> None:
-    """Ask us nothing any more: for a webhook that ends for good."""
+    """Delete the registration, for a webhook that is removed."""
     try:
         await client.delete(REGISTRATIONS, NAME)
     except NotFound:

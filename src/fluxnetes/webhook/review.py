@@ -1,7 +1,7 @@
-"""AdmissionReview (admission.k8s.io/v1): the API server's question, and our answer.
+"""AdmissionReview (admission.k8s.io/v1): decodes the request, encodes the response.
 
-The object itself stays in bytes until somebody knows its kind. Our changes go back as operations at
-paths (JSON Patch), so fields that we have never heard of survive.
+The object itself stays in bytes until its kind is known. Changes are returned as operations at
+paths (JSON Patch), so fields that Fluxnetes does not model are kept.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ Edit: TypeAlias = dict[str, Any]
 """One operation of a JSON Patch."""
 
 
-class InvalidReview(ValueError):  # noqa: N818 - what it is, not what went wrong
-    """This is no AdmissionReview that we understand."""
+class InvalidReview(ValueError):  # noqa: N818 - names the input
+    """The input is not a valid AdmissionReview."""
 
 
 class AdmissionUser(Part, frozen=True):
-    """Who sent the request. The API server made sure of that."""
+    """The user who sent the request, authenticated by the API server."""
 
     username: str = ""
     groups: tuple[str, ...] = ()
 
 
 class GroupResource(Part, frozen=True):
-    """What kind of thing is to be made."""
+    """The resource of the object to be created."""
 
     group: str = ""
     version: str = ""
@@ -41,7 +41,7 @@ class GroupResource(Part, frozen=True):
 
 
 class AdmissionRequest(Part, frozen=True):
-    """What is asked."""
+    """The request of a review."""
 
     uid: str
     resource: GroupResource
@@ -61,22 +61,22 @@ class _Review(Part, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class AdmissionDecision:
-    """What is to become of a request."""
+    """The decision on a request."""
 
     why: str
-    """For our log."""
+    """The cause, for the log."""
     edits: tuple[Edit, ...] = ()
     refusal: str = ""
-    """In words for the user; empty: it is allowed."""
+    """The message to the user; empty: the request is allowed."""
     warnings: tuple[str, ...] = ()
-    """Shown to the user by kubectl, although all is well."""
+    """Shown to the user by kubectl for an allowed request."""
 
 
 _decoder = msgspec.json.Decoder(_Review)
 
 
 def read_review(body: bytes) -> AdmissionRequest:
-    """The question. Raises BadReview."""
+    """The request of a review. Raises InvalidReview."""
     try:
         review = _decoder.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -90,7 +90,7 @@ def read_review(body: bytes) -> AdmissionRequest:
 
 
 def write_review(request: AdmissionRequest, decision: AdmissionDecision) -> bytes:
-    """The answer."""
+    """The response to a request, as a review."""
     response: dict[str, Any] = {"uid": request.uid, "allowed": not decision.refusal}
     if decision.refusal:
         response["status"] = {"code": 403, "reason": "Forbidden", "message": decision.refusal}
@@ -106,12 +106,12 @@ def write_review(request: AdmissionRequest, decision: AdmissionDecision) -> byte
 
 
 def put(path: str, value: Any) -> Edit:
-    """Give a field this value, whether or not it had one."""
+    """Set a field, whether or not it has a value."""
     return {"op": "add", "path": path, "value": value}
 
 
 def annotate(present: dict[str, str], wanted: dict[str, str]) -> tuple[Edit, ...]:
-    """Annotations to be there besides those that are.
+    """Add annotations to those that are present.
 
     >>> annotate({}, {"a/b": "c"})
     ({'op': 'add', 'path': '/metadata/annotations', 'value': {'a/b': 'c'}},)
@@ -126,7 +126,7 @@ def annotate(present: dict[str, str], wanted: dict[str, str]) -> tuple[Edit, ...
 
 
 def append(path: str, present: tuple[Any, ...], value: Any) -> Edit:
-    """Put something at the end of a list, which may not be there yet."""
+    """Append a value to a list, which may not exist yet."""
     return put(f"{path}/-", value) if present else put(path, [value])
 
 

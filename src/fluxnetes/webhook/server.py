@@ -1,10 +1,10 @@
-"""The webhook over HTTP.
+"""The HTTP server of the webhook.
 
 POST /mutate               a review in, a review out
-     /mutate-v1-sidecar    the same; where Fluxqueue's was
-     /mutate-v1-fluence    the same; where Fluence's was
-GET  /healthz              whether we are alive
-     /readyz               whether new requests should come to us
+     /mutate-v1-sidecar    the same; the path of Fluxqueue
+     /mutate-v1-fluence    the same; the path of Fluence
+GET  /healthz              whether the process is alive
+     /readyz               whether it accepts new requests
 """
 
 from __future__ import annotations
@@ -31,19 +31,20 @@ from fluxnetes.webhook.review import (
 )
 
 PATHS = (PATH, "/mutate-v1-sidecar", "/mutate-v1-fluence")
-LARGEST_BODY = 8 * 1024 * 1024
-"""An object in etcd has at most 1.5 MiB; a review holds one, in JSON."""
+MAX_BODY_BYTES = 8 * 1024 * 1024
+"""Maximum size of a review. An object in etcd has at most 1.5 MiB; a review holds one, in JSON."""
 
 _KEEP_ALIVE = 180
-"""Seconds. The API server closes idle connections after 90. If we were the first to close one, it
-might just be sending a request on it, and would not send that again."""
-_LAST_ANSWERS = 5
+"""Seconds that an idle connection stays open. The API server closes idle connections after 90. If
+the webhook closed one first, a request might be under way on it, which is not sent again."""
+_SHUTDOWN_TIMEOUT = 5
+"""Seconds for requests under way to complete at shutdown."""
 
 _log = logging.getLogger("fluxnetes.webhook")
 
 
 class WebhookApp:
-    """What is answered to whom."""
+    """The routes of the webhook."""
 
     def __init__(self, policy: AdmissionPolicy) -> None:
         self._policy = policy
@@ -55,14 +56,14 @@ class WebhookApp:
     async def _mutate(self, http: HttpRequest) -> Response:
         body = await _body(http)
         if body is None:
-            return PlainTextResponse(f"a review has at most {LARGEST_BODY} bytes", 413)
+            return PlainTextResponse(f"a review has at most {MAX_BODY_BYTES} bytes", 413)
         try:
             request = read_review(body)
             decision = decide(request, self._policy)
         except InvalidReview as error:
-            _log.warning("bad review: %s", error)
+            _log.warning("invalid review: %s", error)
             return PlainTextResponse(str(error), 400)
-        _tell(request, decision)
+        _log_decision(request, decision)
         return Response(write_review(request, decision), media_type="application/json")
 
     async def _health(self, _: HttpRequest) -> Response:
@@ -73,7 +74,7 @@ class WebhookApp:
 
 
 class WebhookServer(uvicorn.Server):
-    """Serves until `should_exit`. Signals are for whoever started us."""
+    """Serves until `should_exit`. It handles no signals; the caller does."""
 
     def __init__(self, app: WebhookApp, context: ssl.SSLContext) -> None:
         super().__init__(
@@ -81,7 +82,7 @@ class WebhookServer(uvicorn.Server):
                 app.asgi,
                 ssl_context_factory=lambda *_: context,
                 timeout_keep_alive=_KEEP_ALIVE,
-                timeout_graceful_shutdown=_LAST_ANSWERS,
+                timeout_graceful_shutdown=_SHUTDOWN_TIMEOUT,
                 lifespan="off",
                 ws="none",
                 log_config=None,
@@ -102,13 +103,13 @@ async def _body(http: HttpRequest) -> bytes | None:
     pieces, size = [], 0
     async for piece in http.stream():
         size += len(piece)
-        if size > LARGEST_BODY:
+        if size > MAX_BODY_BYTES:
             return None
         pieces.append(piece)
     return b"".join(pieces)
 
 
-def _tell(request: AdmissionRequest, decision: AdmissionDecision) -> None:
+def _log_decision(request: AdmissionRequest, decision: AdmissionDecision) -> None:
     if _log.isEnabledFor(logging.DEBUG):
         _log.debug(
             "%s %s/%s by %s: %s%s",

@@ -1,4 +1,4 @@
-"""What the webhook is told when it starts."""
+"""The settings of the webhook."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from fluxnetes.webhook.registration import Reach
 
 @dataclass(frozen=True, slots=True)
 class WebhookSettings:
-    """One webhook."""
+    """The settings of one webhook."""
 
     reach: Reach
-    """How the API server gets to us."""
+    """How the API server reaches the webhook."""
     policy: AdmissionPolicy = field(default_factory=AdmissionPolicy)
     everything: bool = False
-    """Take all namespaces, not only what opted in."""
+    """Queue the Jobs and Pods of all namespaces, without opting in."""
     lifetimes: Lifetimes = field(default_factory=Lifetimes)
-    look_every: float = 60.0
-    """Seconds between looks at the certificates and the registration."""
+    check_interval: float = 60.0
+    """Seconds between checks of the certificates and the registration."""
     drain: float = 0.0
-    """Seconds for which we go on after we were told to stop: as long as others may not know it."""
+    """Seconds to keep serving after the stop, until endpoints no longer route requests here."""

@@ -34,7 +34,7 @@ def pools(nodes: Mapping[str, Mapping[str, int]]) -> str:
 
 
 def free_cores(client: Client) -> dict[str, int]:
-    """What nobody has, node by node."""
+    """What is free, node by node."""
     return {
         node.name: sum(pool.free for pool in node.pools if pool.type == "core")
         for node in client.nodes()

@@ -1,4 +1,4 @@
-"""Large answers are compressed for those who say that they can read it, and for nobody else."""
+"""Large answers are compressed for clients that announce it, and for no others."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from fluxnetes.rpc.api import reading, streams
 from fluxnetes.rpc.grpc_status import code_of
 from fluxnetes.service import changelog, matcher_backend
 from fluxnetes.service.requests import jobspec_cache
-from fluxnetes.service.requests.pods import MOST
+from fluxnetes.service.requests.pods import MAX_PODS
 from fluxnetes.v1 import jobs_pb2, resources_pb2
 from tests.integration.client.pages import DOCS, PAGES, play
 from tests.integration.client.test_errors import REFUSALS
@@ -83,7 +83,7 @@ def test_the_page_has_the_limits_that_there_are() -> None:
     assert server.LARGEST == 1 << 30
     assert told["calls at one time, streams included"].startswith(f"{server.MOST_CALLS:,};")
     assert told["a jobspec"] == f"{jobspec_cache.LONGEST >> 20} MiB"
-    most = f"{reading._MOST_SHAPES:,}; {MOST:,}"
+    most = f"{reading._MOST_SHAPES:,}; {MAX_PODS:,}"
     assert told["shapes of a gang, pods of the old dialects"] == most
     kept = told["jobs that ended and can still be asked about"]
     assert kept.startswith(f"{matcher_backend._ENDED_KEPT:,} ")
@@ -100,7 +100,7 @@ def test_the_page_has_the_certificates_that_are_made() -> None:
         ),
     )
     assert [f"`{certificate}`, `{key}`" for certificate, key in own] == list(told)
-    assert timedelta(days=90) == credentials._LASTS
+    assert timedelta(days=90) == credentials._LIFETIME
 
 
 # -- the API ---------------------------------------------------------------------------------------
@@ -131,8 +131,8 @@ def test_the_page_has_the_kinds_and_times_of_streams() -> None:
     names = {name for each in watched for name in each.Kind.DESCRIPTOR.values_by_name}
     known = {name.removeprefix("KIND_") for name in names}
     assert listed == known - {"UNSPECIFIED"}
-    assert f"every {streams.SILENCE:.0f} s" in API
-    assert f"for {streams._GATHER * 1000:.0f} ms" in API
+    assert f"every {streams.BOOKMARK_INTERVAL:.0f} s" in API
+    assert f"for {streams._BATCH_DELAY * 1000:.0f} ms" in API
 
 
 def test_every_page_that_these_pages_point_to_exists() -> None:

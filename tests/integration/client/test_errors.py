@@ -118,13 +118,13 @@ def test_other_fields_are_named_too(client: Client) -> None:
     assert fields == ["format", "walltime", "now"]
 
 
-def test_a_job_that_nobody_knows_is_unknown(client: Client) -> None:
+def test_a_job_of_an_unused_number_is_unknown(client: Client) -> None:
     for call in (client.job, client.explain, client.renew, client.finish):
         with pytest.raises(UnknownJob, match="77"):
             call(77)
 
 
-def test_where_nobody_answers_it_is_said_once_patience_is_over(connect: Connect) -> None:
+def test_a_server_that_does_not_exist_is_unavailable_after_the_timeout(connect: Connect) -> None:
     client = connect("127.0.0.1:1", patience=Patience(timeout=0.3))
     for call in (client.status, lambda: client.load("{}")):
         with pytest.raises(Unavailable):

@@ -148,7 +148,7 @@ def test_a_job_that_is_over_gives_back_what_it_had(client: Client) -> None:
     assert client.job(2).reason == "it crashed"
 
 
-def test_whoever_has_something_of_a_matcher_has_it_until_it_gives_it_back(client: Client) -> None:
+def test_an_allocation_of_a_matcher_lasts_until_it_is_cancelled(client: Client) -> None:
     assert client.renew(client.match(cores(1)).id) is None
     with pytest.raises(UnknownJob):
         client.renew(77)

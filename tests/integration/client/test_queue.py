@@ -35,7 +35,7 @@ def queue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
 
 @pytest.fixture
 def client(queue: Serve, connect: Connect) -> Client:
-    """A client of a queue in which nobody is."""
+    """A client of an empty queue."""
     client = connect(queue.address)
     stream = client.watch_jobs()
     assert next(stream) == Reset()

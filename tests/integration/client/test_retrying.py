@@ -148,7 +148,7 @@ def test_a_question_waits_for_a_server_that_comes_back(
     serve.kill()
     before = line.calls
     under = Under(far.status)
-    while line.calls == before:  # it asked, and found nobody
+    while line.calls == before:  # it called, and found no server
         assert under.is_waiting
     serve.start()
     assert under.result().source == "none"

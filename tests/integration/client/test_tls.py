@@ -1,4 +1,4 @@
-"""Who a server and its clients say that they are."""
+"""TLS and tokens: the identities of a server and its clients."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def authority() -> SignedCertificate:
 def secured(
     tmp_path_factory: pytest.TempPathFactory, authority: SignedCertificate
 ) -> Iterator[Serve]:
-    """A server with a certificate of the authority, for whoever has one of it, too."""
+    """A server with a certificate of the authority, which clients need, too."""
     folder = tmp_path_factory.mktemp("tls")
     shown = issue_server(authority, "server", ("127.0.0.1",), ("localhost",), DAY)
     files = {"ca": authority.certificate, "cert": shown.certificate, "key": shown.key}

@@ -78,10 +78,10 @@ def test_a_stream_of_jobs_goes_on_where_it_was_cut(
     assert next(stream) == Reset()
     assert next_job(stream).job.name == "known"
     client.match(cores(1), name="told")
-    assert next_job(stream).job.name == "told"  # so all before it was told, and that was heard
+    assert next_job(stream).job.name == "told"  # so everything before it was sent and received
     line.cut()
     client.match(cores(1), name="missed")
-    # What was known before the cut is not told again, nor is all told anew.
+    # Neither what was known before the cut nor everything is sent again.
     heard = [next_job(stream).job.name]
     while heard[-1] != "missed":
         heard.append(next_job(stream).job.name)

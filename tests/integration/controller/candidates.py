@@ -23,7 +23,7 @@ import asyncpg
 from fluxnetes.plane.errors import RequestRefused
 from fluxnetes.store.embedded.server import EmbeddedServer
 from tests.integration.controller.space import Space
-from tests.integration.controller.stage import PATIENCE, Stage
+from tests.integration.controller.stage import TIMEOUTS, Stage
 from tests.integration.store.servers import create_database, fetch
 
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/fluxnetes-system/leases/fluxnetes"
@@ -35,14 +35,18 @@ class Candidate:
     """The command `fluxnetes controller`, with a pipe to hear when it leads."""
 
     def __init__(
-        self, log: Path, options: Mapping[str, object], *, stall: float = PATIENCE["stall"]
+        self,
+        log: Path,
+        options: Mapping[str, object],
+        *,
+        stalled_group: float = TIMEOUTS["stalled-group"],
     ) -> None:
         """Options as on the command line, with `_` for `-`."""
         self.log = log
-        patience = {**PATIENCE, "stall": stall}
+        timeouts = {**TIMEOUTS, "stalled-group": stalled_group}
         line = [sys.executable, "-m", "fluxnetes", "controller"]
         line += [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
-        line += [f"--patience={name}={seconds}" for name, seconds in patience.items()]
+        line += [f"--timeout={name}={seconds}" for name, seconds in timeouts.items()]
         with log.open("a") as errors:
             self.process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=errors, bufsize=0)
 

@@ -60,7 +60,7 @@ class Proxy:
         self, plane: ControlPlane, folder: Path, client: PlaneCertificate | None = None
     ) -> None:
         """All requests are sent as this client, whoever asks; without: as the admin."""
-        keys = plane.places.keys
+        keys = plane.paths.keys
         client = client or PlaneCertificate(keys / "admin.crt", keys / "admin.key")
         self.kubeconfig = folder / "proxied.kubeconfig"
         self._server = plane.server

@@ -34,9 +34,9 @@ def admit_controller(plane: ControlPlane) -> tuple[Path, PlaneCertificate]:
                 _create(api, content)
                 if "Role" in content["kind"]:
                     _create(api, _binding(content))
-    authority = PlaneAuthority(plane.places.keys)
+    authority = PlaneAuthority(plane.paths.keys)
     certificate = authority.issue_client(USER, USER)
-    kubeconfig = plane.places.settings / f"{USER}.kubeconfig"
+    kubeconfig = plane.paths.settings / f"{USER}.kubeconfig"
     write_kubeconfig(kubeconfig, plane.server, authority.files.certificate, certificate)
     return kubeconfig, certificate
 

@@ -3,7 +3,7 @@
 Tests run one after the other and leave the nodes as they found them (`Space.clean`, `Stage.tidy`),
 so all share one stage. A test that would do harm to others makes one of its own.
 
-The controller is less patient than users would like it, so that tests need not be more patient.
+The controller's timeouts are shorter than users would like them, so that tests need not wait.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ QUEUES = {
         {"name": "short", "max_walltime": 600, "default_walltime": 300},
     ]
 }
-PATIENCE: dict[str, float] = {
-    "keep-seat": 15,
-    "stall": 8,
-    "again": 1,
-    "homeless": 1,
-    "grace": 5,
-    "collision": 1,
+TIMEOUTS: dict[str, float] = {
+    "replacement-pod": 15,  # longer than the ten seconds that a Job waits before it retries a pod
+    "stalled-group": 8,
+    "retry-delay": 1,
+    "orphan-pod": 1,
+    "forced-delete": 5,
+    "node-conflict": 1,
 }
 
 KUBELET = "fluxnetes.io/kubelet"
@@ -64,7 +64,7 @@ class Controller:
         kubeconfig: Path,
         folder: Path,
         identity: str = "stage",
-        patience: Mapping[str, float] = PATIENCE,
+        timeouts: Mapping[str, float] = TIMEOUTS,
     ) -> None:
         queues = folder / "queues.yaml"
         queues.write_text(yaml.safe_dump(QUEUES))
@@ -78,8 +78,8 @@ class Controller:
         }
         self._line = [sys.executable, "-m", "fluxnetes", "controller"]
         self._line += [str(part) for pair in named.items() for part in pair]
-        for name, seconds in (PATIENCE | dict(patience)).items():
-            self._line += ["--patience", f"{name}={seconds}"]
+        for name, seconds in (TIMEOUTS | dict(timeouts)).items():
+            self._line += ["--timeout", f"{name}={seconds}"]
         self._process: subprocess.Popen[str] | None = None
 
     def start(self) -> None:
@@ -146,10 +146,10 @@ class Stage:
         """Have the controller reach the server through a proxy, for a while."""
         return self._instead(Controller(proxy.kubeconfig, self.folder))
 
-    def patient_for(self, **seconds: float) -> AbstractContextManager[None]:
-        """Have it be of another patience, for a while."""
+    def with_timeouts(self, **seconds: float) -> AbstractContextManager[None]:
+        """Have it run with other timeouts, for a while."""
         named = {name.replace("_", "-"): each for name, each in seconds.items()}
-        return self._instead(Controller(self.kubeconfig, self.folder, patience=named))
+        return self._instead(Controller(self.kubeconfig, self.folder, timeouts=named))
 
     @contextmanager
     def _instead(self, other: Controller) -> Iterator[None]:

@@ -58,7 +58,7 @@ def test_the_room_of_a_pod_that_failed_is_kept_for_its_retry(stage: Stage, space
 def test_room_is_not_kept_for_ever_for_a_pod_that_is_never_made(stage: Stage, space: Space) -> None:
     stage.leave_open("node-0")
     quotas = f"/api/v1/namespaces/{space.namespace}/resourcequotas"
-    with stage.patient_for(keep_seat=2):
+    with stage.with_timeouts(replacement_pod=2):
         space.create(a_job("stuck").with_cpu(10).running_for("1h"))
         (pod,) = space.until_job_bound("stuck", 1)
         wait_behind(space)

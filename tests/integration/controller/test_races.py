@@ -103,7 +103,7 @@ def test_a_job_that_cannot_be_placed_within_a_set_time_goes_back(
     with proxy.refusing("POST", "/pods/train-1-.*/binding"):
         space.create(a_job("train").of(2).indexed().running_for("1h").queued())
         first = space.until_job_bound("train", 1)[0]["metadata"]["name"]
-        space.until_event("train", "Requeued", "nothing went forward")
+        space.until_event("train", "Requeued", "there was no progress")
         space.until_gone("Pod", first)
     space.until_job_bound("train", 2)
     assert space.get("Job", "train")["status"].get("failed", 0) == 0

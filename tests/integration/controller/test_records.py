@@ -40,7 +40,7 @@ class Desk:
     namespace: str
 
     async def level(self) -> None:
-        await until(self.records.is_level)
+        await until(self.records.is_synced)
 
     def say(self, key: str, view: FluxJobView) -> None:
         self.records.want(f"{self.namespace} {key}", view)

@@ -58,7 +58,7 @@ async def test_an_event_is_about_its_pod_and_from_the_scheduler_that_it_asked_fo
         pod = await client.create(PODS, a_pod("a"), namespace)
         recorder = a_recorder(client)
         async with beside(recorder.run()):
-            recorder.tell(about(PODS, pod), "Scheduled", "on n1", reporter="FluxionScheduler")
+            recorder.record(about(PODS, pod), "Scheduled", "on n1", reporter="FluxionScheduler")
             await recorder.drained()
         [event] = await events(client, namespace)
     assert event.regarding == about(PODS, pod)
@@ -72,7 +72,7 @@ async def test_an_event_about_a_node_has_a_place_too(access: ApiAccess) -> None:
         node = await client.get(NODES, "node-0")
         recorder = a_recorder(client)
         async with beside(recorder.run()):
-            recorder.tell(about(NODES, node), "Closed", "it is closed", type="Warning")
+            recorder.record(about(NODES, node), "Closed", "it is closed", type="Warning")
             await recorder.drained()
         assert recorder.sent == 1
         assert [e.reason for e in await events(client, "default")].count("Closed") == 1
@@ -84,8 +84,8 @@ async def test_the_same_words_are_told_once(access: ApiAccess, namespace: str) -
         async with beside(recorder.run()):
             for _ in range(3):
                 for name in "ab":
-                    recorder.tell(a_reference(namespace, name), "FailedScheduling", "busy")
-            recorder.tell(a_reference(namespace), "FailedScheduling", "down")
+                    recorder.record(a_reference(namespace, name), "FailedScheduling", "busy")
+            recorder.record(a_reference(namespace), "FailedScheduling", "down")
             await recorder.drained()
         assert await notes(client, namespace) == ["busy", "busy", "down"]
         assert recorder.folded == 4
@@ -98,8 +98,8 @@ async def test_words_that_always_change_are_told_a_few_times(
         recorder = a_recorder(client, different=3)
         async with beside(recorder.run()):
             for number in range(9):
-                recorder.tell(a_reference(namespace), "FailedScheduling", f"{number} are free")
-            recorder.tell(a_reference(namespace), "Scheduled", "on n1")
+                recorder.record(a_reference(namespace), "FailedScheduling", f"{number} are free")
+            recorder.record(a_reference(namespace), "Scheduled", "on n1")
             await recorder.drained()
         assert await notes(client, namespace) == [*(f"{n} are free" for n in range(3)), "on n1"]
 
@@ -110,9 +110,9 @@ async def test_the_same_words_are_told_again_after_a_while(
     async with KubeClient(access) as client:
         recorder = a_recorder(client, same_again=0.05)
         async with beside(recorder.run()):
-            recorder.tell(a_reference(namespace), "FailedScheduling", "busy")
+            recorder.record(a_reference(namespace), "FailedScheduling", "busy")
             await asyncio.sleep(0.1)
-            recorder.tell(a_reference(namespace), "FailedScheduling", "busy")
+            recorder.record(a_reference(namespace), "FailedScheduling", "busy")
             await recorder.drained()
         assert await notes(client, namespace) == ["busy", "busy"]
 
@@ -121,7 +121,7 @@ async def test_long_notes_and_names_are_cut(access: ApiAccess, namespace: str) -
     async with KubeClient(access) as client:
         recorder = a_recorder(client)
         async with beside(recorder.run()):
-            recorder.tell(a_reference(namespace, "n" * 253), "Long", "n" * 5000)
+            recorder.record(a_reference(namespace, "n" * 253), "Long", "n" * 5000)
             await recorder.drained()
         [event] = await events(client, namespace)
     assert len(event.note) == 1024
@@ -132,7 +132,7 @@ async def test_when_too_many_wait_the_oldest_go(access: ApiAccess, namespace: st
     async with KubeClient(access) as client:
         recorder = a_recorder(client, in_line=3)
         for number in range(5):
-            recorder.tell(a_reference(namespace), "Many", f"{number}")
+            recorder.record(a_reference(namespace), "Many", f"{number}")
         async with beside(recorder.run()):
             await recorder.drained()
         assert await notes(client, namespace) == ["2", "3", "4"]
@@ -144,7 +144,7 @@ async def test_events_give_way_to_binds_but_not_for_ever(access: ApiAccess, name
         busy = WriteThrottle(idle=lambda: False, stale=0.5)
         recorder = a_recorder(client, busy)
         async with beside(recorder.run()):
-            recorder.tell(a_reference(namespace), "Late", "late")
+            recorder.record(a_reference(namespace), "Late", "late")
             await asyncio.sleep(0.3)
             assert recorder.sent == 0
             await until(lambda: recorder.sent == 1)
@@ -154,7 +154,7 @@ async def test_who_may_not_write_tells_nothing(access: ApiAccess, namespace: str
     async with KubeClient(access) as client:
         recorder = a_recorder(client, WriteThrottle(may_write=lambda: False, stale=0.0))
         async with beside(recorder.run()):
-            recorder.tell(a_reference(namespace), "Never", "never")
+            recorder.record(a_reference(namespace), "Never", "never")
             await asyncio.sleep(0.2)
         assert await events(client, namespace) == []
 
@@ -165,8 +165,8 @@ async def test_what_the_server_refuses_stops_nothing_else(
     async with KubeClient(access) as client:
         recorder = a_recorder(client, at_once=1)
         async with beside(recorder.run()):
-            recorder.tell(a_reference("no-such-namespace"), "Lost", "lost")
-            recorder.tell(a_reference(namespace), "Sent", "sent")
+            recorder.record(a_reference("no-such-namespace"), "Lost", "lost")
+            recorder.record(a_reference(namespace), "Sent", "sent")
             await recorder.drained()
         assert await notes(client, namespace) == ["sent"]
         assert recorder.dropped == 1
@@ -180,7 +180,7 @@ async def test_events_outlive_a_restart_of_the_server(
         async with beside(recorder.run()):
             restarting = asyncio.ensure_future(restart())
             for number in range(20):
-                recorder.tell(a_reference(namespace, f"p{number}"), "Told", f"{number:02}")
+                recorder.record(a_reference(namespace, f"p{number}"), "Told", f"{number:02}")
                 await asyncio.sleep(0.02)
             await restarting
             await recorder.drained()
@@ -193,7 +193,7 @@ async def test_events_for_a_server_that_stays_away_are_given_up(access: ApiAcces
     async with KubeClient(nowhere) as client:
         recorder = a_recorder(client, give_up=0.2)
         async with beside(recorder.run()):
-            recorder.tell(a_reference("default"), "Lost", "lost")
+            recorder.record(a_reference("default"), "Lost", "lost")
             await recorder.drained()
         assert (recorder.sent, recorder.dropped) == (0, 1)
 
@@ -352,8 +352,8 @@ async def test_drain_writes_what_is_left_while_binds_go_on(
     async with KubeClient(access) as client:
         reports = report_to(client, "host-1", lambda _: None, idle=lambda: False)
         async with beside(reports.run()):
-            reports.events.tell(a_reference(namespace), "Last", "last")
-            reports.records.want("Job/a", a_view(namespace, "a"))
+            reports.events.record(a_reference(namespace), "Last", "last")
+            reports.fluxjobs.want("Job/a", a_view(namespace, "a"))
             assert await reports.drain(5.0)
         assert await notes(client, namespace) == ["last"]
         [record] = (await client.list(FLUX_JOBS, Scope(namespace))).items
@@ -364,7 +364,7 @@ async def test_drain_ends_when_its_time_is_over(access: ApiAccess, namespace: st
     async with KubeClient(access) as client:
         reports: Reports = report_to(client, "host-1", lambda _: None, may_write=lambda: False)
         async with beside(reports.run()):
-            reports.events.tell(a_reference(namespace), "Last", "last")
+            reports.events.record(a_reference(namespace), "Last", "last")
             assert not await reports.drain(0.2)
 
 
@@ -376,13 +376,13 @@ async def test_a_gang_of_20_that_starts_at_once_costs_two_writes_and_an_event_a_
         waits = a_view(namespace, "g", kind=Wrapped.GROUP, size=20)
         nodes = tuple(f"node-{n}" for n in range(20))
         async with beside(reports.run()):
-            reports.records.want("g", replace(waits, state=JobState.GATHERING))
-            reports.records.want("g", waits)
+            reports.fluxjobs.want("g", replace(waits, state=JobState.GATHERING))
+            reports.fluxjobs.want("g", waits)
             for node in nodes:
-                reports.events.tell(a_reference(namespace, node), "Scheduled", f"on {node}")
+                reports.events.record(a_reference(namespace, node), "Scheduled", f"on {node}")
             starts = replace(waits, state=JobState.ALLOCATED, position=None, eta=None, start=100)
-            reports.records.want("g", replace(starts, nodes=nodes))
-            await until(lambda: reports.records.is_level() and reports.events.sent == 20)
+            reports.fluxjobs.want("g", replace(starts, nodes=nodes))
+            await until(lambda: reports.fluxjobs.is_synced() and reports.events.sent == 20)
         assert client.writes("fluxjobs", namespace) == ["POST", "PATCH status"]
         assert client.writes("events", namespace) == ["POST"] * 20
         record = await client.get(FLUX_JOBS, "g-group", namespace)

@@ -59,7 +59,7 @@ class Site:
         store = self.folder / "store"
         way = self.proxy.kubeconfig
         options = {"kubeconfig": way, "store_folder": store, "identity": "one"}
-        return Candidate(self.log, options, stall=2)
+        return Candidate(self.log, options, stalled_group=2)
 
     def open_space(self) -> Space:
         made = self.api.create("/api/v1/namespaces", {"metadata": {"generateName": "test-"}})
@@ -151,7 +151,7 @@ def let_go_and_take_back(site: Site, space: Space) -> None:
     site.api.create(quotas, {"metadata": {"name": "none"}, "spec": {"hard": {"pods": "0"}}})
     narrow.until_one(quotas, "none", lambda quota: "hard" in quota.get("status", {}))
     narrow.create(a_job("stuck").queued())
-    narrow.until_event("stuck", "Requeued", "nothing went forward")
+    narrow.until_event("stuck", "Requeued", "there was no progress")
     site.api.delete(f"{quotas}/none")
     narrow.until_job_bound("stuck", 1)
 
@@ -292,4 +292,4 @@ def test_the_controller_may_not_change_nodes(site: Site) -> None:
 
 def as_controller(site: Site) -> PlaneApi:
     port = int(site.plane.server.rpartition(":")[2])
-    return PlaneApi(port, site.plane.places.keys / "ca.crt", site.who)
+    return PlaneApi(port, site.plane.paths.keys / "ca.crt", site.who)

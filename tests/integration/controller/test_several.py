@@ -30,9 +30,9 @@ def holder(play: Play) -> str:
 
 
 def test_one_leads_and_when_it_stops_the_next_leads_before_the_lease_runs_out(play: Play) -> None:
-    first = play.launch("a", lease=LONG)
+    first = play.launch("a", leader_elect_lease_duration=LONG)
     first.until_leads()
-    second = play.launch("b", lease=LONG)
+    second = play.launch("b", leader_elect_lease_duration=LONG)
     play.stage.leave_open("node-0")
     play.space.create(a_pod("there").with_cpu(10), a_job("train").with_cpu(10).queued())
     before = play.space.until_state("train-job", "pending")
@@ -49,9 +49,9 @@ def test_one_leads_and_when_it_stops_the_next_leads_before_the_lease_runs_out(pl
 def test_when_the_leader_is_killed_the_next_goes_on_and_nothing_is_lost_or_doubled(
     play: Play,
 ) -> None:
-    first = play.launch("a", lease=SHORT)
+    first = play.launch("a", leader_elect_lease_duration=SHORT)
     first.until_leads()
-    second = play.launch("b", lease=SHORT)
+    second = play.launch("b", leader_elect_lease_duration=SHORT)
     gangs = {name: a_busy_gang(name) for name in "stuvwxyz"}
     names = [pod.name for gang in gangs.values() for pod in gang]
     with recorded(play.stage, play.space) as moments:
@@ -107,9 +107,9 @@ def test_a_leader_that_was_paused_for_longer_than_the_lease_binds_nothing_and_st
 ) -> None:
     """Both have a bind in hand that was refused so far; only one may try again."""
     ways = dict(zip("ab", proxies, strict=True))
-    first = play.launch("a", ways["a"].kubeconfig, lease=SHORT)
+    first = play.launch("a", ways["a"].kubeconfig, leader_elect_lease_duration=SHORT)
     first.until_leads()
-    second = play.launch("b", ways["b"].kubeconfig, lease=SHORT)
+    second = play.launch("b", ways["b"].kubeconfig, leader_elect_lease_duration=SHORT)
     binds = f"{play.space.namespace}/pods/.*/binding"
     with ways["a"].refusing("POST", binds) as old, ways["b"].refusing("POST", binds) as new:
         play.space.create(a_job("train").running_for("1h").queued())
@@ -206,11 +206,11 @@ def test_nodes_that_went_came_and_moved_meanwhile_are_followed(play: Play) -> No
 def test_the_queue_of_another_cluster_is_refused_and_left_alone(
     play: Play, plane: ControlPlane, is_led: bool
 ) -> None:
-    ours = play.launch("a", lease=LONG)
+    ours = play.launch("a", leader_elect_lease_duration=LONG)
     ours.until_leads()
     if not is_led:
         ours.stop()
-    stranger = play.launch("stranger", plane.kubeconfig, lease=LONG)
+    stranger = play.launch("stranger", plane.kubeconfig, leader_elect_lease_duration=LONG)
     assert stranger.until_over() == 1
     said = play.log.read_text().splitlines()[-1]
     assert said.startswith("fluxnetes controller: the queue in this database is that of another")
@@ -219,4 +219,4 @@ def test_the_queue_of_another_cluster_is_refused_and_left_alone(
     assert said.endswith("name another database")
     if is_led:
         ours.stop()
-    play.launch("b", lease=LONG).until_leads(LONG - 10)
+    play.launch("b", leader_elect_lease_duration=LONG).until_leads(LONG - 10)

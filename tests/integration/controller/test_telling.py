@@ -50,7 +50,7 @@ def test_the_condition_of_a_pod_says_why_it_waits_and_until_when(
     )
     said = condition(pod, "PodScheduled")
     assert (said["status"], said["reason"]) == ("False", "Unschedulable")
-    assert "cpu" in said["message"] and "number 1 in queue default" in said["message"]
+    assert "cpu" in said["message"] and "position 1 in queue default" in said["message"]
     space.delete("Pod", "first")
     space.until_bound("second")
     assert condition(space.get("Pod", "second"), "PodScheduled")["status"] == "True"
@@ -82,7 +82,7 @@ def test_a_fluxjob_follows_its_job_from_the_queue_to_the_end(stage: Stage, space
 
 def kubectl_get(stage: Stage, space: Space, kind: str) -> list[dict[str, object]]:
     """The rows that `kubectl get` shows, by column; it asks the server for them in this way."""
-    keys = stage.plane.places.keys
+    keys = stage.plane.paths.keys
     trust = ssl.create_default_context(cafile=keys / "ca.crt")
     trust.load_cert_chain(keys / "admin.crt", keys / "admin.key")
     accept = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}

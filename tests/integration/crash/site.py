@@ -144,7 +144,7 @@ class Site:
 
     def _start_controller(self) -> None:
         self._lives += 1
-        store = self._server.places.top
+        store = self._server.paths.top
         command = (sys.executable, "-m", "fluxnetes", "controller", "--identity", "crash")
         where = ("--kubeconfig", str(self._plane.kubeconfig), "--store-folder", str(store))
         self._controller = self._run(f"controller-{self._lives}", LEADING, *command, *where)

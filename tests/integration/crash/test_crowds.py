@@ -11,7 +11,7 @@ from tests.integration.crash.checks.evidence import Evidence, Row
 from tests.integration.crash.fabricate import Story, a_gang, a_job
 from tests.integration.crash.works import Work
 
-BLAME = "others took room on node n1, and there is no room elsewhere"
+BLAME = "other pods took capacity on node n1, and no other node has capacity"
 
 
 def failed_gang(reason: str, others_on: str = "n1") -> Evidence:

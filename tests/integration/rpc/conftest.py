@@ -62,7 +62,7 @@ def crash(server: Serve) -> None:
 
 @pytest.fixture
 def kept(postgres: Path, tmp_path: Path) -> Iterator[Serve]:
-    """A server with a store that nobody used before."""
+    """A server with a new store."""
     with Serve(tmp_path, "--store", "--store-folder", postgres) as server:
         yield server
 
@@ -88,4 +88,4 @@ def dsn(database: EmbeddedServer) -> str:
 @pytest.fixture
 def postgres(database: EmbeddedServer, dsn: str) -> Path:
     """The folder of the same, for --store-folder."""
-    return database.places.top
+    return database.paths.top

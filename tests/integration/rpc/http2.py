@@ -43,7 +43,7 @@ def headers(stream: int, path: str, flags: int = END_HEADERS) -> bytes:
 
 
 def _literal(name: str, value: str) -> bytes:
-    """A header that nobody need remember, in plain letters."""
+    """A header that is not indexed, in plain letters."""
     return b"\x00" + bytes([len(name)]) + name.encode() + bytes([len(value)]) + value.encode()
 
 

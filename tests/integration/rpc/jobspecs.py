@@ -26,7 +26,7 @@ def nodes(count: int, cores: int, duration: int = 0) -> str:
 
 
 def whole_nodes(count: int, duration: int = 3600) -> str:
-    """So many nodes, with nobody else on them."""
+    """A number of nodes, exclusively."""
     node = {"type": "node", "count": 1, "exclusive": True}
     slot = {"type": "slot", "count": count, "label": "default", "with": [node]}
     return _jobspec([slot], {"duration": duration}, version=1)

@@ -60,14 +60,14 @@ class Ours:
         return list(self(resources_pb2.ListNodesRequest(page_size=10_000)).nodes)
 
     def free(self, type: str = "core") -> dict[str, int]:
-        """What nobody has, node by node."""
+        """What is free, node by node."""
         return {
             node.name: sum(pool.free for pool in node.pools if pool.type == type)
             for node in self.nodes()
         }
 
     def is_idle(self) -> bool:
-        """Whether nobody has anything."""
+        """Whether nothing is held."""
         return all(not node.shares for node in self.nodes())
 
     def empty(self) -> None:

@@ -92,7 +92,7 @@ class Told:
     job: int = 0
     at: int = 0
     allocation: str = ""
-    """As JGF, in the words of whoever was asked."""
+    """As JGF, as the answering side wrote it."""
     tasks: dict[str, int] = field(default_factory=dict)
     reason: str = ""
 

@@ -41,7 +41,7 @@ def slam(connection: socket.socket) -> None:
     connection.close()
 
 
-def test_two_thousand_connections_that_say_nothing_keep_nobody_else_out(
+def test_two_thousand_silent_connections_block_no_other_client(
     jobspec_server: Serve, ours: Ours
 ) -> None:
     with ExitStack() as stack:
@@ -101,7 +101,7 @@ def test_a_call_that_stops_in_the_middle_is_no_call(
     ours.empty()
 
 
-def test_streams_that_are_begun_and_left_open_keep_nobody_else_out(
+def test_streams_that_are_left_open_block_no_other_client(
     jobspec_server: Serve, ours: Ours
 ) -> None:
     with connect(jobspec_server) as connection:
@@ -111,7 +111,9 @@ def test_streams_that_are_begun_and_left_open_keep_nobody_else_out(
     ours.empty()
 
 
-def test_a_watcher_that_does_not_read_holds_nobody_up(jobspec_server: Serve, ours: Ours) -> None:
+def test_a_watcher_that_does_not_read_delays_no_other_client(
+    jobspec_server: Serve, ours: Ours
+) -> None:
     """Its window is closed, so that nothing can be sent to it."""
     closed = http2.frame(http2.SETTINGS, body=struct.pack(">HI", 4, 0))
     watch = http2.headers(1, WATCH) + http2.message(1, b"")

@@ -1,6 +1,6 @@
 """Clients that go away: before their turn, during it, and while the answer is on its way.
 
-Whoever did not hear an answer must not be found to hold anything; whoever heard one must.
+A client that got no answer must not hold anything; one that got an answer must.
 """
 
 from __future__ import annotations
@@ -189,12 +189,12 @@ async def turn_back(server: Serve, seed: int, calls: int) -> Connection:
     return connection
 
 
-async def test_who_turns_back_at_any_moment_has_heard_an_answer_or_has_nothing(
+async def test_a_client_that_leaves_at_any_moment_has_an_answer_or_holds_nothing(
     jobspec_server: Serve, ours: Ours
 ) -> None:
-    """Counted on the wire, where nobody can have missed an answer that was there.
+    """Counted on the wire, where no answer can be missed.
 
-    Of one who turned back after the message and before the end of it nobody can say.
+    A client that leaves between the message and its end may have either.
     """
     client = OldClient("jobspec", jobspec_server.address)
     job_of = type(client("Match", jobspec=slots(1, 1))).FromString
@@ -206,7 +206,8 @@ async def test_who_turns_back_at_any_moment_has_heard_an_answer_or_has_nothing(
             (heard if stream.complete else torn).add(job_of(stream.answer).jobid)
     assert 20 < len(heard) < len(streams) - 20, "all moments but the interesting ones"
     await soon(
-        lambda: heard <= set(ours.holders()) <= heard | torn, "somebody has too much or less"
+        lambda: heard <= set(ours.holders()) <= heard | torn,
+        "a client holds too much or too little",
     )
     await asyncio.to_thread(ours.empty)
     client.close()

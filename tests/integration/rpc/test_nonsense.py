@@ -1,4 +1,4 @@
-"""Bytes that mean nothing, and more of them than anybody should send."""
+"""Malformed and oversized requests."""
 
 from __future__ import annotations
 

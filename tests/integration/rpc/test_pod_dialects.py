@@ -198,7 +198,7 @@ def fluxnetes(podspec_server: Serve, speak: Speak, look: Callable[[Serve], Ours]
     return speak("podspec", podspec_server)
 
 
-def test_fluence_hears_a_no_as_an_error_of_which_the_code_says_which(fluence: OldClient) -> None:
+def test_fluence_gets_an_error_whose_code_says_why_nothing_fits(fluence: OldClient) -> None:
     """Its scheduler permits a group that is given too few nodes, so it must be given an error."""
     for cpu, code in (
         (5, grpc.StatusCode.FAILED_PRECONDITION),

@@ -122,7 +122,7 @@ def test_two_on_one_port_would_share_the_calls_so_the_second_is_refused(
         (("--dialect", "klingon"), "there is no dialect 'klingon'"),
         (("--policy", "best", "--graph", "GRAPH"), "best"),
         (("--graph", "GRAPH", "--format", "jpeg"), "jpeg"),
-        (("--tls-cert", "cert.pem"), "--tls-cert and --tls-key belong together"),
+        (("--tls-cert", "cert.pem"), "--tls-cert and --tls-key must be given together"),
         (("--token-file", "/nowhere"), "/nowhere"),
         (("--log-level", "loud"), "--log-level loud: expected one of debug"),
     ],
@@ -147,7 +147,7 @@ def test_a_policy_that_makes_no_sense_is_refused_also_where_the_graph_comes_late
 
 
 def answers(server: Serve, shown: grpc.ChannelCredentials | None, token: str = "") -> bool:
-    """Whether somebody who comes with this is answered."""
+    """Whether a client with these credentials is answered."""
     address = f"localhost:{server.port}"
     channel = (
         grpc.insecure_channel(address) if shown is None else grpc.secure_channel(address, shown)

@@ -161,7 +161,7 @@ def test_who_asks_again_under_its_key_after_a_restart_gets_the_same_job(
 
 
 def test_what_was_undone_is_undone_after_a_stop_too(kept: Serve, ours: Ours, speak: Speak) -> None:
-    """Nobody waits for that to be written, so the stop must."""
+    """No call waits for that commit, so the stop must."""
     client = speak("jobspec", kept)
     ours.load(a_cluster(20, 16))
     for _ in range(2):
@@ -182,14 +182,14 @@ def test_a_second_server_on_a_store_is_refused_as_long_as_the_first_lives(
 ) -> None:
     ours.load(a_cluster(1, 1))
     second = Serve(tmp_path, "--store", "--store-folder", postgres)
-    assert "has the store" in second.fail()
+    assert "the store is in use by" in second.fail()
     assert ours.match(slots(1, 1)).id == 1
     assert kept.stop() == 0
     with second, Ours(second.address) as theirs:
         assert set(theirs.holders()) == {1}
 
 
-def test_a_server_that_was_asleep_and_lost_the_store_answers_nobody_any_more(
+def test_a_server_that_was_paused_and_lost_the_store_answers_no_call(
     kept: Serve, ours: Ours, postgres: Path, tmp_path: Path
 ) -> None:
     ours.load(a_cluster(1, 4))

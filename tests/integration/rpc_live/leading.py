@@ -10,12 +10,11 @@ from typing import IO, Self
 
 import yaml
 
-from tests.integration.controller.stage import PATIENCE as HOW_PATIENT
-from tests.integration.controller.stage import Stage
+from tests.integration.controller.stage import TIMEOUTS, Stage
 
 ADA, BOB = "0123456789abcdef-ada", "0123456789abcdef-bob"
 WITHIN = 2
-"""What nobody renews or uses for so many seconds is taken back."""
+"""Seconds after which a lease that is neither renewed nor used expires."""
 GRACE = 1
 LEASE = 3
 PATIENCE = 40.0
@@ -105,11 +104,11 @@ def _setup(stage: Stage, identity: str) -> list[str]:
         "--store-folder": stage.folder / "store",
         "--config": queues,
         "--identity": identity,
-        "--lease": LEASE,
+        "--leader-elect-lease-duration": LEASE,
         "--serve-tokens": tokens,
         "--renew-within": WITHIN,
     }
     line = [str(part) for pair in named.items() for part in pair]
-    for name, seconds in HOW_PATIENT.items():
-        line += ["--patience", f"{name}={seconds}"]
+    for name, seconds in TIMEOUTS.items():
+        line += ["--timeout", f"{name}={seconds}"]
     return line

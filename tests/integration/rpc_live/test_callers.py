@@ -1,4 +1,4 @@
-"""Who may ask, what is denied, and what callers are given."""
+"""Which callers are authenticated, what is denied, and what callers are given."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_the_cluster_is_what_callers_see(client: Client, stage: Stage) -> None:
     assert all(on(client, name) == (CPU, 0) for name in stage.nodes())
 
 
-def test_a_job_is_that_of_whoever_called(client: Client, leader: Leading) -> None:
+def test_the_user_of_a_job_is_the_caller_of_its_token(client: Client, leader: Leading) -> None:
     assert client.match(pods(1, 1000)).user == "ada"
     with pytest.raises(Denied, match="in the name of bob"):
         client.submit(pods(1, 1000), user="bob")
@@ -70,7 +70,7 @@ def test_a_job_is_that_of_whoever_called(client: Client, leader: Leading) -> Non
         bob.cancel(job.id)
 
 
-def test_the_graph_is_the_clusters_and_nobody_elses(client: Client, leader: Leading) -> None:
+def test_the_graph_is_the_clusters_and_cannot_be_changed(client: Client, leader: Leading) -> None:
     with pytest.raises(Denied, match="add or remove nodes there"):
         client.load(a_cluster(1, 1))
     with pytest.raises(Denied, match="add or remove nodes there"):
@@ -166,7 +166,7 @@ def test_a_port_that_is_taken_is_refused_without_ado(stage: Stage, leader: Leadi
     assert "cannot listen" in other.fail()
 
 
-def test_tokens_that_everybody_can_read_are_refused(
+def test_tokens_that_every_user_can_read_are_refused(
     stage: Stage, leader: Leading, tmp_path: Path
 ) -> None:
     tokens = tmp_path / "tokens"
@@ -176,7 +176,7 @@ def test_tokens_that_everybody_can_read_are_refused(
     assert "--serve" in said and "chmod o=" in said
 
 
-def test_the_queue_of_a_service_is_left_alone(stage: Stage, leader: Leading) -> None:
+def test_the_store_of_a_standalone_queue_is_refused(stage: Stage, leader: Leading) -> None:
     folder = stage.folder / "of-a-service"
     asyncio.run(_serve_once(folder))
     said = Leading(stage, "other", "--store-folder", str(folder)).fail()

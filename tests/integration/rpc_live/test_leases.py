@@ -22,7 +22,7 @@ from tests.integration.rpc_live.looking import (
 )
 
 
-def test_what_nobody_renews_or_uses_expires_and_what_is_renewed_stays(client: Client) -> None:
+def test_a_job_that_is_neither_renewed_nor_used_expires(client: Client) -> None:
     matched, queued = client.match(pods(1, 2000)), client.submit(pods(1, 2000))
     renewed = client.match(pods(1, 2000))
     expires = client.renew(renewed.id)
@@ -34,7 +34,7 @@ def test_what_nobody_renews_or_uses_expires_and_what_is_renewed_stays(client: Cl
     for job in (matched, queued):
         over = until_over(client, job.id)
         assert over.state is State.CANCELLED
-        assert over.reason == f"nobody renewed or used it for {WITHIN} s"
+        assert over.reason == f"neither renewed nor used for {WITHIN} s"
         assert over.ended is not None and over.started is not None
         assert over.ended - over.started >= WITHIN - 1  # in whole seconds
     with pytest.raises(UnknownJob):
@@ -53,7 +53,7 @@ def test_what_a_pod_uses_stays_for_as_long_as_it_does_and_counts_once(
         a_guest("noted", noted, 2000), by_label.labelled({"fluxqueue/jobid": str(labelled.id)})
     )
     ends = time.monotonic() + 1.5 * WITHIN
-    while time.monotonic() < ends:  # longer than anybody would wait for a word
+    while time.monotonic() < ends:  # longer than the lease
         assert client.job(noted.id).state is client.job(labelled.id).state is State.RUNNING
         time.sleep(0.2)
     assert on(client, node) == (CPU - 4000, 0)
@@ -80,13 +80,11 @@ def test_pods_beyond_the_share_are_others(client: Client, space: Space) -> None:
     space.create(a_guest(name, job, 1000) for name in ("a", "b", "c"))
     until_on(client, node, CPU - 3000, 1000)
     check_fits(client.nodes())
-    space.delete("Pod", "a")  # and whoever was beyond is covered
+    space.delete("Pod", "a")  # and the pod that exceeded the share is covered
     until_on(client, node, CPU - 2000, 0)
 
 
-def test_whoever_writes_a_number_that_is_not_there_gains_nothing(
-    client: Client, space: Space
-) -> None:
+def test_a_pod_that_names_an_unknown_job_gains_nothing(client: Client, space: Space) -> None:
     job = client.match(pods(1, 1000))
     node = job.nodes[0].node
     client.cancel(job.id)
@@ -97,7 +95,7 @@ def test_whoever_writes_a_number_that_is_not_there_gains_nothing(
 def test_what_is_cancelled_under_its_pods_is_not_given_away_before_they_are_gone(
     client: Client, space: Space
 ) -> None:
-    """They are others' from that moment on: whoever waits for the room goes on waiting."""
+    """They are foreign usage from then on: a job that waits for the capacity keeps waiting."""
     job = client.match(pods(1, 10_000))
     node = job.nodes[0].node
     space.create(a_guest("guest", job, 10_000))

@@ -30,7 +30,7 @@ def test_a_cordoned_node_is_not_given(client: Client, stage: Stage) -> None:
 
 
 def test_a_tainted_node_is_not_given(client: Client, stage: Stage) -> None:
-    """Nobody says for a caller's pods what they tolerate."""
+    """The tolerations of a caller's pods are not known."""
     stage.add_node("special", ready=True)
     taint = {"key": "gpu", "value": "only", "effect": "NoSchedule"}
     stage.api.patch(f"{NODES}/special", {"spec": {"taints": [taint]}})
@@ -59,9 +59,7 @@ def test_a_node_that_comes_is_given(client: Client, stage: Stage) -> None:
     client.cancel(waits.id)
 
 
-def test_when_a_node_is_deleted_whoever_has_something_there_is_told_to_go(
-    client: Client, stage: Stage
-) -> None:
+def test_when_a_node_is_deleted_the_jobs_on_it_are_ending(client: Client, stage: Stage) -> None:
     stage.add_node("short-lived")
     until(lambda: bool(client.nodes("short-lived")))
     client.match(pods(3, CPU - 1))

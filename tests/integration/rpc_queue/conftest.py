@@ -54,7 +54,7 @@ def client(server: Serve) -> Iterator[Client]:
 
 @pytest.fixture
 def kept(postgres: Path, tmp_path: Path) -> Iterator[Serve]:
-    """One with a store that nobody used before."""
+    """A server with a new store."""
     options = ("--store", "--store-folder", postgres)
     with Serve(tmp_path, *write_setup(tmp_path), *options) as server:
         yield server

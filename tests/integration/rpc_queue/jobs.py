@@ -22,7 +22,7 @@ def cores(count: int, duration: int = 0) -> str:
 
 
 def free(client: Client) -> int:
-    """Cores that nobody has."""
+    """Free cores."""
     [pool] = [pool for pool in client.status().totals if pool.type == "core"]
     return pool.free
 

@@ -1,4 +1,4 @@
-"""Many callers at once, and callers who go away."""
+"""Many callers at once, and callers that leave."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_many_callers_at_once_share_what_there_is_and_no_more(
     assert len(given) == sum(bool(job) for job, _ in told), "a number was given twice"
     assert holders(client) == given
     assert sum(given.values()) + free(client) == ALL
-    assert free(client) < 3, "somebody was turned away for whom there was room"
+    assert free(client) < 3, "a match was refused that would have fit"
 
 
 @pytest.fixture
@@ -48,12 +48,12 @@ def large(tmp_path: Path) -> Iterator[Serve]:
         yield server
 
 
-async def test_who_turns_back_at_any_moment_has_heard_an_answer_or_has_nothing(
+async def test_a_client_that_leaves_at_any_moment_has_an_answer_or_holds_nothing(
     large: Serve, speak: Speak
 ) -> None:
-    """Counted on the wire, where nobody can have missed an answer that was there.
+    """Counted on the wire, where no answer can be missed.
 
-    Of one who turned back after the message and before the end of it nobody can say.
+    A client that leaves between the message and its end may have either.
     """
     old = speak("jobspec", large)
     read = type(old("Match", jobspec=cores(1))).FromString

@@ -25,7 +25,7 @@ ERROR, DENIED = 1, 2
 
 @pytest.fixture(scope="module")
 def podspec_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
-    """One for pods, that takes back what nobody renews."""
+    """A server for pods whose leases expire."""
     folder = tmp_path_factory.mktemp("serve")
     options = ("--dialect", "podspec", "--renew-within", str(WITHIN))
     with Serve(folder, *write_setup(folder), *options) as server:
@@ -130,6 +130,6 @@ def test_what_an_old_client_does_not_renew_is_taken_back(
         expires = ours.renew(answer.fluxID)
         assert expires is not None
         over = until_state(ours, answer.fluxID, State.CANCELLED)
-        assert over.reason == f"nobody renewed or used it for {WITHIN} s"
+        assert over.reason == f"neither renewed nor used for {WITHIN} s"
         assert over.ended is not None and over.ended >= expires
         assert free(ours) == ALL

@@ -232,4 +232,4 @@ def test_what_makes_no_sense_is_refused_and_leaves_nothing(client: Client) -> No
 
 
 def test_a_queue_without_a_graph_is_refused(tmp_path: Path) -> None:
-    assert "a queue needs a graph: --graph FILE" in Serve(tmp_path, "--queue").fail()
+    assert "a queue needs a resource graph: add --graph FILE" in Serve(tmp_path, "--queue").fail()

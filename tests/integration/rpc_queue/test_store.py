@@ -69,7 +69,7 @@ def test_who_asks_again_under_its_key_after_a_restart_is_given_the_same_job(
     assert holders(client) == {first.job.id: 2, queued.job.id: 2}
 
 
-def test_what_ran_out_while_nobody_served_is_told_to_go(kept: Serve, client: Client) -> None:
+def test_a_job_whose_walltime_ended_during_a_restart_is_ending(kept: Serve, client: Client) -> None:
     job = client.match(cores(1), walltime=1)
     kept.kill()
     kept.start()
@@ -83,7 +83,7 @@ def test_killed_at_any_moment_nothing_that_was_answered_is_lost_or_doubled(
     stop = Event()
 
     def work(seed: int) -> dict[int, int]:
-        """What this one has at the end, as far as it was told."""
+        """What this client holds at the end, as far as it was answered."""
         draw = random.Random(seed)
         has: dict[int, int] = {}
         with Client(kept.address, patience=Patience(60.0)) as mine:
@@ -169,11 +169,11 @@ def test_who_loses_the_store_to_another_ends_and_says_so(
     assert last.startswith("fluxnetes serve: ") and "lease" in last
 
 
-def test_a_store_of_a_matcher_alone_is_refused(postgres: Path, tmp_path: Path) -> None:
+def test_the_store_of_a_matcher_backend_is_refused(postgres: Path, tmp_path: Path) -> None:
     store = ("--store", "--store-folder", postgres)
     setup = write_setup(tmp_path)
     with Serve(tmp_path, "--graph", tmp_path / "graph.json", *store) as alone:
         with Client(alone.address) as client:
             client.match(cores(1))
         alone.stop()
-    assert "belongs to somebody else" in Serve(tmp_path, *setup, *store).fail()
+    assert "of another component" in Serve(tmp_path, *setup, *store).fail()

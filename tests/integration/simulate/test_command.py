@@ -119,14 +119,14 @@ def test_every_policy_has_its_name() -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint", "status"),
     [
-        ([], "no workload: name a trace", 2),
+        ([], "no workload: give a trace", 2),
         (["nowhere.swf"], "can't read the trace nowhere.swf: No such file or directory", 1),
         (["nowhere.swf", "--nodes", 4], "can't read the trace nowhere.swf", 1),
         (["t.swf", "--generate", "lublin"], "two workloads", 2),
-        (["--generate", "poisson"], "no model 'poisson'; there is lublin", 2),
+        (["--generate", "poisson"], "unknown model 'poisson'; expected lublin", 2),
         (["t.swf", "--seed", 4], "is for generated workloads", 2),
-        (["--generate", "lublin"], "how large is the cluster?", 1),
-        ([*GENERATED, "--policy", "sjf"], "there is no policy 'sjf'; there are fcfs, easy", 1),
+        (["--generate", "lublin"], "the size of the cluster is not known", 1),
+        ([*GENERATED, "--policy", "sjf"], "unknown policy 'sjf'; expected fcfs, easy", 1),
         ([*GENERATED, "--overestimate", 0.5], "give a factor of at least 1", 1),
         ([*GENERATED, "--graph", "g.jgf"], "leave --nodes and --cores out", 2),
         ([*GENERATED, "--html", "no/such/place.html"], "there is no directory no/such", 1),
@@ -162,7 +162,7 @@ def test_a_trace_that_does_not_say_how_large_its_machine_was_needs_nodes(tmp_pat
     (tmp_path / "t.swf").write_text(swf_line())
     done = run_simulate(tmp_path / "t.swf")
     assert done.returncode == 1
-    assert "say so with --nodes" in done.stderr
+    assert "give the size of the cluster with --nodes" in done.stderr
 
 
 def test_help_shows_examples_and_imports_nothing_heavy() -> None:

@@ -183,7 +183,7 @@ def test_one_more_job_goes_to_a_queue_that_there_is(server: EmbeddedServer) -> N
 def test_a_system_that_nobody_kept_needs_a_cluster(without_system: str) -> None:
     done = run_simulate(*AHEAD, "--dsn", without_system)
     assert done.returncode == 1
-    assert "the store does not say which cluster its queue is on" in done.stderr
+    assert "the store does not know the cluster of its queue yet" in done.stderr
     assert "--graph" in done.stderr
     starts = forecast(without_system, "--nodes", 4, "--policy", "easy", "--policy", "fcfs")
     assert starts == {"easy": {2: 100, 4: 150}, "fcfs": {2: 100, 4: 150}}
@@ -198,7 +198,7 @@ def test_the_command_of_the_page_runs(server: EmbeddedServer, dsn: str, tmp_path
         capture_output=True,
         text=True,
         cwd=tmp_path,
-        env={**os.environ, "PATH": path, "FLUXNETES_DATA": str(server.places.top)},
+        env={**os.environ, "PATH": path, "FLUXNETES_DATA": str(server.paths.top)},
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -224,13 +224,13 @@ def test_a_queue_of_a_cluster_that_nobody_knows_is_refused(without_system: str) 
 @pytest.mark.parametrize(
     ("arguments", "complaint", "status"),
     [
-        (["--from-store", "--cores", 4], "--cores: is for nodes that are given", 2),
-        (["--from-store", "--policy", "lucky"], "there is no policy 'lucky'", 1),
+        (["--from-store", "--cores", 4], "--cores: is for the nodes of --nodes", 2),
+        (["--from-store", "--policy", "lucky"], "unknown policy 'lucky'", 1),
         (["--from-store", "t.swf"], "two workloads", 2),
-        (["--from-store", "--html", "x.html"], "--html: is for traces; take --json", 2),
-        (["t.swf", "--add-nodes", 3], "--add-nodes: is about a queue: give --from-store", 2),
+        (["--from-store", "--html", "x.html"], "--html: is for workloads; use --json", 2),
+        (["t.swf", "--add-nodes", 3], "--add-nodes: is for forecasts: add --from-store", 2),
         (["--from-store", "--add-job", "64"], "such as 64:3600", 2),
-        (["--from-store", "--nodes", 4, "--dsn", "mysql://x"], "the DSN makes no sense", 1),
+        (["--from-store", "--nodes", 4, "--dsn", "mysql://x"], "the DSN is not valid", 1),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_words(

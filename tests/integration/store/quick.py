@@ -9,4 +9,4 @@ from __future__ import annotations
 from fluxnetes.store.embedded import cluster
 
 cluster.SETTINGS["fsync"] = "off"
-cluster.MADE_WITH.append("--no-sync")
+cluster.INITDB_OPTIONS.append("--no-sync")

@@ -40,9 +40,9 @@ async def fetch(dsn: str, query: str, *values: object) -> list[asyncpg.Record]:
         await connection.close()
 
 
-def is_empty(places: EmbeddedPaths) -> bool:
+def is_empty(paths: EmbeddedPaths) -> bool:
     """Whether no process of the server lives."""
-    lock = FileLock(places.server_lock)
+    lock = FileLock(paths.server_lock)
     try:
         return lock.try_alone()
     finally:
@@ -52,7 +52,7 @@ def is_empty(places: EmbeddedPaths) -> bool:
 def kill_server(server: EmbeddedServer) -> None:
     """Kill -9 the server, and see the last of its processes off."""
     os.kill(server.pid, signal.SIGKILL)
-    while not is_empty(server.places):
+    while not is_empty(server.paths):
         time.sleep(0.001)
 
 

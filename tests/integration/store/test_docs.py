@@ -44,9 +44,9 @@ def test_a_queue_can_be_looked_at_and_moved_as_the_page_says(
 
 
 def _run(command: str, server: EmbeddedServer, dsn: str, folder: Path) -> str:
-    programs = find_binaries(server.places.cluster).program("psql").parent
+    programs = find_binaries(server.paths.cluster).program("psql").parent
     path = f"{programs}{os.pathsep}{os.environ['PATH']}"
-    told = {**os.environ, "PATH": path, "FLUXNETES_DATA": str(server.places.top), "DSN": dsn}
+    told = {**os.environ, "PATH": path, "FLUXNETES_DATA": str(server.paths.top), "DSN": dsn}
     done = subprocess.run(
         [shutil.which("bash") or "bash", "-ec", command],
         env=told,

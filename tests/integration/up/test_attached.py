@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fluxnetes.cli.up.show import tell_of_cluster
+from fluxnetes.cli.up.show import print_cluster_usage
 from fluxnetes.plane.api import PlaneApi
 from fluxnetes.plane.binaries import PlaneBinaries
 from fluxnetes.plane.errors import RequestRefused
@@ -72,7 +72,7 @@ def test_a_webhook_that_others_rely_on_is_not_replaced(
     api.create(REGISTRATIONS, {"metadata": {"name": "fluxnetes"}, "webhooks": [webhook]})
     told = run_up(*_attached(plane, folder), "--webhook-url", url, status=1)
     api.delete(f"{REGISTRATIONS}/fluxnetes")
-    assert "has a webhook of Fluxnetes already, at a service of the cluster" in told
+    assert "a webhook of Fluxnetes is already registered, at a service of the cluster" in told
 
 
 def test_a_port_that_is_taken_is_told(plane: ControlPlane, folder: Path, url: str) -> None:
@@ -100,9 +100,9 @@ def test_a_context_that_is_not_there_is_told(plane: ControlPlane, folder: Path) 
 
 
 def test_it_says_what_does_not_work_without_a_webhook(capsys: pytest.CaptureFixture[str]) -> None:
-    tell_of_cluster("https://10.0.0.1:6443", Path("folder"), None)
+    print_cluster_usage("https://10.0.0.1:6443", Path("folder"), None)
     told = " ".join(capsys.readouterr().out.split())
-    assert "the label fluxnetes.io/managed is without effect here" in told
+    assert "the label fluxnetes.io/managed has no effect" in told
     assert "Pods that name the scheduler fluxnetes wait in its queue." in told
 
 

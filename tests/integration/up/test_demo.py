@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.integration.up.command import Up
 from tests.integration.up.kubectl import Kubectl
 
+ROOT = Path(__file__).resolve().parents[3]
 SWEEPS = [f"sweep-{number}" for number in range(1, 7)]
 
 
@@ -25,6 +26,17 @@ def test_small_jobs_that_came_later_ran_meanwhile_and_a_long_one_did_not(demo: s
 
 def test_the_impossible_job_is_rejected_with_the_reason(demo: str) -> None:
     assert re.search(r"colossus +rejected: needs 64 cpu on one node; the most .* 16 cpu", demo)
+
+
+def test_it_shows_what_the_readme_shows(demo: str) -> None:
+    [shown] = re.findall(r"(?ms)^```text\n(.*?)^```$", (ROOT / "README.md").read_text())
+    lines = shown.splitlines()
+    assert len(lines) >= 5
+    for line in lines:
+        name, words = line.split(maxsplit=1)
+        pattern = re.escape(words).replace(r"\.\.\.", ".+")
+        pattern = re.sub(r"\d\d:\d\d:\d\d", r"\\d\\d:\\d\\d:\\d\\d", pattern)
+        assert re.search(rf"(?m)^ *[\d.]+ s  {name} +{pattern}", demo), line
 
 
 def test_it_says_what_to_look_at_and_ends_well(demo: str) -> None:

@@ -20,10 +20,10 @@ def test_the_page_has_just_the_options_that_there_are() -> None:
     assert told == {name for each in typer.main.get_command(app).params for name in each.opts}
 
 
-def test_the_readme_begins_with_up_and_its_demo() -> None:
+def test_the_readme_begins_with_the_demo_and_the_tests() -> None:
     first, *_ = re.findall(r"(?ms)^```sh\n(.*?)^```$", (ROOT / "README.md").read_text())
     lines = [line.partition("#")[0].strip() for line in first.splitlines()]
-    assert lines == ["fluxnetes up", "fluxnetes up --demo"]
+    assert lines == ["scripts/run up --demo", "scripts/test"]
 
 
 def test_every_manifest_is_told_of_and_every_one_told_of_is_there() -> None:

@@ -55,9 +55,8 @@ def test_a_part_that_ends_is_told_with_its_log_and_all_are_stopped(folder: Path)
         children = up.children()
         os.kill(up.child("controller").pid, signal.SIGKILL)
         assert up.wait() == 1
-        told = (
-            f"controller ended (status -9), so all were stopped; see {folder}/logs/controller.log"
-        )
+        log = folder / "logs" / "controller.log"
+        told = f"controller ended (status -9), so all programs were stopped; see {log}"
         assert told in up.said
         assert not any(each.is_alive for each in children)
 
@@ -73,12 +72,12 @@ def test_a_folder_has_the_queue_of_one_cluster(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--context", "lab"], "--context is about the cluster of --kubeconfig"),
-        (["--webhook-url", "https://a:1"], "--webhook-url is about the cluster of --kubeconfig"),
+        (["--context", "lab"], "--context needs an existing cluster"),
+        (["--webhook-url", "https://a:1"], "--webhook-url needs an existing cluster"),
         (["--once"], "add --demo"),
-        (["--demo", "--nodes", "1"], "2 nodes or more, not 1"),
-        (["--kubeconfig", __file__, "--demo"], "--demo needs nodes that we play"),
-        (["--kubeconfig", __file__, "--nodes", "3"], "--nodes needs nodes that we play"),
+        (["--demo", "--nodes", "1"], "at least 2 nodes, not 1"),
+        (["--kubeconfig", __file__, "--demo"], "--demo is for simulated nodes"),
+        (["--kubeconfig", __file__, "--nodes", "3"], "--nodes is for simulated nodes"),
     ],
 )
 def test_options_that_make_no_sense_together_are_refused(

@@ -131,13 +131,13 @@ def test_a_forged_owner_is_not_believed(api: PlaneApi, opted_in: str) -> None:
 
 def test_a_forged_mirror_pod_is_refused(api: PlaneApi, opted_in: str) -> None:
     mirror = {"annotations": {"kubernetes.io/config.mirror": "hash"}}
-    with pytest.raises(RequestRefused, match="would pass by the queue"):
+    with pytest.raises(RequestRefused, match="would bypass the queue"):
         api.create(pods(opted_in), a_pod(metadata=mirror, nodeName="node-0"))
 
 
 def test_who_chooses_a_node_is_refused(api: PlaneApi, opted_in: str, ordinary: str) -> None:
     chosen = a_pod(nodeName="node-0")
-    with pytest.raises(RequestRefused, match=r"spec.nodeName is 'node-0', which would pass by"):
+    with pytest.raises(RequestRefused, match=r"spec.nodeName is 'node-0', which would bypass"):
         api.create(pods(opted_in), chosen)
     api.create(pods(ordinary), chosen)
 

@@ -58,7 +58,7 @@ class Replica:
         self._setting = WebhookSettings(
             WebhookAddress(f"https://127.0.0.1:{self.port}"),
             lifetimes=lifetimes,
-            look_every=0.1,
+            check_interval=0.1,
             drain=0.5,
         )
         self._client, self._keeper = client, store

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from fluxnetes.webhook.server import LARGEST_BODY, PATHS
+from fluxnetes.webhook.server import MAX_BODY_BYTES, PATHS
 from tests.integration.webhook.command import Command
 from tests.unit.webhook.reviews import a_pod, a_review
 
@@ -55,7 +55,7 @@ def test_nonsense_is_answered_in_words_and_harms_nobody(
 
 
 def test_what_is_too_large_is_not_read(connection: http.client.HTTPSConnection) -> None:
-    padding = b" " * (LARGEST_BODY - len(GOOD))
+    padding = b" " * (MAX_BODY_BYTES - len(GOOD))
     assert send(connection, GOOD + padding)[0] == 200
     assert send(connection, GOOD + padding + b" ")[0] == 413
 

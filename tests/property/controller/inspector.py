@@ -13,11 +13,11 @@ from collections import Counter
 from dataclasses import dataclass
 
 from fluxnetes.cluster.demand import least_size
-from fluxnetes.cluster.groups import GroupKey, GroupPart, WorkloadGroup, is_live
+from fluxnetes.cluster.groups import GroupKey, WorkloadGroup, is_live
 from fluxnetes.cluster.labels.names import EXCLUSIVE
+from fluxnetes.cluster.parts import NO_NODE, GroupPart
 from fluxnetes.cluster.pods.requests import held_amounts
 from fluxnetes.controller.actions.types import BindPod
-from fluxnetes.controller.state import ELSEWHERE
 from fluxnetes.kube.objects.pods import Pod
 from fluxnetes.queue.states import HOLDING, WAITING
 from tests.unit.controller.cluster import is_ours
@@ -66,7 +66,7 @@ class Inspector:
     def _takes_off(self, bind: BindPod) -> None:
         pods, model = self._play.cluster.pods, self._play.shared.model
         seen = (uid for uid in model.foreign.pods if uid in pods and not is_ours(pods[uid]))
-        machine = model.node_graph.node_graph.get(bind.node)
+        machine = model.node_graph.nodes.get(bind.node)
         self._aware[bind.uid] = Aware(frozenset(seen), dict(machine.sizes) if machine else {})
 
     def _lands(self, bind: BindPod) -> None:
@@ -98,13 +98,15 @@ class Inspector:
             assert shared.model.groups.get(group.key) is group, f"{group.key} was forgotten"
             assert part in group.parts
             for task, node in enumerate(part.nodes):
-                if task not in part.ended and node != ELSEWHERE:
+                if task not in part.ended and node != NO_NODE:
                     on_nodes[node, part.job, task] += 1
         listed = {(node, *seat) for node, seats in shared.seats_on.items() for seat in seats}
         stale = {seat for seat in listed - set(on_nodes) if not self._is_ended(seat)}
         assert not stale, f"seats of nobody: {stale}"
         assert set(on_nodes) <= listed, f"seats that are not listed: {set(on_nodes) - listed}"
-        if shared.told == self._play.controller._heard:  # else the queue is ahead of the groups
+        if (
+            shared.events_sent == self._play.controller._events_decided
+        ):  # else the queue is ahead of the groups
             self._check_jobs()
 
     def _check_jobs(self) -> None:
@@ -133,7 +135,7 @@ class Inspector:
             assert group.seats.get(uid) == (part, task), f"{uid} does not know its seat"
             assert task not in part.ended, f"{uid} sits on a seat that is over"
         assert part.bound <= set(part.pods), f"bound without a pod: {part}"
-        assert not set(part.kept) & set(part.pods), f"kept and taken: {part}"
+        assert not set(part.held) & set(part.pods), f"kept and taken: {part}"
         for task in part.bound:
             member = group.pods.get(part.pods[task])
             node = member.pod.spec.node_name if member is not None else ""

@@ -76,7 +76,7 @@ class Scene:
         """What is the matter with a group, for whoever reads a failure."""
         shared, lines = (
             self.play.shared,
-            [f"{group.key}: closed {group.closed}, told {group.told!r}"],
+            [f"{group.key}: closed {group.closed}, not queued {group.not_queued}"],
         )
         for part in group.parts:
             lines.append(f"  {shared.state(part).value}: {part}")
@@ -148,6 +148,6 @@ class Scene:
         assert not shared.matcher.jobs
         assert not any(shared.seats_on.values())
         assert not shared.model.foreign.pods
-        assert not shared.model.homeless
+        assert not shared.model.orphans
         assert not self.play.controller.submitter.demands
-        assert not self.play.executor.asked
+        assert not self.play.executor.requested

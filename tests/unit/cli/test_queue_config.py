@@ -71,17 +71,17 @@ def test_a_file_that_says_nothing_is_the_default(tmp_path: Path, text: str) -> N
 
 
 NONSENSE = {
-    "queues: [": " is no YAML: ",
+    "queues: [": " is not YAML: ",
     "hello": ": top level: expected settings, found 'hello'",
     "queue: []": ": queue: there is no such setting; there is age_cap, budgets",
-    "queues: []": ": queues: expected one at least",
+    "queues: []": ": queues: expected at least one",
     "queues: easy": ": queues: expected a list, found 'easy'",
     "queues: [easy]": r": queues\[0\]: expected settings",
     "queues: [{}, {polcy: easy}]": r": queues\[1\]\.polcy: there is no such setting; .* policy",
     "queues: [{policy: lucky}]": r": queues\[0\]\.policy: expected one of fcfs, .* found 'lucky'",
     "queues: [{name: 5}]": r": queues\[0\]\.name: expected text, found 5",
     "queues: [{name: ''}]": r": queues\[0\]\.name: expected text, found none",
-    "queues: [{name: a}, {name: a}]": r": queues\[1\]\.name: there is a queue a already",
+    "queues: [{name: a}, {name: a}]": r": queues\[1\]\.name: another queue is already named a",
     "queues: [{max_walltime: soon}]": r": queues\[0\]\.max_walltime: expected a whole number",
     "queues: [{max_walltime: 0}]": r": queues\[0\]\.max_walltime: expected 1 or more, found 0",
     "queues: [{max_walltime: 2026-01-01}]": r": queues\[0\]\.max_walltime: expected a whole",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fluxnetes.cluster.groups import GroupPart
 from fluxnetes.cluster.model import ClusterModel
+from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.cluster.pods.footprint import Footprint
 
 SMALL = Footprint((("cpu", 1000), ("pods", 1), ("tenancy", 1)), "rule-a")
@@ -15,5 +15,5 @@ def seated(model: ClusterModel, uid: str, node: str) -> None:
     assert group is not None
     part = GroupPart(1, (SMALL,))
     part.place([node], ())
-    group.parts.append(part)
-    group.sit(uid, part, 0)
+    group.add_part(part)
+    group.take_seat(uid, part, 0)

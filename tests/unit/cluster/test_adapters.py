@@ -114,7 +114,7 @@ def merged(job: Job, content: dict[str, Any]) -> Job:
 
 def test_a_job_that_is_let_go_runs_and_no_longer_waits_for_us() -> None:
     job = a_job(annotations={"mine": "1"})
-    gone = merged(job, JOBS.let_go(job))
+    gone = merged(job, JOBS.release(job))
     assert not JOBS.is_suspended(gone)
     assert not JOBS.is_waiting_for_us(gone)
     assert QUEUED not in gone.metadata.annotations
@@ -123,7 +123,7 @@ def test_a_job_that_is_let_go_runs_and_no_longer_waits_for_us() -> None:
 
 def test_a_job_that_is_taken_back_waits_for_us_again() -> None:
     job = a_job(suspended=False, queued=False)
-    assert JOBS.is_waiting_for_us(merged(job, JOBS.take_back(job)))
+    assert JOBS.is_waiting_for_us(merged(job, JOBS.suspend(job)))
 
 
 def test_a_job_that_is_out_of_time_gets_a_deadline_that_is_over() -> None:

@@ -15,10 +15,11 @@ from fluxnetes.cluster.demand import (
     missing,
     pods_to_come,
 )
-from fluxnetes.cluster.groups import ClosedGroup, GroupPart, WorkloadGroup
+from fluxnetes.cluster.groups import ClosedGroup, WorkloadGroup
 from fluxnetes.cluster.labels.names import MAX_SIZE, MIN_SIZE
 from fluxnetes.cluster.model import ClusterModel
 from fluxnetes.cluster.node_graph import NodeGraph
+from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.cluster.pods.reader import PodReader
 from fluxnetes.cluster.pods.volumes import StorageObjects
 from fluxnetes.kube.objects.base import Object
@@ -73,13 +74,13 @@ class Scene:
     def place(self, *nodes: str) -> GroupPart:
         """The queue gave what was asked for."""
         part = GroupPart(1, self.asked().footprints)
-        self.group.parts.append(part)
+        self.group.add_part(part)
         part.place(list(nodes), ())
         return part
 
     def seat(self, part: GroupPart, *uids: str) -> None:
         for task, uid in enumerate(uids):
-            self.group.sit(uid, part, task)
+            self.group.take_seat(uid, part, task)
 
 
 def sizes(demand: Demand) -> list[tuple[int, int]]:
@@ -111,7 +112,7 @@ def test_a_suspended_job_asks_for_pods_that_it_is_yet_to_make() -> None:
 def test_a_label_group_asks_for_nothing_until_all_are_there() -> None:
     scene = Scene(*ring(3, "a", "b"))
     assert scene.ask() is None
-    assert missing(scene.group) == "2 of the 3 pods of group default/ring are there"
+    assert missing(scene.group) == "2 of the 3 pods of group default/ring exist"
     scene.put(*ring(3, "c"))
     assert sizes(scene.asked()) == [(3, 1000)]
 
@@ -177,7 +178,7 @@ def test_a_job_of_no_pods_asks_for_nothing() -> None:
 
 def test_a_group_that_is_closed_asks_for_nothing_that_was_there_then() -> None:
     scene = Scene(one_pod("a"))
-    scene.group.closed = ClosedGroup(frozenset(scene.group.pods), for_good=False)
+    scene.group.close(ClosedGroup(frozenset(scene.group.pods), for_good=False))
     assert scene.ask() is None
 
 
@@ -309,7 +310,7 @@ def test_only_pods_of_the_workload_itself_count_for_it() -> None:
 def test_nothing_comes_of_a_job_that_is_closed() -> None:
     scene = Scene(a_job(pods=2))
     (uid,) = scene.group.workloads
-    scene.group.closed = ClosedGroup(frozenset(), for_good=True)
+    scene.group.close(ClosedGroup(frozenset(), for_good=True))
     assert pods_to_come(scene.group, uid) == 0
 
 

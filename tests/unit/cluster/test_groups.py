@@ -9,12 +9,11 @@ from fluxnetes.cluster.groups import (
     POD,
     ClosedGroup,
     GroupKey,
-    GroupPart,
-    HeldSeat,
     Member,
     WorkloadGroup,
     is_live,
 )
+from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.cluster.pods.footprint import Footprint
 from fluxnetes.jobspec.constraint import Properties
 from fluxnetes.match.gang.model import Shape
@@ -55,18 +54,18 @@ def test_a_part_that_waits_has_no_seats() -> None:
 def test_seats_are_offered_in_order_and_by_footprint() -> None:
     part = placed("n1", "n1", "n2", footprints=(SMALL, SMALL, LARGE))
     assert part.first_free(SMALL) == 0
-    part.sit(0, "a")
+    part.take_seat(0, "a")
     assert part.first_free(SMALL) == 1
     assert part.first_free(LARGE) == 2
     assert part.first_free(Footprint((), "rule-b")) is None
-    part.sit(1, "b")
+    part.take_seat(1, "b")
     assert part.first_free(SMALL) is None
 
 
 def test_a_seat_that_somebody_takes_by_its_number_is_not_offered_to_others() -> None:
     part = placed("n1", "n2")
     assert part.is_free(0, SMALL)
-    part.sit(0, "a")
+    part.take_seat(0, "a")
     assert not part.is_free(0, SMALL)
     assert part.first_free(SMALL) == 1
 
@@ -74,10 +73,10 @@ def test_a_seat_that_somebody_takes_by_its_number_is_not_offered_to_others() -> 
 def test_a_seat_that_somebody_leaves_is_the_first_to_be_taken_again() -> None:
     part = placed("n1", "n2", "n3")
     for task, uid in enumerate("abc"):
-        part.sit(task, uid)
-        part.bound.add(task)
+        part.take_seat(task, uid)
+        part.pod_bound(task)
     assert part.is_filled
-    part.leave(1)
+    part.leave_seat(1)
     assert part.first_free(SMALL) == 1
     assert not part.is_filled
 
@@ -92,23 +91,23 @@ def test_a_seat_that_is_over_is_nobodys() -> None:
 
 def test_a_part_is_filled_when_a_pod_is_bound_to_every_seat_that_is_not_over() -> None:
     part = placed("n1", "n2")
-    part.sit(0, "a")
-    part.bound.add(0)
+    part.take_seat(0, "a")
+    part.pod_bound(0)
     assert not part.is_filled
-    part.ended.add(1)
+    part.end_tasks([1])
     assert part.is_filled
 
 
 def test_who_takes_a_kept_seat_ends_the_waiting_for_it() -> None:
     part = placed("n1")
-    part.kept[0] = HeldSeat(60.0, ok=True)
-    part.sit(0, "a")
-    assert not part.kept
+    part.hold_seat(0, 60.0, ok=True)
+    part.take_seat(0, "a")
+    assert not part.held
 
 
 def test_a_part_that_grew_offers_the_seats_that_are_new() -> None:
     part = placed("n1")
-    part.sit(0, "a")
+    part.take_seat(0, "a")
     part.place(["n1", "n2", "n3"], ())
     assert part.first_free(SMALL) == 1
     assert part.footprints == (SMALL,) * 3
@@ -116,7 +115,7 @@ def test_a_part_that_grew_offers_the_seats_that_are_new() -> None:
 
 def test_a_part_that_was_seated_anew_keeps_its_pods_on_their_seats() -> None:
     part = placed("n1", "n2")
-    part.sit(0, "a")
+    part.take_seat(0, "a")
     part.place(["n3", "n2"], ())
     assert part.pods == {0: "a"}
     assert part.nodes[0] == "n3"
@@ -125,10 +124,10 @@ def test_a_part_that_was_seated_anew_keeps_its_pods_on_their_seats() -> None:
 
 def test_a_part_that_went_back_offers_nothing_and_can_be_placed_again() -> None:
     group, part = WorkloadGroup(KEY), placed("n1", "n2")
-    group.parts.append(part)
-    group.sit("a", part, 0)
-    part.returning = "why not"
-    group.wait_again(part)
+    group.add_part(part)
+    group.take_seat("a", part, 0)
+    part.start_return("why not")
+    group.requeue_part(part)
     assert not part.holds and not part.pods and not part.returning
     assert not group.seats
     assert group.waiting is part
@@ -141,35 +140,37 @@ def test_a_part_that_went_back_offers_nothing_and_can_be_placed_again() -> None:
 
 def test_who_sits_and_who_leaves_is_told_to_group_and_part() -> None:
     group, part = WorkloadGroup(KEY), placed("n1")
-    group.parts.append(part)
-    group.sit("a", part, 0)
+    group.add_part(part)
+    group.take_seat("a", part, 0)
     assert group.seats == {"a": (part, 0)}
-    group.leave("a")
+    group.leave_seat("a")
     assert not group.seats and not part.pods
 
 
 def test_a_part_that_ends_takes_its_own_seats_alone_with_it() -> None:
     group, one, other = WorkloadGroup(KEY), placed("n1"), placed("n2")
-    group.parts += [one, other]
-    group.sit("a", one, 0)
-    group.sit("b", other, 0)
-    group.end(one)
+    group.add_part(one)
+    group.add_part(other)
+    group.take_seat("a", one, 0)
+    group.take_seat("b", other, 0)
+    group.remove_part(one)
     assert group.parts == [other]
     assert list(group.seats) == ["b"]
 
 
 def test_the_part_that_waits_is_found_beside_those_that_hold_something() -> None:
     group, waiting = WorkloadGroup(KEY), GroupPart(2, (SMALL,))
-    group.parts += [placed("n1"), waiting]
+    group.add_part(placed("n1"))
+    group.add_part(waiting)
     assert group.waiting is waiting
 
 
 def test_a_group_is_gone_when_nothing_of_it_is_left_and_no_job_stands_for_it() -> None:
     group, part = WorkloadGroup(KEY), GroupPart(1, (SMALL,))
     assert group.is_gone
-    group.parts.append(part)
+    group.add_part(part)
     assert not group.is_gone
-    group.end(part)
+    group.remove_part(part)
     group.pods["a"] = Member(one_pod())
     assert not group.is_gone
 

@@ -114,10 +114,10 @@ def test_what_a_job_says_of_its_pods_counts_for_those_that_are_there(model: Clus
     model.put_pod(pod_of(job, "p0"))
     (group,) = model.groups.values()
     (member,) = group.pods.values()
-    assert group.marks_of(member).exclusive
-    member.footprint = SMALL
+    assert group.options_of(member).exclusive
+    member.remember_footprint(SMALL)
     model.put_workload("Job", a_job("one"))
-    assert not group.marks_of(member).exclusive
+    assert not group.options_of(member).exclusive
     assert member.footprint is None
 
 
@@ -129,7 +129,7 @@ def test_jobs_of_one_group_each_speak_for_their_own_pods(model: ClusterModel) ->
         model.put_workload("Job", job)
         model.put_pod(pod_of(job, f"of-{job.metadata.name}"))
     (group,) = model.groups.values()
-    alone = {m.pod.metadata.name: group.marks_of(m).exclusive for m in group.pods.values()}
+    alone = {m.pod.metadata.name: group.options_of(m).exclusive for m in group.pods.values()}
     assert alone == {"of-one": True, "of-other": False}
 
 
@@ -141,7 +141,7 @@ def test_a_pod_that_comes_before_its_job_waits_for_it(model: ClusterModel) -> No
     model.put_pod(pod_of(job, "p0"))
     assert not model.groups
     model.put_workload("Job", job)
-    assert not model.homeless
+    assert not model.orphans
     assert members(model, "train") == {"p0"}
 
 
@@ -150,7 +150,7 @@ def test_a_pod_whose_job_is_not_ours_stands_for_itself(model: ClusterModel) -> N
     pod = one_pod("p0", owner=owner_of(job))
     model.put_pod(pod)
     model.put_workload("Job", job)
-    model.settle_homeless(list(model.homeless))
+    model.settle_orphans(list(model.orphans))
     assert keys(model) == {"pod default/p0"}
     model.put_pod(changed(pod, status={"phase": "Running"}))
     assert keys(model) == {"pod default/p0"}
@@ -159,7 +159,7 @@ def test_a_pod_whose_job_is_not_ours_stands_for_itself(model: ClusterModel) -> N
 def test_a_pod_whose_job_is_gone_never_starts(model: ClusterModel) -> None:
     """Kubernetes will delete it; until then it must not run for nobody."""
     model.put_pod(pod_of(a_job("train"), "p0"))
-    model.settle_homeless(list(model.homeless))
+    model.settle_orphans(list(model.orphans))
     assert not model.groups
 
 
@@ -176,7 +176,7 @@ def test_a_forged_owner_is_not_believed(model: ClusterModel, forged: dict[str, A
     job = a_job("train", pods=2)
     model.put_workload("Job", job)
     model.put_pod(one_pod("p0", owner=owner_of(job, **forged)))
-    model.settle_homeless(list(model.homeless))
+    model.settle_orphans(list(model.orphans))
     assert members(model, "train") == set()
 
 
@@ -184,7 +184,7 @@ def test_an_owner_in_another_namespace_is_not_believed(model: ClusterModel) -> N
     job = a_job("train", pods=2, namespace="blue")
     model.put_workload("Job", job)
     model.put_pod(one_pod("p0", namespace="red", owner=owner_of(job)))
-    model.settle_homeless(list(model.homeless))
+    model.settle_orphans(list(model.orphans))
     assert members(model, "train", namespace="blue") == set()
 
 
@@ -193,19 +193,19 @@ def test_a_job_that_is_not_ours_owns_no_pod_of_ours(model: ClusterModel) -> None
     job = a_job("train", scheduler=OTHERS)
     model.put_workload("Job", job)
     model.put_pod(one_pod("p0", owner=owner_of(job)))
-    assert list(model.homeless) == ["uid-default-p0"]
+    assert list(model.orphans) == ["uid-default-p0"]
 
 
-def test_a_homeless_pod_that_is_gone_is_forgotten(model: ClusterModel) -> None:
+def test_an_orphan_that_is_gone_is_forgotten(model: ClusterModel) -> None:
     pod = pod_of(a_job("train"), "p0")
     model.put_pod(pod)
     model.drop_pod(pod)
-    assert not model.homeless
-    model.settle_homeless(["uid-default-p0"])
+    assert not model.orphans
+    model.settle_orphans(["uid-default-p0"])
     assert not model.groups
 
 
-def test_a_homeless_pod_is_as_it_was_last_seen(model: ClusterModel) -> None:
+def test_an_orphan_is_as_it_was_last_seen(model: ClusterModel) -> None:
     job = a_job("train")
     pod = pod_of(job, "p0")
     model.put_pod(pod)
@@ -252,7 +252,7 @@ def test_a_pod_that_is_gone_is_told_to_its_group(model: ClusterModel) -> None:
     model.drop_pod(pod)
     (group,) = model.take_dirty()
     assert group.is_gone
-    assert group.changed == {"uid-default-a"}
+    assert group.changed_pods == {"uid-default-a"}
     model.forget(group)
     assert not model.groups
 
@@ -272,7 +272,7 @@ def test_a_job_that_is_made_anew_has_nothing_to_do_with_the_one_before_it(
     model.put_workload("Job", old)
     model.put_pod(pod_of(old, "p0", node="n1"))
     (before,) = model.take_dirty()
-    before.closed = ClosedGroup(frozenset(), for_good=True, reason="rejected")
+    before.close(ClosedGroup(frozenset(), for_good=True, reason="rejected"))
     model.drop_workload(old)
     model.put_workload("Job", new)
     model.put_pod(pod_of(new, "p1"))
@@ -285,7 +285,7 @@ def test_a_job_that_is_made_anew_has_nothing_to_do_with_the_one_before_it(
 def test_a_pod_that_is_made_anew_under_its_name_is_another(model: ClusterModel) -> None:
     model.put_pod(one_pod("a", uid="u1"))
     (group,) = model.take_dirty()
-    group.closed = ClosedGroup(frozenset(group.pods), for_good=False)
+    group.close(ClosedGroup(frozenset(group.pods), for_good=False))
     model.drop_pod(one_pod("a", uid="u1"))
     model.put_pod(one_pod("a", uid="u2"))
     assert model.take_dirty()[-1].closed is None
@@ -338,7 +338,9 @@ def test_a_value_that_makes_no_sense_refuses_its_group_and_nobody_else(
 ) -> None:
     model.put_pod(one_pod("bad", group="ring", annotations={GROUP_SIZE: size}))
     model.put_pod(one_pod("good"))
-    refused = {key.name: "".join(group.refusals.values()) for key, group in model.groups.items()}
+    refused = {
+        key.name: "".join(group.label_errors.values()) for key, group in model.groups.items()
+    }
     assert GROUP_SIZE in refused.pop("bad")
     assert refused == {"good": ""}
 
@@ -351,17 +353,17 @@ def test_a_refusal_lasts_while_the_bad_value_is_there_and_no_longer(model: Clust
     bad = changed(one, metadata={"annotations": {"fluxnetes.io/walltime": "soon"}})
     model.put_pod(bad)
     model.put_pod(changed(other, metadata={"labels": {GROUP: "ring", "more": "1"}}))
-    assert "walltime" in "".join(group.refusals.values())
+    assert "walltime" in "".join(group.label_errors.values())
     model.drop_pod(bad)
-    assert not group.refusals
+    assert not group.label_errors
 
 
 def test_a_job_whose_value_is_put_right_is_not_refused_any_more(model: ClusterModel) -> None:
     model.put_workload("Job", a_job("train", annotations={GROUP_SIZE: "two"}))
     (group,) = model.groups.values()
-    assert GROUP_SIZE in "".join(group.refusals.values())
+    assert GROUP_SIZE in "".join(group.label_errors.values())
     model.put_workload("Job", a_job("train"))
-    assert not group.refusals
+    assert not group.label_errors
 
 
 # -- what counts as others' ------------------------------------------------------------------------
@@ -409,7 +411,7 @@ def test_a_whole_node_that_no_job_stands_for_any_more_is_still_whole(model: Clus
     assert held(model)["tenancy"] == TENANCY
 
 
-def test_a_homeless_pod_that_is_bound_counts(model: ClusterModel) -> None:
+def test_an_orphan_that_is_bound_counts(model: ClusterModel) -> None:
     model.put_pod(pod_of(a_job("train"), "p0", node="n1"))
     assert held(model)["cpu"] == 1000
 

@@ -57,7 +57,7 @@ def test_who_waits_is_read_again_when_storage_changes_and_who_holds_is_not(
     model.put_pod(one_pod("c", volumes=[{"name": "cache"}]))
     mark_as_read(model)
     seated(model, "uid-default-b", "n1")
-    model.touch_claimants()
+    model.storage_changed()
     assert read(model, "a") is None
     assert read(model, "b") is SMALL
     assert read(model, "c") is SMALL
@@ -71,7 +71,7 @@ def test_a_workload_is_looked_at_when_storage_changes_that_its_pods_will_claim(
     model.put_workload("Job", a_job("reads", pod={"volumes": [claim]}))
     model.put_workload("Job", a_job("computes"))
     model.take_dirty()
-    model.touch_claimants()
+    model.storage_changed()
     assert [group.key.name for group in model.take_dirty()] == ["reads"]
 
 
@@ -82,15 +82,15 @@ def test_workloads_are_looked_at_whose_priority_class_changed(model: ClusterMode
     model.put_workload("Job", a_job("urgent", pod={"priorityClassName": "high"}))
     model.put_workload("Job", a_job("plain"))
     model.take_dirty()
-    model.priority_classes = {("", "high"): PriorityClass(Metadata("high"), 7)}
-    model.touch_classified()
+    classes = {("", "high"): PriorityClass(Metadata("high"), 7)}
+    model.priority_classes_changed(classes)
     (group,) = model.take_dirty()
     assert list(group.priorities.values()) == [7]
-    model.touch_classified()
+    model.priority_classes_changed(classes)
     assert model.take_dirty() == []
     model.drop_workload(next(iter(group.workloads.values())))
     assert not group.priorities
-    model.touch_classified()
+    model.priority_classes_changed(classes)
 
 
 # -- pods that we bound ----------------------------------------------------------------------------
@@ -101,7 +101,7 @@ def a_seat(model: ClusterModel) -> None:
     model.put_pod(one_pod("a"))
     seated(model, "uid-default-a", "n1")
     (group,) = model.take_dirty()
-    group.changed.clear()
+    group.changed_pods.clear()
 
 
 def test_for_a_pod_that_is_where_we_bound_it_nobody_looks_at_its_group(model: ClusterModel) -> None:
@@ -109,9 +109,9 @@ def test_for_a_pod_that_is_where_we_bound_it_nobody_looks_at_its_group(model: Cl
     model.put_pod(one_pod("a", node="n1", labels={"topology.kubernetes.io/zone": "east"}))
     assert model.take_dirty() == []
     assert not model.foreign.pods
-    ((group, member),) = model.take_sat_down()
+    ((group, member),) = model.take_newly_bound()
     assert (group.key.name, member.pod.spec.node_name) == ("a", "n1")
-    assert model.take_sat_down() == []
+    assert model.take_newly_bound() == []
 
 
 def test_a_pod_that_sat_down_and_went_is_not_told_of(model: ClusterModel) -> None:
@@ -119,7 +119,7 @@ def test_a_pod_that_sat_down_and_went_is_not_told_of(model: ClusterModel) -> Non
     pod = one_pod("a", node="n1")
     model.put_pod(pod)
     model.drop_pod(pod)
-    assert model.take_sat_down() == []
+    assert model.take_newly_bound() == []
     assert len(model.take_dirty()) == 1
 
 
@@ -136,9 +136,9 @@ def test_a_pod_that_sat_down_and_went_is_not_told_of(model: ClusterModel) -> Non
 def test_for_anything_else_about_it_somebody_does(model: ClusterModel, pod: Pod) -> None:
     a_seat(model)
     model.put_pod(pod)
-    assert model.take_sat_down() == []
+    assert model.take_newly_bound() == []
     (group,) = model.take_dirty()
-    assert group.changed == {"uid-default-a"}
+    assert group.changed_pods == {"uid-default-a"}
 
 
 def test_for_what_happens_to_it_later_somebody_does(model: ClusterModel) -> None:

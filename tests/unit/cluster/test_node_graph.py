@@ -30,13 +30,13 @@ def children(known: NodeGraph, vertex: int) -> list[int]:
 def pools(known: NodeGraph, name: str) -> dict[str, int]:
     """What the graph itself says, not what the machines believe."""
     graph = known.graph
-    rows = children(known, known.node_graph[name].vertex)
+    rows = children(known, known.nodes[name].vertex)
     assert len({graph.type_name(row) for row in rows}) == len(rows), "a pool is there twice"
     return {graph.type_name(row): int(graph.size[row]) for row in rows}
 
 
 def accepting(known: NodeGraph, rule: NodeRule) -> set[str]:
-    there = known.node_graph.items()
+    there = known.nodes.items()
     return {name for name, each in there if known.graph.has_property(each.vertex, rule.name)}
 
 
@@ -73,21 +73,21 @@ def test_nodes_of_the_control_plane_are_left_out_unless_told_otherwise() -> None
     assert not node_graph().put([node])
     every = NodeGraph(control_plane=True)
     assert every.put([node]).reshaped
-    assert list(every.node_graph) == ["cp"]
+    assert list(every.nodes) == ["cp"]
 
 
 def test_a_node_that_joins_the_control_plane_later_is_left_out_from_then_on() -> None:
     known = node_graph("n1")
     node = machine("n1", labels={"node-role.kubernetes.io/control-plane": ""})
     assert known.put([node]).reshaped
-    assert not known.node_graph
+    assert not known.nodes
 
 
 def test_a_node_that_is_gone_leaves_the_tree_with_all_that_it_had() -> None:
     known = node_graph("n1", "n2")
-    vertex = known.node_graph["n1"].vertex
+    vertex = known.nodes["n1"].vertex
     assert known.drop(["n1"]).reshaped
-    assert list(known.node_graph) == ["n2"]
+    assert list(known.nodes) == ["n2"]
     tree = known.graph.topology()
     assert tree.position[vertex] < 0
     assert children(known, vertex) == []
@@ -99,10 +99,10 @@ def test_dropping_a_node_that_nobody_knows_is_nothing() -> None:
 
 def test_a_node_of_a_name_that_was_there_before_is_a_new_one() -> None:
     known = node_graph("n1")
-    before = known.node_graph["n1"].vertex
+    before = known.nodes["n1"].vertex
     known.drop(["n1"])
     assert known.put([machine("n1", cpu="8")]).reshaped
-    assert known.node_graph["n1"].vertex != before
+    assert known.nodes["n1"].vertex != before
     assert pools(known, "n1")["cpu"] == 8000
 
 
@@ -110,7 +110,7 @@ def test_every_node_has_a_rank_of_its_own_even_after_others_left() -> None:
     known = node_graph("n1", "n2")
     known.drop(["n1"])
     known.put([machine("n3")])
-    ranks = [int(known.graph.rank[each.vertex]) for each in known.node_graph.values()]
+    ranks = [int(known.graph.rank[each.vertex]) for each in known.nodes.values()]
     assert len(set(ranks)) == 2
 
 
@@ -129,15 +129,15 @@ UNWELL: Content = {"key": "node.kubernetes.io/memory-pressure", "effect": "NoSch
 def test_a_node_that_takes_nothing_new_is_closed_until_it_does(why: dict[str, Any]) -> None:
     known = node_graph("n1")
     assert known.put([machine("n1", **why)]) == NodeChanges(closed={"n1"})
-    assert known.node_graph["n1"].closed
+    assert known.nodes["n1"].closed
     assert known.put([machine("n1")]) == NodeChanges(opened={"n1"})
-    assert not known.node_graph["n1"].closed
+    assert not known.nodes["n1"].closed
 
 
 def test_a_node_that_was_closed_for_one_reason_and_now_is_for_another_stays_closed() -> None:
     known = node_graph("n1", cordoned=True)
     assert not known.put([machine("n1", ready=False)])
-    assert known.node_graph["n1"].closed
+    assert known.nodes["n1"].closed
 
 
 def test_a_node_that_comes_closed_says_so() -> None:
@@ -149,7 +149,7 @@ def test_a_node_that_comes_closed_says_so() -> None:
 
 def test_a_soft_taint_of_kubernetes_closes_nothing() -> None:
     soft = {"key": "node.kubernetes.io/out-of-service", "effect": "PreferNoSchedule"}
-    assert not node_graph("n1", taints=(soft,)).node_graph["n1"].closed
+    assert not node_graph("n1", taints=(soft,)).nodes["n1"].closed
 
 
 def test_of_two_turns_the_later_counts() -> None:
@@ -163,10 +163,10 @@ def test_of_two_turns_the_later_counts() -> None:
 
 def test_a_node_that_grows_or_shrinks_keeps_its_place() -> None:
     known = node_graph("n1")
-    before = known.node_graph["n1"].vertex
+    before = known.nodes["n1"].vertex
     turn = known.put([machine("n1", cpu="2", memory="16Gi")])
     assert turn == NodeChanges(reshaped=True)
-    assert known.node_graph["n1"].vertex == before
+    assert known.nodes["n1"].vertex == before
     found = pools(known, "n1")
     assert (found["cpu"], found["memory"]) == (2000, 16384)
 
@@ -176,7 +176,7 @@ def test_a_resource_that_a_device_plugin_brings_is_there_from_then_on() -> None:
     assert known.put([machine("n1", more={"a.b/gpu": "8"})]).reshaped
     assert pools(known, "n1")["a.b/gpu"] == 8
     assert "a.b/gpu" not in pools(known, "n2")
-    assert known.node_graph["n1"].sizes["a.b/gpu"] == 8
+    assert known.nodes["n1"].sizes["a.b/gpu"] == 8
 
 
 def test_a_resource_that_goes_is_a_pool_of_nothing_and_can_come_again() -> None:
@@ -245,6 +245,6 @@ def test_a_node_that_is_resized_keeps_the_pools_that_others_asked_for() -> None:
 def test_a_change_that_is_neither_size_nor_label_leaves_the_graph_alone() -> None:
     known = node_graph("n1")
     version = known.graph.version
-    node = changed(known.node_graph["n1"].node, metadata={"resourceVersion": "7"})
+    node = changed(known.nodes["n1"].node, metadata={"resourceVersion": "7"})
     assert not known.put([node])
     assert known.graph.version == version

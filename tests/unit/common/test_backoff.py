@@ -7,7 +7,7 @@ import logging
 
 import pytest
 
-from fluxnetes.common.backoff import Backoff, RetryTiming
+from fluxnetes.common.backoff import Backoff, RetryMessages, RetryTiming
 
 
 @pytest.fixture
@@ -60,3 +60,37 @@ def test_it_is_said_once_what_is_wrong_and_once_that_it_is_over(
     first, last = caplog.messages
     assert first == "following pods: no answer; trying again"
     assert last.startswith("following pods: works again after")
+
+
+def test_without_jitter_the_pauses_are_exact(pauses: list[float]) -> None:
+    timing = RetryTiming(initial_delay=1, max_delay=5, jitter=0.0)
+    asyncio.run(fail(Backoff("x", timing), 4))
+    assert pauses == [1, 2, 4, 5]
+
+
+def test_messages_have_the_callers_text_and_go_where_it_says(
+    pauses: list[float], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    reports: list[tuple[int, str]] = []
+    messages = RetryMessages("waiting for {operation}: {cause}", "{operation} is there")
+    backoff = Backoff(
+        "Postgres",
+        RetryTiming(),
+        messages=messages,
+        report=lambda level, text: reports.append((level, text)),
+    )
+    asyncio.run(backoff.pause("no {such} host, 100% gone"))
+    backoff.over()
+    assert reports == [
+        (logging.WARNING, "waiting for Postgres: no {such} host, 100% gone"),
+        (logging.INFO, "Postgres is there"),
+    ]
+    assert caplog.messages == []
+
+
+def test_the_same_failure_is_reported_again_only_after_a_while(
+    pauses: list[float], caplog: pytest.LogCaptureFixture
+) -> None:
+    asyncio.run(fail(Backoff("x", RetryTiming(log_interval=0.0)), 3))
+    assert len(caplog.messages) == 3

@@ -1,8 +1,8 @@
-"""Hands for plays: deeds take their time, fail, or succeed without anybody hearing of it.
+"""An executor for plays: actions take time, fail, or succeed without an answer.
 
-They do what `controller.hands` does, one step at a time and without a server: what is asked for
-twice is done once, what fails for the moment stays asked for, what was done just now is not done
-again. How each deed goes is drawn by the play (`Luck`).
+It stands for the queue of actions and for the executor, one step at a time and without a server:
+what is requested twice is done once, what fails temporarily stays requested, what was just done is
+not done again. How each action goes is drawn by the play (`Luck`).
 """
 
 from __future__ import annotations
@@ -12,15 +12,17 @@ from collections import deque
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
-from fluxnetes.controller.actions.executor import _JUST_NOW, _key
+from fluxnetes.controller.actions.executor import ActionObserver, WriteLease
+from fluxnetes.controller.actions.queue import _JUST_DONE, ActionQueue, bind_key, key_of
 from fluxnetes.controller.actions.types import Action, BindPod, ChangeWorkload
+from fluxnetes.kube.client import KubeClient
 from tests.unit.controller.cluster import Cluster, Refused
 
 
 class Luck(enum.Enum):
-    """How a deed goes."""
+    """How an action goes."""
 
-    GOOD = "done, and heard of"
+    GOOD = "done and answered"
     SLOW = "done two steps later"
     BAD = "not done; tried again"
     MUTE = "done, but the answer is lost; tried again"
@@ -39,49 +41,69 @@ class _Flight:
 
 
 @dataclass
-class Palms:
-    """What the controller has in place of its hands."""
+class FakeExecutor:
+    """What the controller has in place of `ActionQueue` and `Executor`."""
 
     cluster: Cluster
     clock: Callable[[], float]
     takes_off: Callable[[BindPod], None] = field(default=lambda bind: None)
-    """Told when a bind is on its way."""
+    """Called when a bind is in flight."""
     lands: Callable[[BindPod], None] = field(default=lambda bind: None)
-    """Told when a bind is done."""
-    bound: Callable[[BindPod], None] = field(default=lambda bind: None)
-    hold_back: Callable[[str], bool] = field(default=lambda node: False)
-    failed: Callable[[Action, str], None] = field(default=lambda action, why: None)
+    """Called when a bind is done."""
     luck: deque[Luck] = field(default_factory=deque)
-    """How the next deeds go; then all go well."""
-    expects: bool = False
-    asked: dict[Hashable, Action] = field(default_factory=dict)
+    """How the next actions go; then all go well."""
+    expects_more: bool = False
+    requested: dict[Hashable, Action] = field(default_factory=dict)
+    _observer: ActionObserver | None = None
+    _hold_back: Callable[[str], bool] = field(default=lambda node: False)
     _flights: dict[Hashable, _Flight] = field(default_factory=dict)
     _done: dict[Hashable, tuple[Action, float]] = field(default_factory=dict)
 
-    # -- what the controller asks --------------------------------------------------------------
+    def connect(
+        self,
+        client: KubeClient,
+        actions: ActionQueue,
+        *,
+        lease: WriteLease,
+        observer: ActionObserver,
+        hold_back: Callable[[str], bool],
+    ) -> FakeExecutor:
+        """In place of the constructor of `Executor`."""
+        self._observer, self._hold_back = observer, hold_back
+        return self
 
-    def ask(self, action: Action) -> None:
-        key = _key(action)
+    def disconnect(self) -> None:
+        """The controller was killed: only actions in flight may still be done."""
+        self.requested.clear()
+        self._observer = None
+
+    # -- what the controller requests ----------------------------------------------------------
+
+    def request(self, action: Action) -> None:
+        key = key_of(action)
         done = self._done.get(key)
-        is_new = done is None or done[0] != action or self.clock() - done[1] >= _JUST_NOW
-        if key not in self.asked and not is_new:
+        is_new = done is None or done[0] != action or self.clock() - done[1] >= _JUST_DONE
+        if key not in self.requested and not is_new:
             return
-        self.asked[key] = action
+        self.requested[key] = action
 
-    def revoke(self, uid: str) -> None:
-        self.asked.pop(("bind", uid), None)
+    def revoke_bind(self, uid: str) -> None:
+        self.requested.pop(bind_key(uid), None)
 
-    def is_binding(self, job: int) -> bool:
+    def expect_more(self, expected: bool) -> None:
+        self.expects_more = expected
+
+    def is_binding_job(self, job: int) -> bool:
         return any(bind.job == job for bind in self._binds())
 
-    def is_flying(self, uid: str) -> bool:
+    def is_binding_pod(self, uid: str) -> bool:
         return any(bind.uid == uid for bind in self._binds())
 
     def is_idle(self) -> bool:
-        return not any(isinstance(action, BindPod) for action in self.asked.values())
+        return not any(isinstance(action, BindPod) for action in self.requested.values())
 
-    def are_full(self) -> bool:
-        return sum(isinstance(action, BindPod) for action in self.asked.values()) >= _ENOUGH
+    def is_full(self) -> bool:
+        return sum(isinstance(action, BindPod) for action in self.requested.values()) >= _ENOUGH
 
     def _binds(self) -> list[BindPod]:
         actions = (flight.action for flight in self._flights.values())
@@ -91,7 +113,7 @@ class Palms:
 
     def work(self) -> bool:
         """One step of all that is under way; False: there was nothing to do."""
-        for key, action in self.asked.items():
+        for key, action in self.requested.items():
             if key not in self._flights:
                 self._take_off(key, action)
         busy = bool(self._flights)
@@ -104,7 +126,7 @@ class Palms:
 
     def _take_off(self, key: Hashable, action: Action) -> None:
         if isinstance(action, BindPod):
-            if self.hold_back(action.node):
+            if self._hold_back(action.node):
                 return
             self.takes_off(action)
         luck = self.luck.popleft() if self.luck else Luck.GOOD
@@ -122,13 +144,13 @@ class Palms:
         del self._flights[key]
         if flight.luck in (Luck.BAD, Luck.MUTE):
             return
-        if isinstance(action, BindPod):
-            self.bound(action)
+        if isinstance(action, BindPod) and self._observer is not None:
+            self._observer.pod_bound(action)
         self._over(key, action)
 
     def _over(self, key: Hashable, action: Action) -> None:
-        if self.asked.get(key) is action:
-            del self.asked[key]
+        if self.requested.get(key) is action:
+            del self.requested[key]
             self._done[key] = (action, self.clock())
 
     def _do(self, action: Action) -> None:

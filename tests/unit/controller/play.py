@@ -5,7 +5,7 @@
         assert play.where("train") == ["n1", "n1"]
 
 The controller is the real one with its real rounds. In place of the API server there is a cluster
-in memory, in place of Postgres a store in memory, and its hands are slow or unlucky as the play
+in memory, in place of Postgres a store in memory, and its executor is slow or unlucky as the play
 says. News come when the play brings them: by default at once, for a kind that `lags` later. The
 store's commit is the one place where a round waits; `meanwhile` happens there.
 
@@ -28,6 +28,7 @@ from fluxnetes.cluster.model import ClusterModel
 from fluxnetes.cluster.node_graph import NodeGraph
 from fluxnetes.cluster.pods.reader import PodReader
 from fluxnetes.controller import loop as controller_module
+from fluxnetes.controller.actions import outcomes
 from fluxnetes.controller.leadership import terms
 from fluxnetes.controller.loop import Controller
 from fluxnetes.controller.state import ControllerSettings, ControllerState
@@ -41,7 +42,7 @@ from fluxnetes.queue.config import QueueConfig, SchedulerConfig
 from fluxnetes.queue.persist.validate import Validator
 from fluxnetes.store.store import Store
 from tests.unit.controller.cluster import Cluster, News
-from tests.unit.controller.fake_executor import Palms
+from tests.unit.controller.fake_executor import FakeExecutor
 from tests.unit.controller.memory import Memory
 
 T = TypeVar("T")
@@ -100,7 +101,7 @@ class Play:
             self.cluster.put(node)
 
     def __enter__(self) -> Play:
-        for module in (controller_module, terms):
+        for module in (controller_module, outcomes, terms):
             self._patches.enter_context(patch.object(module, "time", self.clock))
         # So few that it happens here, too, that a cycle is cut short and newcomers come later, and
         # that a round does not look at all groups.
@@ -119,13 +120,16 @@ class Play:
         self.cluster.news.clear()
         model, wake = ClusterModel(NodeGraph()), asyncio.Event()
         self.watchers = Watchers(cast(KubeClient, None), model, wake)
-        self._takers = {each.resource.plural: take for each, take in self.watchers._takers}
+        self._takers = {each.resource.plural: take for each, take in self.watchers._handlers}
         for news in self.cluster.everything():
             self._take(news)
         model.node_graph.put(self.watchers.take_nodes()[0])
-        self.executor = Palms(self.cluster, self.clock.monotonic)
+        self.executor = FakeExecutor(self.cluster, self.clock.monotonic)
         self.store.before_commit = self._be_meanwhile
-        with patch.object(terms, "Executor", lambda client, may_write: self.executor):
+        with (
+            patch.object(terms, "ActionQueue", lambda: self.executor),
+            patch.object(terms, "Executor", self.executor.connect),
+        ):
             self.controller: Controller = finish(self._begin())
 
     async def _begin(self) -> Controller:
@@ -133,21 +137,21 @@ class Play:
         leads: Any = SimpleNamespace(sure_for=lambda: inf, lease=SimpleNamespace(fence=1))
         client, before = cast(KubeClient, None), await store.system()
         candidate = terms._Candidate(client, store, self.options, "", terms._nothing, before)
-        queue_host, stored = terms._Office(candidate, leads, leads), await store.load()
+        term, stored = terms._Term(candidate, leads, leads), await store.load()
         reader = PodReader(self.watchers.model, self.watchers.storage)
-        return await terms._begin(queue_host, self.watchers, reader, stored, before)
+        parts = await terms._begin(term, self.watchers, reader, stored, before)
+        return parts.controller
 
     def restart(self, *, empty: bool = False) -> None:
         """The controller is killed, and another one starts; perhaps the database is gone, too.
 
-        What its hands had begun may still be done.
+        Actions that were in flight may still be done.
         """
         flights = self.executor
         if empty:
             self.store = Memory()
         self.start()
-        flights.asked.clear()
-        flights.bound = lambda bind: None
+        flights.disconnect()
         while flights.work():
             pass
 
@@ -216,12 +220,14 @@ class Play:
         for _ in range(MOST_STEPS):
             if self.step():
                 continue
-            if self.shared.noted is not None:  # a moment, of which our seconds have many
-                self.shared.noted -= 1
+            if (
+                self.shared.unwritten_since is not None
+            ):  # part of a second, of which plays have none
+                self.shared.unwritten_since -= 1
                 continue
             self._validate()
             return
-        raise AssertionError(f"it goes in a circle: {self.executor.asked}")
+        raise AssertionError(f"it goes in a circle: {self.executor.requested}")
 
     def _validate(self) -> None:
         """From now on. The rules of jobs whose objects are gone are known to nobody after a
@@ -232,11 +238,11 @@ class Play:
             scheduler._validator.tolerate()
 
     def step(self) -> bool:
-        """News, a round, a step of the hands and of the controllers; False: nothing happened."""
+        """News, a round, a step of the executor and of the controllers; False: nothing happened."""
         happened = self.look()
         busy = self.executor.work()
         self.cluster.control()
-        waits = self.watchers.wake.is_set() or self.executor.expects
+        waits = self.watchers.wake.is_set() or self.executor.expects_more
         return happened or busy or waits or bool(self._fresh())
 
     def look(self) -> bool:

@@ -12,11 +12,16 @@ import yaml
 
 from fluxnetes.cli.controller.config import read_config
 from fluxnetes.cli.controller.options import app
+from fluxnetes.cli.controller.timeouts import TIMEOUTS
 from fluxnetes.cluster.labels.names import SCHEDULER_NAMES
 from fluxnetes.controller.state import ControllerSettings
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "controller.md").read_text()
-OPTIONS = {each.name: each for each in typer.main.get_command(app).params}
+OPTIONS = {
+    each.name: each
+    for each in typer.main.get_command(app).params
+    if not getattr(each, "hidden", False)
+}
 
 
 def rows(heading: str) -> list[list[str]]:
@@ -31,24 +36,32 @@ def test_the_page_has_just_the_options_that_there_are() -> None:
     assert listed == known | {"--help"}
 
 
-def test_the_page_has_the_patience_that_there_is_with_its_defaults() -> None:
-    known = {each.name.replace("_", "-"): each.default for each in fields(ControllerSettings)}
-    listed = {cells[0].strip("`"): float(cells[1]) for cells in rows("patience")}
-    assert listed == known
+def defaults() -> dict[str, float]:
+    """The timeouts by name, with their defaults."""
+    settings = ControllerSettings()
+    return {name: getattr(settings, field) for name, field in TIMEOUTS.items()}
 
 
-def test_the_help_has_the_patience_that_there_is_with_its_defaults() -> None:
-    told = str(getattr(OPTIONS["patience"], "help", ""))
-    known = {
-        each.name.replace("_", "-"): f"{each.default:g}" for each in fields(ControllerSettings)
-    }
-    assert dict(re.findall(r"([a-z-]+) \((\d+)\)", told)) == known
+def test_every_setting_has_a_timeout() -> None:
+    assert set(TIMEOUTS.values()) == {each.name for each in fields(ControllerSettings)}
+
+
+def test_the_page_has_the_timeouts_with_their_defaults() -> None:
+    listed = {cells[0].strip("`"): float(cells[1]) for cells in rows("timeout")}
+    assert listed == defaults()
+
+
+def test_the_help_has_the_timeouts_with_their_defaults() -> None:
+    help = str(getattr(OPTIONS["timeout"], "help", ""))
+    listed = {name: float(value) for name, value in re.findall(r"([a-z-]+) \((\d+)\)", help)}
+    assert listed == defaults()
 
 
 def test_the_page_has_the_defaults_of_options() -> None:
     told = {cells[0]: cells[1] for cells in rows("option")}
     assert f"`{OPTIONS['namespace'].default}`" in told["`--namespace NAME`"]
-    assert f"; {OPTIONS['lease'].default:g}," in told["`--lease SECONDS`"]
+    lease = OPTIONS["leader_elect_lease_duration"].default
+    assert f"; {lease:g}," in told["`--leader-elect-lease-duration SECONDS`"]
 
 
 def test_the_queues_of_the_page_can_be_read(tmp_path: Path) -> None:

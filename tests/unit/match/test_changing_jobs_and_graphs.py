@@ -101,7 +101,7 @@ def test_a_job_is_not_adopted_twice() -> None:
     matcher = two_nodes()
     text = jgf_shared(matcher)
     matcher.update(text, "jgf", jobid=1, at=0, duration=10)
-    with pytest.raises(MatchError, match="job 1 holds resources already"):
+    with pytest.raises(MatchError, match="job 1 already holds resources"):
         matcher.update(text, "jgf", jobid=1, at=20, duration=10)
     matcher.cancel(1)
     assert matcher.update(text, "jgf", jobid=1, at=0, duration=10)
@@ -112,7 +112,7 @@ def test_formats_that_nobody_reads_are_refused(change: str) -> None:
     matcher = two_nodes()
     text = jgf_shared(matcher)
     matcher.update(text, "jgf", jobid=1, at=0, duration=10)
-    with pytest.raises(MatchError, match="unknown format 'yaml'; it is jgf"):
+    with pytest.raises(MatchError, match="unknown format 'yaml'; known are jgf"):
         if change == "update":
             matcher.update(text, "yaml", jobid=2, at=20, duration=10)
         else:

@@ -217,7 +217,7 @@ def test_the_counts_of_a_cancel_are_those_of_the_reference() -> None:
 def test_only_cancelled_jobs_are_forgotten() -> None:
     matcher = two_nodes()
     jobid = matcher.allocate(ONE_CORE).jobid
-    with pytest.raises(UnknownMatchJob, match="no job 1 was cancelled"):
+    with pytest.raises(UnknownMatchJob, match="no cancelled job has the id 1"):
         matcher.forget(jobid)
     matcher.cancel(jobid)
     matcher.forget(jobid)
@@ -392,7 +392,7 @@ def test_a_node_exclusive_policy_gives_all_of_a_node() -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"traverser": "greedy"}, "unknown traverser 'greedy'; it is simple or flexible"),
+        ({"traverser": "greedy"}, "unknown traverser 'greedy'; known are simple and flexible"),
         ({"subsystems": ("power",)}, "the graph has no subsystem 'power'"),
         ({"policy": "best"}, "unknown match policy or option 'best'"),
         ({"prune_filters": "core"}, "prune filter 'core': expected HIGH:LOW"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import grpc
 
-from fluxnetes.rpc.dialects.choice import USUAL, services
+from fluxnetes.rpc.dialects.choice import DEFAULT_DIALECTS, services
 from fluxnetes.rpc.server import GrpcServer, ServerSettings, serving
 from fluxnetes.service.matcher_backend import MatcherBackend
 from fluxnetes.service.matcher_ops import MatcherOperations
@@ -23,7 +23,7 @@ class Served:
     """A server that serves, and what it serves."""
 
     server: GrpcServer
-    host: MatcherBackend
+    backend: MatcherBackend
 
     @property
     def address(self) -> str:
@@ -32,17 +32,19 @@ class Served:
 
 @asynccontextmanager
 async def served(
-    settings: ServerSettings | None = None, dialects: tuple[str, ...] = USUAL, graph: str = ""
+    settings: ServerSettings | None = None,
+    dialects: tuple[str, ...] = DEFAULT_DIALECTS,
+    graph: str = "",
 ) -> AsyncIterator[Served]:
-    host = MatcherBackend(MatcherOperations())
+    backend = MatcherBackend(MatcherOperations())
     try:
         if graph:
-            await host.load(graph, "jgf", "")
+            await backend.load(graph, "jgf", "")
         settings = settings or ServerSettings("127.0.0.1:0")
-        async with serving(services(host, dialects), settings) as server:
-            yield Served(server, host)
+        async with serving(services(backend, dialects), settings) as server:
+            yield Served(server, backend)
     finally:
-        await host.close()
+        await backend.close()
 
 
 async def status(channel: grpc.aio.Channel, token: str | None = None) -> v1.GetStatusResponse:

@@ -1,4 +1,4 @@
-"""Who calls is who answers for what is asked: the name that the token stands for."""
+"""The user of a job is its caller, whom the token identifies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fluxnetes.service.matcher_backend import MatcherBackend
 from fluxnetes.service.matcher_ops import MatcherOperations
 from tests.integration.rpc.graphs import a_cluster
 from tests.integration.rpc.jobspecs import slots
-from tests.unit.service.backends import hosted
+from tests.unit.service.backends import running_backend
 
 ADA, BOB = "0123456789abcdef-ada", "0123456789abcdef-bob"
 ONE = slots(1, 1)
@@ -40,8 +40,8 @@ async def served(backend: Backend, tokens: Path | None) -> AsyncIterator[str]:
         yield f"127.0.0.1:{server.port}"
 
 
-async def test_a_job_is_that_of_whoever_submitted_it(tokens: Path) -> None:
-    async with hosted() as up, served(up.backend, tokens) as where:
+async def test_the_user_of_a_job_is_its_caller(tokens: Path) -> None:
+    async with running_backend() as up, served(up.backend, tokens) as where:
         for token, name in ((ADA, "ada"), (BOB, "bob")):
             async with AsyncClient(where, token=token) as client:
                 assert (await client.submit(ONE)).user == name
@@ -51,30 +51,34 @@ async def test_a_job_is_that_of_whoever_submitted_it(tokens: Path) -> None:
                 assert (await client.job(matched.id)).user == name
 
 
-async def test_whoever_asks_in_the_name_of_another_is_denied_and_nothing_is_done(
+async def test_a_call_in_the_name_of_another_user_is_denied_and_does_nothing(
     tokens: Path,
 ) -> None:
     async with (
-        hosted() as up,
+        running_backend() as up,
         served(up.backend, tokens) as where,
         AsyncClient(where, token=ADA) as ada,
     ):
-        with pytest.raises(Denied, match="ada calls, and asks in the name of bob"):
+        with pytest.raises(Denied, match="ada may not use the name of bob"):
             await ada.submit(ONE, user="bob")
         with pytest.raises(Denied):
             await ada.estimate(ONE, user="bob")
         assert (await ada.status()).jobs == {}
 
 
-async def test_without_tokens_a_job_is_that_of_whoever_is_named() -> None:
-    async with hosted() as up, served(up.backend, None) as where, AsyncClient(where) as client:
+async def test_without_tokens_the_user_of_a_job_is_the_named_one() -> None:
+    async with (
+        running_backend() as up,
+        served(up.backend, None) as where,
+        AsyncClient(where) as client,
+    ):
         assert (await client.submit(ONE, user="bob")).user == "bob"
         assert (await client.submit(ONE)).user == "nobody"
 
 
 async def test_callers_at_one_time_are_not_taken_for_each_other(tokens: Path) -> None:
     async with (
-        hosted(nodes=4, cores=16) as up,
+        running_backend(nodes=4, cores=16) as up,
         served(up.backend, tokens) as where,
         AsyncClient(where, token=ADA) as ada,
         AsyncClient(where, token=BOB) as bob,
@@ -84,7 +88,7 @@ async def test_callers_at_one_time_are_not_taken_for_each_other(tokens: Path) ->
         assert [job.user for job in jobs] == ["ada", "bob"] * 25
 
 
-async def test_a_matcher_alone_knows_whose_job_it_is_too(tokens: Path) -> None:
+async def test_a_matcher_backend_knows_the_user_of_a_job_too(tokens: Path) -> None:
     backend = MatcherBackend(MatcherOperations())
     try:
         await backend.load(a_cluster(2, 4), "jgf", "")

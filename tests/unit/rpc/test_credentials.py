@@ -86,7 +86,7 @@ async def test_with_certificates_of_our_own_clients_who_trust_our_authority_can_
             assert refused.value.code() is grpc.StatusCode.UNAVAILABLE
 
 
-def test_keys_are_for_us_alone(tmp_path: Path) -> None:
+def test_keys_are_readable_by_their_owner_alone(tmp_path: Path) -> None:
     own = OwnCertificates(tmp_path / "service")
     own.files()
     assert stat.S_IMODE(own.folder.stat().st_mode) == 0o700
@@ -191,7 +191,7 @@ async def test_files_that_make_no_sense_any_more_change_nothing(
         ):
             spoil()
             assert await can_call(up.address, trusting(authority.certificate))
-        assert "the certificates stay as they were" in caplog.text
+        assert "the old ones stay in use" in caplog.text
 
 
 @pytest.mark.parametrize("broken", ["tls.crt", "tls.key", "clients.crt"])

@@ -1,4 +1,4 @@
-"""Who may call: those who show a token of the file, as it is now."""
+"""The guard: callers with a token of the file, as it is now, and no others."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def shown(token: str) -> tuple[tuple[str, str], ...]:
     return (("user-agent", "x"), ("authorization", f"Bearer {token}"))
 
 
-def test_whoever_shows_a_token_of_the_file_is_known_by_name(write: Write) -> None:
+def test_a_caller_with_a_token_of_the_file_is_known_by_name(write: Write) -> None:
     guard = TokenGuard(write(f"# for tests\n\nada {ADA}\n  bob\t{BOB}  \n"))
     assert guard.caller(shown(ADA)) == "ada"
     assert guard.caller(shown(BOB)) == "bob"
@@ -67,7 +67,7 @@ def test_whoever_shows_a_token_of_the_file_is_known_by_name(write: Write) -> Non
         shown("#"),
     ],
 )
-def test_whoever_shows_anything_else_is_nobody(write: Write, metadata: object) -> None:
+def test_a_caller_with_other_metadata_is_unknown(write: Write, metadata: object) -> None:
     assert TokenGuard(write(f"ada {ADA}\n# {BOB}")).caller(metadata) is None
 
 
@@ -89,12 +89,12 @@ def test_the_file_is_not_read_as_long_as_it_is_the_same(
 def test_a_file_that_makes_no_sense_any_more_changes_nothing(
     write: Write, text: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Whoever edits it must not let everybody in, nor shut everybody out."""
+    """A mistake in the file must neither admit every caller nor lock all of them out."""
     guard = TokenGuard(write(f"ada {ADA}\n"))
     write(text)
     assert guard.caller(shown(ADA)) == "ada"
     assert guard.caller(shown(BOB)) is None
-    assert caplog.text.count("the tokens stay as they were") == 1
+    assert caplog.text.count("the old ones stay in use") == 1
     write(f"bob {BOB}\n")
     assert guard.caller(shown(BOB)) == "bob"
 
@@ -130,7 +130,7 @@ def test_to_begin_with_a_bad_file_is_refused_with_its_name(
 
 
 def test_tokens_are_not_kept_as_they_are(write: Write) -> None:
-    """Whoever sees our memory, or a report of a crash, sees only what they are hashed to."""
+    """A memory dump or a crash report shows only the hashes of tokens."""
     guard = TokenGuard(write(f"ada {ADA}\n"))
     assert ADA not in repr(vars(guard))
 
@@ -189,7 +189,7 @@ async def test_streams_and_old_dialects_are_guarded_too(write: Write) -> None:
             assert refused.value.code() is grpc.StatusCode.UNAUTHENTICATED
 
 
-async def test_health_may_be_asked_by_everybody(write: Write) -> None:
+async def test_health_checks_need_no_token(write: Write) -> None:
     settings = ServerSettings("127.0.0.1:0", guard=TokenGuard(write(f"ada {ADA}\n")))
     async with served(settings) as up, grpc.aio.insecure_channel(up.address) as channel:
         check = channel.unary_unary(

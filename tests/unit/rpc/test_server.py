@@ -44,7 +44,7 @@ async def test_the_health_of_a_service_that_is_not_there_is_not_known() -> None:
         assert unknown.value.code() is grpc.StatusCode.NOT_FOUND
 
 
-async def test_whoever_watches_health_hears_that_the_server_goes() -> None:
+async def test_a_watcher_of_health_learns_that_the_server_stops() -> None:
     heard: list[int] = []
 
     async def watch(channel: grpc.aio.Channel) -> None:
@@ -77,7 +77,7 @@ async def test_an_address_that_is_taken_is_said_to_be() -> None:
                 pass
 
 
-async def test_an_error_of_ours_is_told_as_one_logged_and_takes_nobody_down(
+async def test_an_internal_error_is_reported_logged_and_fails_one_call(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with served() as up, grpc.aio.insecure_channel(up.address) as channel:
@@ -86,7 +86,7 @@ async def test_an_error_of_ours_is_told_as_one_logged_and_takes_nobody_down(
             raise ZeroDivisionError("a secret of ours")
 
         with monkeypatch.context() as patched:
-            patched.setattr(up.host, "status", fail)
+            patched.setattr(up.backend, "status", fail)
             with pytest.raises(grpc.aio.AioRpcError) as failed:
                 await status(channel)
         assert failed.value.code() is grpc.StatusCode.INTERNAL
@@ -106,10 +106,10 @@ async def test_calls_that_are_under_way_when_the_server_stops_are_answered_or_un
         asked = v1.MatchRequest(ask=v1.Ask(jobspec=slots(1, 1)))
         await match(asked, timeout=20)
         calls = [asyncio.ensure_future(match(asked, timeout=20)) for _ in range(50)]
-        while len(up.host._matching.notes) < 2:
+        while len(up.backend._operations.notes) < 2:
             await asyncio.sleep(0)
     found = await asyncio.gather(*calls, return_exceptions=True)
     await channel.close()
     answered = {each.job.id for each in found if not isinstance(each, BaseException)}
     assert answered
-    assert answered | {1} == set(up.host._matching.notes)
+    assert answered | {1} == set(up.backend._operations.notes)

@@ -1,4 +1,4 @@
-"""A host with a queue that runs by itself, in a thread beside the test's."""
+"""A queue backend whose queue runs by itself, in a thread beside the test's."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.service.concurrency.loop_thread import LoopThread
 from fluxnetes.service.mailbox import Mailbox
 from fluxnetes.service.queue_backend import QueueBackend
-from fluxnetes.service.queue_runner import QueueRunner, lone_queue
+from fluxnetes.service.queue_runner import QueueRunner, resume_queue
 from tests.integration.rpc.graphs import a_cluster
 
 
 @dataclass
-class Hosted:
-    """A host, and the queue that it asks. Several terms may follow one another."""
+class RunningBackend:
+    """A backend, and the queue that it asks. Several terms may follow one another."""
 
     backend: QueueBackend
     mailbox: Mailbox
@@ -55,19 +55,21 @@ class Hosted:
 
 async def a_queue(mailbox: Mailbox, nodes: int = 2, cores: int = 4) -> QueueRunner:
     matcher = Matcher(read_graph(a_cluster(nodes, cores), "jgf"), policy="lonode")
-    return await lone_queue(matcher, SchedulerConfig(), mailbox, None, 0)
+    return await resume_queue(matcher, SchedulerConfig(), mailbox, None, 0)
 
 
 @asynccontextmanager
-async def hosted(nodes: int = 2, cores: int = 4, *, closed: bool = False) -> AsyncIterator[Hosted]:
-    """A host whose queue runs, unless it is to be closed at first."""
+async def running_backend(
+    nodes: int = 2, cores: int = 4, *, closed: bool = False
+) -> AsyncIterator[RunningBackend]:
+    """A backend whose queue runs, unless it is closed at first."""
     mailbox, side = Mailbox(), LoopThread("queue")
     backend = QueueBackend(mailbox, side.loop, source="file", durable=False)
-    found = Hosted(backend, mailbox, side)
+    running = RunningBackend(backend, mailbox, side)
     try:
         if not closed:
-            await found.open(await a_queue(mailbox, nodes, cores))
-        yield found
+            await running.open(await a_queue(mailbox, nodes, cores))
+        yield running
     finally:
-        await found.close()
+        await running.close()
         await side.stop()

@@ -1,4 +1,4 @@
-"""The journal: who changed since when, and how long that is remembered."""
+"""The change log: which keys changed since a revision, and how long that is kept."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _steps = st.lists(st.one_of(_notes, st.just("reset")), max_size=25)
 
 @given(_steps)
 @examples(300)
-def test_a_watcher_hears_of_all_that_changed_since_or_that_it_is_too_long_ago(
+def test_a_watcher_gets_all_changes_since_a_revision_or_that_it_is_too_old(
     steps: list[list[str] | str],
 ) -> None:
-    """Against a list of all that ever happened."""
+    """Against a list of all changes."""
     changelog = ChangeLog(KEPT)
     history: list[set[str] | None] = [None]  # by revision; None: everything is another
     for step in steps:
@@ -50,7 +50,7 @@ def test_a_watcher_hears_of_all_that_changed_since_or_that_it_is_too_long_ago(
 
 @given(_steps)
 @examples(100)
-def test_those_that_changed_last_are_told_last(steps: list[list[str] | str]) -> None:
+def test_keys_come_in_the_order_of_their_last_change(steps: list[list[str] | str]) -> None:
     changelog = ChangeLog()
     when: dict[str, int] = {}
     for number, step in enumerate(steps):
@@ -62,7 +62,7 @@ def test_those_that_changed_last_are_told_last(steps: list[list[str] | str]) -> 
     assert [when[key] for key in told] == sorted(when.values())
 
 
-async def test_whoever_waits_wakes_up_when_something_changes() -> None:
+async def test_a_waiting_watcher_wakes_up_at_a_change() -> None:
     changelog = ChangeLog()
     changes: list[Callable[[], None]] = [
         lambda: changelog.note(["a"]),
@@ -77,18 +77,18 @@ async def test_whoever_waits_wakes_up_when_something_changes() -> None:
         assert await waiting
 
 
-async def test_whoever_is_behind_does_not_wait() -> None:
+async def test_a_watcher_that_is_behind_does_not_wait() -> None:
     changelog = ChangeLog()
     changelog.note(["a"])
     assert await changelog.beyond(0, 10)
 
 
-async def test_whoever_waits_in_vain_is_told_so() -> None:
+async def test_waiting_ends_after_the_timeout() -> None:
     changelog = ChangeLog()
     assert not await changelog.beyond(0, 0.01)
 
 
-async def test_many_may_wait() -> None:
+async def test_many_watchers_may_wait() -> None:
     changelog = ChangeLog()
     waiting = [asyncio.create_task(changelog.beyond(0, 10)) for _ in range(100)]
     await asyncio.sleep(0)
@@ -98,7 +98,7 @@ async def test_many_may_wait() -> None:
 
 @given(st.integers(0, 10**15))
 @examples(50)
-def test_a_place_can_be_kept_and_read_again(revision: int) -> None:
+def test_a_position_can_be_kept_and_read_again(revision: int) -> None:
     changelog = ChangeLog()
     assert changelog.read(changelog.place(revision)) == revision
 
@@ -106,12 +106,12 @@ def test_a_place_can_be_kept_and_read_again(revision: int) -> None:
 @pytest.mark.parametrize(
     "place", ["", "-", "1", "x-1", "{name}", "{name}-", "{name}--1", "{name}-1x", "{name}-²"]
 )
-def test_what_is_no_place_of_ours_is_too_long_ago(place: str) -> None:
+def test_a_position_that_is_not_of_this_log_is_too_old(place: str) -> None:
     changelog = ChangeLog()
     name = changelog.place(0).rpartition("-")[0]
     assert changelog.read(place.format(name=name)) == -1
     assert changelog.since(-1) is None
 
 
-def test_a_place_of_another_life_is_none_of_this_one() -> None:
+def test_a_position_from_before_a_restart_is_not_of_this_log() -> None:
     assert ChangeLog().read(ChangeLog().place(3)) == -1

@@ -1,29 +1,29 @@
-"""What callers ask of a queue is heard in order, answered when it is written, and never lost."""
+"""Requests are accepted in order, answered when they are committed, and never lost."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from functools import wraps
 from typing import Any
 
 import pytest
 
 from fluxnetes.service.mailbox import (
-    Deferred,
     Mailbox,
     MailboxClosed,
+    NoListener,
     QueueHost,
     QueueRequest,
     looking,
 )
-from tests.unit.service.counters import a_counter
+from tests.unit.service.manual_queue import a_manual_queue
 
 Test = Callable[[], Coroutine[Any, Any, None]]
 
 
 def awaited(test: Test) -> Callable[[], None]:
-    """A test that is run in a loop of its own."""
+    """A test that runs in an event loop of its own."""
 
     @wraps(test)
     def run() -> None:
@@ -33,11 +33,11 @@ def awaited(test: Test) -> Callable[[], None]:
 
 
 class Term:
-    """Petitions that are open, to a real queue; and what happened, in order."""
+    """An open mailbox of a real queue; and what happened, in order."""
 
     def __init__(self) -> None:
         self.mailbox = Mailbox()
-        self.queue_host: QueueHost = a_counter().queue
+        self.queue_host: QueueHost = a_manual_queue().runner
         self.story: list[str] = []
         self.wakes = 0
         self.open()
@@ -58,7 +58,7 @@ class Term:
             self.story.append(f"{result} undone")
 
         return QueueRequest(
-            lambda queue_host: self.story.append(f"{name} heard"),
+            lambda queue_host: self.story.append(f"{name} accepted"),
             answer,
             lambda queue_host: self.story.append(f"{name} settled"),
             undone if undo else None,
@@ -70,56 +70,56 @@ class Term:
         return asked
 
     def round(self) -> None:
-        self.mailbox.hear()
+        self.mailbox.accept()
         self.mailbox.settle()
-        self.story.append("written")
+        self.story.append("committed")
         self.mailbox.reply()
 
 
 @awaited
-async def test_all_are_heard_in_order_then_settled_then_written_then_answered() -> None:
+async def test_all_are_accepted_in_order_then_settled_then_committed_then_answered() -> None:
     term = Term()
     asked = [await term.ask(term.request(name)) for name in ("a", "b")]
     term.round()
     assert [await each for each in asked] == ["a", "b"]
     assert term.story == [
-        *("a heard", "b heard"),
+        *("a accepted", "b accepted"),
         *("a settled", "b settled"),
-        "written",
+        "committed",
         *("a answered", "b answered"),
     ]
 
 
 @awaited
-async def test_asking_wakes_whoever_runs_the_queue() -> None:
+async def test_asking_wakes_the_loop_of_the_queue() -> None:
     term = Term()
     await term.ask(term.request("a"))
     assert term.wakes == 1
 
 
 @awaited
-async def test_what_comes_during_a_round_is_heard_in_the_next() -> None:
+async def test_a_request_during_a_round_is_accepted_in_the_next() -> None:
     term = Term()
     first = await term.ask(term.request("a"))
-    term.mailbox.hear()
+    term.mailbox.accept()
     second = await term.ask(term.request("b"))
     term.mailbox.settle()
     term.mailbox.reply()
     await first
-    assert "b heard" not in term.story and not second.done()
+    assert "b accepted" not in term.story and not second.done()
     term.round()
     assert await second == "b"
 
 
 @awaited
-async def test_what_is_refused_when_it_is_handed_in_is_not_settled_nor_answered() -> None:
+async def test_a_request_that_is_refused_when_applied_is_neither_settled_nor_answered() -> None:
     term = Term()
 
     def refuse(queue_host: QueueHost) -> None:
         raise ValueError("no")
 
     refused = term.request("a")
-    refused.hand_in = refuse
+    refused.apply = refuse
     asked, other = await term.ask(refused), await term.ask(term.request("b"))
     term.round()
     with pytest.raises(ValueError, match="no"):
@@ -129,7 +129,7 @@ async def test_what_is_refused_when_it_is_handed_in_is_not_settled_nor_answered(
 
 
 @pytest.mark.parametrize("where", ["settle", "answer"])
-def test_what_fails_later_fails_for_whoever_asked_and_for_nobody_else(where: str) -> None:
+def test_a_request_that_fails_later_fails_for_its_caller_alone(where: str) -> None:
     @awaited
     async def play() -> None:
         term = Term()
@@ -149,111 +149,116 @@ def test_what_fails_later_fails_for_whoever_asked_and_for_nobody_else(where: str
     play()
 
 
-@awaited
-async def test_an_answer_that_must_wait_comes_in_a_later_round() -> None:
-    term = Term()
-    rounds = iter([False, False, True])
-
-    def answer(queue_host: QueueHost) -> str:
-        if not next(rounds):
-            raise Deferred
-        return "at last"
-
-    asked, other = await term.ask(looking(answer)), await term.ask(term.request("b"))
-    term.round()
-    assert await other == "b"
-    term.round()
-    await asyncio.sleep(0)
-    assert not asked.done()
-    term.round()
-    assert await asked == "at last"
-    assert term.story.count("b heard") == 1
-
-
 # -- terms ---------------------------------------------------------------------------------------
 
 
 @awaited
-async def test_nobody_is_asked_where_nobody_leads() -> None:
+async def test_between_terms_requests_are_refused() -> None:
     with pytest.raises(MailboxClosed):
         await Mailbox().ask(looking(lambda queue_host: 1))
 
 
 @awaited
-async def test_when_a_term_ends_all_who_wait_are_told() -> None:
+async def test_when_a_term_ends_all_waiting_requests_are_refused() -> None:
     term = Term()
-    heard = await term.ask(term.request("a"))
-    term.mailbox.hear()
-    unheard = await term.ask(term.request("b"))
+    accepted = await term.ask(term.request("a"))
+    term.mailbox.accept()
+    waiting = await term.ask(term.request("b"))
     term.mailbox.close()
-    for each in (heard, unheard):
+    for each in (accepted, waiting):
         with pytest.raises(MailboxClosed):
             await each
     with pytest.raises(MailboxClosed):
         await term.mailbox.ask(term.request("c"))
-    assert term.story == ["a heard"]
+    assert term.story == ["a accepted"]
 
 
 @awaited
-async def test_the_next_term_does_not_answer_what_the_one_before_was_asked() -> None:
+async def test_the_next_term_does_not_answer_requests_of_the_one_before() -> None:
     term = Term()
     asked = await term.ask(term.request("a"))
-    term.mailbox.hear()
+    term.mailbox.accept()
     term.mailbox.close()
     term.open()
     term.round()
-    assert term.story == ["a heard", "written"]
+    assert term.story == ["a accepted", "committed"]
     with pytest.raises(MailboxClosed):
         await asked
 
 
+class Recorder(NoListener):
+    """Records what a mailbox passes on."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def opened(self, queue_host: QueueHost) -> None:
+        self.calls.append("opened")
+
+    def closed(self) -> None:
+        self.calls.append("closed")
+
+    def tend(self, queue_host: QueueHost) -> None:
+        self.calls.append("tended")
+
+    def nodes_changed(self, names: Iterable[str]) -> None:
+        self.calls.append(" ".join(names))
+
+
 @awaited
-async def test_whoever_cares_hears_when_terms_begin_and_end_and_of_every_round() -> None:
-    said: list[str] = []
-    mailbox = Mailbox(
-        tend=lambda queue_host: said.append("tended"),
-        opened=lambda queue_host: said.append("opened"),
-        closed=lambda: said.append("closed"),
-    )
-    queue_host: QueueHost = a_counter().queue
-    mailbox.hear()
+async def test_a_listener_follows_terms_rounds_and_nodes() -> None:
+    listener = Recorder()
+    mailbox = Mailbox(listener)
+    queue_host: QueueHost = a_manual_queue().runner
+    mailbox.accept()
     mailbox.open(queue_host, lambda: None)
-    mailbox.hear()
+    mailbox.accept()
+    mailbox.nodes_changed(["n1", "n2"])
     mailbox.close()
-    mailbox.hear()
-    assert said == ["opened", "tended", "closed"]
-
-
-# -- those who go away ---------------------------------------------------------------------------
+    mailbox.accept()
+    assert listener.calls == ["opened", "tended", "n1 n2", "closed"]
 
 
 @awaited
-async def test_what_is_given_up_before_it_is_heard_is_not_heard() -> None:
+async def test_a_listener_is_attached_before_the_first_term_or_not_at_all() -> None:
+    mailbox, listener = Mailbox(), Recorder()
+    mailbox.attach(listener)
+    mailbox.open(a_manual_queue().runner, lambda: None)
+    with pytest.raises(RuntimeError):
+        mailbox.attach(Recorder())
+    assert listener.calls == ["opened"]
+
+
+# -- callers that leave --------------------------------------------------------------------------
+
+
+@awaited
+async def test_a_request_that_is_given_up_before_it_is_accepted_is_dropped() -> None:
     term = Term()
     asked = await term.ask(term.request("a", undo=True))
     asked.cancel()
     await asyncio.sleep(0)
     term.round()
-    assert term.story == ["written"]
+    assert term.story == ["committed"]
 
 
 @awaited
-async def test_what_is_given_up_from_another_thread_is_not_heard_either() -> None:
+async def test_so_is_one_that_is_given_up_from_another_thread() -> None:
     term = Term()
     request = term.request("a", undo=True)
     asked = await term.ask(request)
     request.given_up = True
     term.round()
-    assert term.story == ["written"]
+    assert term.story == ["committed"]
     with pytest.raises(asyncio.CancelledError):
         await asked
 
 
 @awaited
-async def test_what_is_given_up_when_it_was_heard_is_undone() -> None:
+async def test_a_request_that_is_given_up_after_it_was_accepted_is_undone() -> None:
     term = Term()
     asked = await term.ask(term.request("a", undo=True))
-    term.mailbox.hear()
+    term.mailbox.accept()
     asked.cancel()
     await asyncio.sleep(0)
     term.mailbox.settle()
@@ -262,38 +267,38 @@ async def test_what_is_given_up_when_it_was_heard_is_undone() -> None:
 
 
 @awaited
-async def test_what_is_given_up_in_the_moment_of_its_answer_is_undone() -> None:
+async def test_a_request_that_is_given_up_at_the_moment_of_its_answer_is_undone() -> None:
     term = Term()
     asked = await term.ask(term.request("a", undo=True))
     term.round()
-    asked.cancel()  # it has its answer, but has not looked yet
+    asked.cancel()  # answered, but not read yet
     wakes = term.wakes
     with pytest.raises(asyncio.CancelledError):
         await asked
     assert term.story[-2:] == ["a answered", "a undone"]
-    assert term.wakes == wakes + 1  # that must be written, too
+    assert term.wakes == wakes + 1  # the undo must be committed, too
 
 
 @awaited
-async def test_what_cannot_be_undone_stays() -> None:
+async def test_a_request_without_undo_stays() -> None:
     term = Term()
     asked = await term.ask(term.request("a"))
-    term.mailbox.hear()
+    term.mailbox.accept()
     asked.cancel()
     await asyncio.sleep(0)
     term.mailbox.reply()
-    assert term.story == ["a heard", "a answered"]
+    assert term.story == ["a accepted", "a answered"]
 
 
 @awaited
-async def test_an_error_that_nobody_waits_for_is_nobodys() -> None:
+async def test_an_error_without_a_caller_is_dropped() -> None:
     term = Term()
 
     def fail(queue_host: QueueHost) -> str:
         raise ValueError("no")
 
     asked, other = await term.ask(looking(fail)), await term.ask(term.request("b"))
-    term.mailbox.hear()
+    term.mailbox.accept()
     asked.cancel()
     await asyncio.sleep(0)
     term.mailbox.reply()
@@ -301,8 +306,8 @@ async def test_an_error_that_nobody_waits_for_is_nobodys() -> None:
 
 
 @awaited
-async def test_after_the_term_nothing_is_undone_any_more() -> None:
-    """The next one finds it, and that nobody wants it."""
+async def test_after_the_term_nothing_is_undone() -> None:
+    """The job stays until its lease expires under the next term."""
     term = Term()
     request = term.request("a", undo=True)
     term.mailbox.close()

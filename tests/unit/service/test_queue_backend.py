@@ -1,4 +1,4 @@
-"""A host with a queue in another thread: nothing gets lost on the way there or back."""
+"""The backend of a queue in another thread: nothing is lost on the way there or back."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from fluxnetes.rpc.api.streams import WatchedItem, watch
 from fluxnetes.service.errors import Denied, Unavailable, UnknownJob
 from fluxnetes.service.queue_runner import QueueRunner
 from fluxnetes.service.values import AllocationUpdate, Grant, JobView, MatchCall
-from tests.unit.service.backends import Hosted, a_queue, hosted
-from tests.unit.service.counters import a_submission, cores
+from tests.unit.service.backends import RunningBackend, a_queue, running_backend
+from tests.unit.service.manual_queue import a_submission, cores
 
-PATIENCE = 20.0
+TIMEOUT = 20.0
 
 
-async def free(up: Hosted) -> int:
+async def free(up: RunningBackend) -> int:
     [pool] = [each for each in (await up.backend.status()).totals if each.type == "core"]
     return pool.free
 
 
 async def test_what_is_asked_here_is_done_there_and_answered_here() -> None:
-    async with hosted() as up:
+    async with running_backend() as up:
         grant = await up.backend.match(MatchCall(cores(3)))
         assert (grant.job, await free(up)) == (1, 5)
         [view] = await up.backend.job_views([1])
@@ -38,8 +38,8 @@ async def test_what_is_asked_here_is_done_there_and_answered_here() -> None:
             await up.backend.cancel(1)
 
 
-async def test_of_callers_who_go_away_at_any_moment_nothing_is_left() -> None:
-    async with hosted(nodes=4, cores=16) as up:
+async def test_callers_that_leave_at_any_moment_leave_nothing_allocated() -> None:
+    async with running_backend(nodes=4, cores=16) as up:
         draw = random.Random(6)
         held: set[int] = set()
 
@@ -53,42 +53,45 @@ async def test_of_callers_who_go_away_at_any_moment_nothing_is_left() -> None:
                 return
             held.update([grant.job] if grant else [])
 
-        for _ in range(8):
+        assert up.queue is not None
+        rounds = 0
+        # On a busy machine few calls are accepted before their callers leave.
+        while rounds < 8 or len(up.queue.scheduler.jobs) <= 50:
+            assert rounds < 80, "no call was in time; this shows nothing"
+            rounds += 1
             await asyncio.gather(*(call() for _ in range(50)))
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(TIMEOUT):
                 while await free(up) != 64 - len(held):
                     await asyncio.sleep(0.01)
             for job in held:
                 await up.backend.cancel(job)
             held.clear()
-        assert up.queue is not None
-        assert len(up.queue.scheduler.jobs) > 50, "nobody was in time; the test shows nothing"
 
 
 async def test_an_answer_that_is_on_its_way_when_its_caller_leaves_is_undone() -> None:
-    async with hosted() as up:
+    async with running_backend() as up:
         asked = [asyncio.create_task(up.backend.match(MatchCall(cores(1)))) for _ in range(8)]
         await asyncio.sleep(0)
         assert up.queue is not None
         while len(up.queue.scheduler.jobs) < 8 or not is_settled(up.queue):
-            time.sleep(0.01)  # our loop stands still, and sees no answer
+            time.sleep(0.01)  # this loop is blocked, and reads no answer
         for task in asked:
             task.cancel()
         found = await asyncio.gather(*asked, return_exceptions=True)
         assert all(isinstance(each, asyncio.CancelledError) for each in found)
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             while await free(up) != 8:
                 await asyncio.sleep(0.01)
 
 
 def is_settled(queue: QueueRunner) -> bool:
-    """All have been told, as far as the queue knows."""
+    """All requests were answered, as far as the queue knows."""
     jobs = list(queue.scheduler.jobs.values())
-    return all(job.state is JobState.RUNNING for job in jobs) and not queue.mailbox._heard
+    return all(job.state is JobState.RUNNING for job in jobs) and not queue.mailbox._accepted
 
 
-async def test_what_is_withdrawn_is_free_and_what_is_gone_already_is_well() -> None:
-    async with hosted() as up:
+async def test_a_grant_can_be_withdrawn_also_if_its_job_ended_already() -> None:
+    async with running_backend() as up:
         grant = await up.backend.match(MatchCall(cores(3)))
         for _ in range(2):
             await up.backend.withdraw(grant)
@@ -96,8 +99,8 @@ async def test_what_is_withdrawn_is_free_and_what_is_gone_already_is_well() -> N
         assert (await up.backend.match(MatchCall(cores(3)))).job == grant.job + 1
 
 
-async def test_where_no_queue_is_open_everybody_is_told_to_come_back() -> None:
-    async with hosted(closed=True) as up:
+async def test_between_terms_every_call_is_unavailable() -> None:
+    async with running_backend(closed=True) as up:
         for call in (
             up.backend.match(MatchCall(cores(1))),
             up.backend.status(),
@@ -105,22 +108,21 @@ async def test_where_no_queue_is_open_everybody_is_told_to_come_back() -> None:
         ):
             with pytest.raises(Unavailable):
                 await call
-        await up.backend.withdraw(Grant(Outcome.ALLOCATED, 1))  # the next term looks after it
+        await up.backend.withdraw(Grant(Outcome.ALLOCATED, 1))  # its lease expires in the next term
 
 
 async def test_health_follows_the_terms() -> None:
-    async with hosted(closed=True) as up:
-        told: asyncio.Queue[bool] = asyncio.Queue()
-        up.backend.tell_health(told.put_nowait)
-        assert await told.get() is False
+    async with running_backend(closed=True) as up:
+        health = up.backend.health
+        assert not health.is_healthy
         await up.open(await a_queue(up.mailbox))
-        assert await asyncio.wait_for(told.get(), PATIENCE) is True
+        assert await asyncio.wait_for(health.change_from(False), TIMEOUT) is True
         await up.close()
-        assert await asyncio.wait_for(told.get(), PATIENCE) is False
+        assert await asyncio.wait_for(health.change_from(True), TIMEOUT) is False
 
 
-async def test_whoever_watches_when_the_term_ends_is_told_that_nobody_leads() -> None:
-    async with hosted() as up:
+async def test_a_watcher_learns_at_the_end_of_a_term_that_this_replica_does_not_lead() -> None:
+    async with running_backend() as up:
 
         async def views(keys: list[str] | None) -> list[WatchedItem[JobView]]:
             found = await up.backend.job_views(None if keys is None else list(map(int, keys)))
@@ -130,14 +132,14 @@ async def test_whoever_watches_when_the_term_ends_is_told_that_nobody_leads() ->
         assert (await anext(stream))[0] == "reset"
         assert (await anext(stream))[0] == "bookmark"
         await up.close()
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             with pytest.raises(Unavailable):
                 async for _ in stream:
                     pass
 
 
-async def test_the_nodes_of_a_job_from_before_the_term_are_told_when_it_is_over() -> None:
-    async with hosted() as up:
+async def test_the_nodes_of_a_job_from_before_the_term_change_when_it_ends() -> None:
+    async with running_backend() as up:
         grant = await up.backend.match(MatchCall(cores(8)))
         assert up.queue is not None
         before, matcher = up.queue, (await a_queue(up.mailbox)).matcher
@@ -148,14 +150,14 @@ async def test_the_nodes_of_a_job_from_before_the_term_are_told_when_it_is_over(
         assert await free(up) == 0
         seen = up.backend.nodes.revision
         await up.backend.finish(grant.job, ok=True, reason="")
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             while not (changed := up.backend.nodes.since(seen)):
-                await up.backend.nodes.beyond(seen, PATIENCE)
+                await up.backend.nodes.beyond(seen, TIMEOUT)
         assert sorted(changed) == ["node0", "node1"]
 
 
 async def test_the_graph_of_a_queue_stays_as_it_is() -> None:
-    async with hosted() as up:
+    async with running_backend() as up:
         for call in (
             up.backend.load("{}", "jgf", ""),
             up.backend.grow("{}"),
@@ -168,7 +170,7 @@ async def test_the_graph_of_a_queue_stays_as_it_is() -> None:
 
 
 async def test_an_estimate_changes_nothing_and_is_what_then_happens() -> None:
-    async with hosted() as up:
+    async with running_backend() as up:
         await up.backend.match(MatchCall(cores(6, seconds=1000)))
         found = await up.backend.estimate(a_submission(2, seconds=50), 0)
         assert found.known and (await up.backend.status()).jobs == {"running": 1}
@@ -181,8 +183,8 @@ async def test_an_estimate_changes_nothing_and_is_what_then_happens() -> None:
         assert not never.known and never.reason
 
 
-async def test_every_job_that_lives_is_a_group_with_its_size() -> None:
-    async with hosted() as up:
+async def test_every_live_job_is_a_group_with_its_size() -> None:
+    async with running_backend() as up:
         await up.backend.match(MatchCall(cores(3), name="train"))
         await up.backend.match(MatchCall(cores(1)))
         assert [(g.name, g.size) for g in await up.backend.groups()] == [("train", 3), ("job-2", 1)]

@@ -45,5 +45,5 @@ def test_an_object_that_is_no_pod_is_a_bad_review_and_no_crash(made: Any) -> Non
     review = a_review(a_pod())
     review["request"]["object"] = made
     request = read_review(json.dumps(review).encode())
-    with pytest.raises(InvalidReview, match="no Pod"):
+    with pytest.raises(InvalidReview, match="not a valid Pod"):
         decide(request, AdmissionPolicy())

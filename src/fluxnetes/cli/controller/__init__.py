@@ -1,8 +1,11 @@
-"""`fluxnetes controller`: our scheduler for one cluster.
+"""`fluxnetes controller`: the scheduler of one cluster, as a process.
 
-options.py  the command line
-config.py   the file that sets up queues
-run.py      options -> cluster, store, webhook -> terms of leadership
+    options   the command line
+    timeouts  --timeout NAME=SECONDS
+    config    the file that configures queues (also used by `serve --queue` and `up`)
+    run       options -> cluster, store, gRPC server -> terms of leadership
+
+`leading` goes to standard output whenever a term begins, the log to standard error.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Parse the options first; they import the rest only if they make sense."""
+    """Parse the options; the rest is imported only if they are valid."""
     from fluxnetes.cli.controller.options import app
 
     try:

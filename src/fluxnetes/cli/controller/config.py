@@ -1,8 +1,8 @@
-"""The file that says how queues are set up: YAML that people write, so every value is looked at.
+"""Reads the file that configures queues: YAML written by hand, so every value is validated.
 
-The shape is that of `queue.config.Config`, field by field, and what a field may be is what its type
-says. So a setting that is added there can be written here at once. The store keeps configurations
-in the same shape (`store.configs`), but trusts what it wrote itself.
+The shape is that of `queue.config.SchedulerConfig`, field by field, and the type of a field says
+which values it may have. So a setting that is added there can be used in files at once. The store
+writes configurations in the same shape (`store.codec.config`), but trusts what it wrote itself.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LEAST = {
     "amount": 0,
     "period": 1,
 }
-"""What numbers must be at least, by the name of their field."""
+"""Minimum of each number, by the name of its field."""
 
 _WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
 
@@ -45,7 +45,7 @@ def read_config(path: Path | None) -> SchedulerConfig:
     try:
         content = yaml.load(path.read_text(), Loader=yaml.CSafeLoader)
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is no YAML: {error}") from None
+        raise ValueError(f"{path} is not YAML: {error}") from None
     content = {} if content is None else content
     wrong = next(_problems(content, SchedulerConfig, ""), None)
     if wrong is not None:
@@ -61,30 +61,30 @@ def read_config(path: Path | None) -> SchedulerConfig:
 def _check_queues(config: SchedulerConfig, path: Path) -> None:
     names = [queue.name for queue in config.queues]
     if not names:
-        raise ValueError(f"{path}: queues: expected one at least, found none")
+        raise ValueError(f"{path}: queues: expected at least one, found none")
     for number, queue in enumerate(config.queues):
         where = f"{path}: queues[{number}]"
         if queue.name in names[:number]:
-            raise ValueError(f"{where}.name: there is a queue {queue.name} already")
-        longest, usual = queue.max_walltime, queue.default_walltime
-        if longest is not None and usual is not None and usual > longest:
+            raise ValueError(f"{where}.name: another queue is already named {queue.name}")
+        maximum, default = queue.max_walltime, queue.default_walltime
+        if maximum is not None and default is not None and default > maximum:
             raise ValueError(
-                f"{where}.default_walltime: {usual} is more than max_walltime, {longest}"
+                f"{where}.default_walltime: {default} is more than max_walltime, {maximum}"
             )
 
 
-# --- what a value may be -----------------------------------------------------------------------
+# --- valid values ------------------------------------------------------------------------------
 
 
 def _problems(value: Any, kind: Any, path: str) -> Iterator[str]:
-    """In words, all that is wrong with a value which should be of some kind."""
+    """A message for each thing that is wrong with a value that should be of some type."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
         plain = [each for each in inner if each is not type(None)]
         if value is not None and len(plain) == 1:
             yield from _problems(value, plain[0], path)
         elif value is not None and not isinstance(value, dict):
-            # Of several kinds of constraints the store's reader knows which is meant.
+            # Which of several kinds of constraints it is, is decided by the store's decoder.
             yield f"{path}: expected settings, found {value!r}"
     elif is_dataclass(kind):
         yield from _problems_of_fields(value, kind, path)
@@ -137,7 +137,7 @@ def _problems_of_mapping(value: Any, kinds: tuple[Any, ...], path: str) -> Itera
 
 
 def _problems_of_rows(value: Any, keys: int, kind: Any, path: str) -> Iterator[str]:
-    """Where several names make up the key, a row has them first and the value last."""
+    """A mapping whose keys are several names is written as rows: the names, then the value."""
     for number, row in enumerate(value) if isinstance(value, list) else [(0, value)]:
         where = f"{path}[{number}]"
         if not isinstance(row, list) or len(row) != keys + 1:

@@ -1,4 +1,4 @@
-"""The options of `fluxnetes controller`."""
+"""The options of `fluxnetes controller`, and the checks that need nothing but them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fluxnetes.cli.deprecation import note_deprecated
+
 if TYPE_CHECKING:
     from fluxnetes.rpc.listener import ListenerOptions
 
 HELP = """\
-Schedule the pods of a Kubernetes cluster that name our scheduler, in groups, from a durable queue.
+Schedule the pods of a Kubernetes cluster that name the scheduler fluxnetes, in groups, from a
+durable queue.
 
 The cluster is that of --kubeconfig, else of KUBECONFIG, else the one that this pod runs in. The
-queue is kept in the Postgres that --dsn (or FLUXNETES_DSN) names, else in a server of our own.
-Several may run for one cluster; one of them leads. Pods that name another scheduler are queued only
-where `fluxnetes webhook` runs too and they opted in.
+queue is stored in the Postgres that --dsn (or FLUXNETES_DSN) names, else in an embedded server.
+Several replicas may run for one cluster; one of them leads. Pods that name another scheduler are
+queued only if they opted in and `fluxnetes webhook` runs too.
 
 Examples:
 
@@ -27,7 +30,7 @@ Examples:
 """
 
 SHORTEST_LEASE = 3.0
-"""Seconds. A busy server may need one of them to answer."""
+"""Minimum seconds of a leader's lease. A busy API server may need a second for each renewal."""
 
 app = typer.Typer(
     add_completion=False,
@@ -39,7 +42,7 @@ app = typer.Typer(
 
 @dataclass(frozen=True, slots=True)
 class ControllerOptions:
-    """What the command line said."""
+    """The parsed command line."""
 
     kubeconfig: Path | None
     context: str | None
@@ -50,10 +53,11 @@ class ControllerOptions:
     identity: str | None
     scheduler_names: tuple[str, ...]
     control_plane: bool
-    patience: tuple[str, ...]
+    timeouts: tuple[str, ...]
+    """As given: NAME=SECONDS."""
     lease: float
-    door: ListenerOptions | None
-    """Where callers over gRPC are answered; None: nowhere."""
+    listener: ListenerOptions | None
+    """Where to serve gRPC callers; None: not at all."""
     renew_within: float
     log_level: str
 
@@ -61,65 +65,76 @@ class ControllerOptions:
 @app.command(help=HELP)
 def controller(
     kubeconfig: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The way to the cluster.")
+        Path | None, typer.Option(metavar="FILE", help="Kubeconfig of the cluster.")
     ] = None,
     context: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The kubeconfig's context to use.")
+        str | None,
+        typer.Option(metavar="NAME", help="Context of the kubeconfig.  [default: its current]"),
     ] = None,
     dsn: Annotated[
         str | None,
         typer.Option(
-            metavar="DSN", envvar="FLUXNETES_DSN", help="The Postgres to keep the queue in."
+            metavar="DSN",
+            envvar="FLUXNETES_DSN",
+            help="The Postgres that stores the queue.  [default: an embedded server]",
         ),
     ] = None,
     store_folder: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", file_okay=False, help="Where a Postgres of our own is kept."),
+        typer.Option(metavar="DIR", file_okay=False, help="Data folder of the embedded server."),
     ] = None,
     config: Annotated[
         Path | None,
         typer.Option(metavar="FILE", dir_okay=False, help="Queues, limits and shares, as YAML."),
     ] = None,
     namespace: Annotated[
-        str, typer.Option(metavar="NAME", help="Our own namespace; nothing in it is queued.")
+        str,
+        typer.Option(
+            metavar="NAME", help="Namespace of the controller's Lease; nothing in it is queued."
+        ),
     ] = "fluxnetes-system",
     identity: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
             envvar="POD_NAME",
-            help="Unlike that of any other controller that lives.  [default: host and process]",
+            help="Unique name of this replica.  [default: host name and process id]",
         ),
     ] = None,
     scheduler_name: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A scheduler name that is ours; may be given often."),
+        typer.Option(
+            metavar="NAME",
+            help="A schedulerName to schedule pods of; repeatable.  "
+            "[default: fluxnetes, fluence, fluxqueue, FluxionScheduler]",
+        ),
     ] = None,
-    control_plane: Annotated[
-        bool, typer.Option("--control-plane", help="Nodes of the control plane may be used too.")
+    include_control_plane: Annotated[
+        bool, typer.Option("--include-control-plane", help="Use nodes of the control plane too.")
     ] = False,
-    patience: Annotated[
+    timeout: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=SECONDS",
-            help="How long to wait: keep-seat (60), stall (60), again (60), homeless (10), "
-            "grace (30), collision (5); may be given often.",
+            help="Set a timeout: replacement-pod (60), stalled-group (60), retry-delay (60), "
+            "orphan-pod (10), forced-delete (30), node-conflict (5); repeatable.",
         ),
     ] = None,
-    lease: Annotated[
+    leader_elect_lease_duration: Annotated[
         float,
         typer.Option(
             metavar="SECONDS",
             min=SHORTEST_LEASE,
-            help="How long others wait for a sign of life before one of them leads.",
+            help="How long replicas wait for a renewal of the leader's lease before one of them "
+            "takes over.",
         ),
     ] = 15.0,
     serve: Annotated[
         str | None,
         typer.Option(
             metavar="HOST:PORT",
-            help="Answer callers over gRPC there, on this cluster's resources; see `fluxnetes "
-            "serve --help` for what they speak. Needs --serve-tokens.",
+            help="Serve gRPC callers at this address, on this cluster's resources; see `fluxnetes "
+            "serve --help` for the dialects. Needs --serve-tokens.",
         ),
     ] = None,
     serve_tokens: Annotated[
@@ -128,41 +143,53 @@ def controller(
             metavar="FILE",
             exists=True,
             dir_okay=False,
-            help="Callers must show a token of this file: a name and a token a line.",
+            help="Tokens that callers must show; each line of the file is a name and a token.",
         ),
     ] = None,
     serve_dialect: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="An old dialect to speak; may be given often."),
+        typer.Option(metavar="NAME", help="An older API to serve as well; repeatable."),
     ] = None,
     serve_tls_cert: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A certificate to show to callers.")
+        Path | None, typer.Option(metavar="FILE", help="TLS certificate of the gRPC server.")
     ] = None,
-    serve_tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key.")] = None,
+    serve_tls_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Key of --serve-tls-cert.")
+    ] = None,
     serve_client_ca: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Callers must show a certificate signed by this."),
+        typer.Option(
+            metavar="FILE", help="CA that must have signed the certificate of each caller."
+        ),
     ] = None,
     renew_within: Annotated[
         float,
         typer.Option(
             min=1,
             metavar="SECONDS",
-            help="What callers were given and neither renew nor use is taken back after so long.",
+            help="Release an allocation that its gRPC caller neither renews nor uses for so long.",
         ),
     ] = 60.0,
     log_level: Annotated[
-        str, typer.Option(metavar="LEVEL", help="debug, info, warning, error.")
+        str, typer.Option(metavar="LEVEL", help="debug, info, warning or error.")
     ] = "info",
+    patience: Annotated[list[str] | None, typer.Option(hidden=True)] = None,
+    lease: Annotated[float | None, typer.Option(min=SHORTEST_LEASE, hidden=True)] = None,
+    control_plane: Annotated[bool, typer.Option("--control-plane", hidden=True)] = False,
 ) -> None:
     from fluxnetes.cli.controller.run import run
 
-    names = tuple(scheduler_name or ())
-    door = None
+    if patience:
+        note_deprecated("controller", "--patience", "--timeout")
+    if lease is not None:
+        note_deprecated("controller", "--lease", "--leader-elect-lease-duration")
+    if control_plane:
+        note_deprecated("controller", "--control-plane", "--include-control-plane")
+    listener = None
     if serve is None and any(
         (serve_tokens, serve_dialect, serve_tls_cert, serve_tls_key, serve_client_ca)
     ):
-        raise typer.BadParameter("--serve-... is about callers over gRPC: add --serve HOST:PORT")
+        raise typer.BadParameter("--serve-... options need a server: add --serve HOST:PORT")
     if serve is not None:
         from fluxnetes.rpc.listener import ListenerOptions, read_address
 
@@ -171,8 +198,8 @@ def controller(
         except ValueError as error:
             raise typer.BadParameter(f"--serve: {error}") from None
         if serve_tokens is None:
-            raise typer.BadParameter("--serve: callers of a cluster need --serve-tokens FILE")
-        door = ListenerOptions(
+            raise typer.BadParameter("--serve: callers must be known: add --serve-tokens FILE")
+        listener = ListenerOptions(
             host,
             port,
             tuple(serve_dialect or ()),
@@ -191,11 +218,11 @@ def controller(
                 config,
                 namespace,
                 identity,
-                names,
-                control_plane,
-                tuple(patience or ()),
-                lease,
-                door,
+                tuple(scheduler_name or ()),
+                include_control_plane or control_plane,
+                (*(patience or ()), *(timeout or ())),
+                leader_elect_lease_duration if lease is None else lease,
+                listener,
                 renew_within,
                 log_level,
             )

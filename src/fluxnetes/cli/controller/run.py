@@ -1,4 +1,4 @@
-"""From options to a controller that leads whenever it can, until it is told to stop."""
+"""Runs the controller as a process: log, store, gRPC server, leadership, signals."""
 
 from __future__ import annotations
 
@@ -6,20 +6,18 @@ import asyncio
 import gc
 import logging
 import os
-import re
 import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import fields
 
 from fluxnetes.cli.controller.config import read_config
 from fluxnetes.cli.controller.options import ControllerOptions
+from fluxnetes.cli.controller.timeouts import read_timeouts
 from fluxnetes.cluster.labels.names import SCHEDULER_NAMES
 from fluxnetes.controller.leadership.terms import CandidateOptions
 from fluxnetes.controller.leadership.terms import run as run_terms
-from fluxnetes.controller.state import ControllerSettings
 from fluxnetes.kube.auth.access import find_access
 from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.errors import KubeError
@@ -30,42 +28,41 @@ from fluxnetes.store.errors import StoreError
 from fluxnetes.store.store import Store
 
 READY = "leading"
-"""What is said on standard output whenever a term begins."""
+"""Written to standard output whenever a term of leadership begins."""
 
 _NEW_OBJECTS = 100_000
-"""So many, and the collector looks among the young ones."""
+"""New objects after which the garbage collector examines the youngest generation."""
 
 _LOG_LEVELS = ("debug", "info", "warning", "error")
-_PLAIN_NUMBER = re.compile(r"\d{1,9}(\.\d{1,9})?")
 
 
 class CannotServe(Exception):  # noqa: N818 - reads better where it is raised and caught
-    """Callers cannot be answered as the options say."""
+    """The gRPC server cannot be started as the options say."""
 
 
 _EXPECTED = (KubeError, StoreError, OSError, CannotServe)
-"""What is wrong with the world rather than with us."""
+"""Errors of the environment; anything else is a bug and keeps its traceback."""
 
 
 def run(options: ControllerOptions) -> int:
     """Run until SIGTERM or Ctrl-C. Returns the exit status."""
     try:
         _set_up_log(options.log_level)
-        term = _term(options)
+        candidate = _candidate(options)
     except (ValueError, OSError) as error:
         return _complain(error)
-    # What was imported stays for good; without this the collector walks over it again and again, a
-    # twentieth of a second each time. Not so what a term lists, which is garbage after it.
+    # Imported modules are never garbage; without this each full collection walks over them, for a
+    # twentieth of a second. What a term lists is not frozen: it is garbage when the term ends.
     gc.freeze()
-    # Pods and jobs come by the thousand and stay for a while; looking for garbage among them after
-    # every 700 would be a twentieth of the work.
+    # Pods and jobs are created by the thousand and live for a while; a collection after every 700
+    # new objects, Python's default, would be a twentieth of the work.
     gc.set_threshold(_NEW_OBJECTS)
     try:
-        asyncio.run(_run(options, term))
+        asyncio.run(_run(options, candidate))
     except _EXPECTED as error:
         return _complain(error)
     except ExceptionGroup as group:
-        # A term is many tasks, and ends with the first of them that fails.
+        # A term runs many tasks, and ends when the first of them fails.
         expected, unexpected = group.split(_EXPECTED)
         if unexpected is not None or expected is None:
             raise
@@ -96,60 +93,44 @@ def _complain(error: BaseException) -> int:
     return 1
 
 
-def _term(options: ControllerOptions) -> CandidateOptions:
+def _candidate(options: ControllerOptions) -> CandidateOptions:
     return CandidateOptions(
         identity=options.identity or f"{socket.gethostname()}-{os.getpid()}",
         namespace=options.namespace,
         config=read_config(options.config),
         scheduler_names=options.scheduler_names or SCHEDULER_NAMES,
         control_plane=options.control_plane,
-        settings=read_patience(options.patience),
+        settings=read_timeouts(options.timeouts),
         lease=options.lease,
-        mailbox=None if options.door is None else Mailbox(),
+        mailbox=None if options.listener is None else Mailbox(),
     )
 
 
-def read_patience(given: tuple[str, ...]) -> ControllerSettings:
-    """From texts such as `keep-seat=60`."""
-    known = {each.name.replace("_", "-"): each.name for each in fields(ControllerSettings)}
-    found: dict[str, float] = {}
-    for text in given:
-        name, _, seconds = text.partition("=")
-        if name not in known:
-            raise ValueError(
-                f"--patience {text}: expected one of {', '.join(known)}, as NAME=SECONDS"
-            )
-        if not _PLAIN_NUMBER.fullmatch(seconds):
-            raise ValueError(f"--patience {text}: expected seconds after the =, as in {name}=60")
-        found[known[name]] = float(seconds)
-    return ControllerSettings(**found)
-
-
-async def _run(options: ControllerOptions, term: CandidateOptions) -> None:
+async def _run(options: ControllerOptions, candidate: CandidateOptions) -> None:
     access = find_access(options.kubeconfig, options.context)
     server = EmbeddedServer(options.store_folder) if options.dsn is None else None
     store = Store(Database(options.dsn, server=server))
     async with KubeClient(access) as client:
         try:
             await store.open()
-            async with _answering(options, term):
-                await _until_told(run_terms(client, store, term, _say_ready))
+            async with _serving(options, candidate):
+                await _until_signal(run_terms(client, store, candidate, _say_ready))
         finally:
             await store.close()
 
 
 @asynccontextmanager
-async def _answering(options: ControllerOptions, term: CandidateOptions) -> AsyncIterator[None]:
-    """Callers are answered in a thread beside, for as long as the block lasts."""
-    if options.door is None or term.mailbox is None:
+async def _serving(options: ControllerOptions, candidate: CandidateOptions) -> AsyncIterator[None]:
+    """Serve gRPC callers in a thread of its own while the block lasts, if the options say so."""
+    if options.listener is None or candidate.mailbox is None:
         yield
         return
-    from fluxnetes.rpc.embedded import answering
+    from fluxnetes.rpc.embedded import serve_embedded
 
     async with AsyncExitStack() as stack:
-        beside = answering(options.door, term.mailbox, options.renew_within)
+        server = serve_embedded(options.listener, candidate.mailbox, options.renew_within)
         try:
-            await stack.enter_async_context(beside)
+            await stack.enter_async_context(server)
         except ValueError as error:
             raise CannotServe(f"--serve: {error}") from error
         yield
@@ -160,14 +141,15 @@ def _say_ready() -> None:
     sys.stdout.flush()
 
 
-async def _until_told(work: Coroutine[None, None, None]) -> None:
-    """Run until SIGTERM or Ctrl-C, then let it clean up."""
+async def _until_signal(work: Coroutine[None, None, None]) -> None:
+    """Run until SIGTERM or Ctrl-C, then cancel the work and wait until it has cleaned up."""
     task = asyncio.create_task(work)
     loop = asyncio.get_running_loop()
-    told: list[bool] = []
+    stopped = False
 
     def stop() -> None:
-        told.append(True)
+        nonlocal stopped
+        stopped = True
         task.cancel()
 
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -175,5 +157,5 @@ async def _until_told(work: Coroutine[None, None, None]) -> None:
     try:
         await task
     except asyncio.CancelledError:
-        if not told:
+        if not stopped:
             raise

@@ -1,4 +1,4 @@
-"""The table of commands. Whoever adds one adds a row: dispatch, `help` and completion follow."""
+"""The table of commands: dispatch, `help` and completion follow from its rows."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ OPERATIONS = (
     "without_allocating | without_allocating_future}"
 )
 MANY = 1_000_000
+"""Maximum words of a command that takes any number of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command: how it is called, what it does, and how many words may follow it."""
+    """A command: its names, usage and summary, its function, and how many arguments it takes."""
 
     name: str
     abbreviation: str
@@ -192,7 +193,7 @@ def find_command(word: str) -> Command | None:
 
 
 def nearest_command(word: str) -> str | None:
-    """The command that was probably meant."""
+    """The most similar command, for a hint."""
     from difflib import get_close_matches
 
     near = get_close_matches(word, [c.name for c in COMMANDS], n=1, cutoff=0.5)

@@ -1,7 +1,7 @@
-"""The graph as a drawing for other tools: Graphviz dot, or GraphML.
+"""Writes the graph for other tools, as Graphviz dot or GraphML.
 
-Drawn are the vertices and edges of the subsystems that the matcher uses, as they stand at the end
-of the session: what was removed is gone, what was attached is there.
+It has the vertices and edges of the subsystems that the matcher uses, as they are at the end of the
+session: without what was removed, with what was attached.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def get_status(session: QuerySession, args: Sequence[str]) -> None:
 
 
 def _vertices_at(session: QuerySession, path: str) -> list[int]:
-    """The vertices at a path; where there are none, that is the result."""
+    """The vertices at a path; where there are none, the result says so."""
     found = session.matcher.graph.find_path(path)
     if not found:
         session.result(f"Could not find path {path} in resource graph.\n")

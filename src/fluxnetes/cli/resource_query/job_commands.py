@@ -61,7 +61,7 @@ def _match_file(session: QuerySession, operation: Operation, file: str) -> Answe
 
 
 def _ask(session: QuerySession, operation: Operation, source: bytes) -> Answer:
-    """Match a request; one that cannot be read is an invalid one and takes no job id."""
+    """Match a request; one that cannot be parsed is invalid and uses no job id."""
     try:
         jobspec = parse_jobspec(source)
     except JobspecError as error:
@@ -112,7 +112,7 @@ def update(session: QuerySession, args: Sequence[str]) -> None:
 def _adopt(
     session: QuerySession, text: str, format: str, jobid: int, at: int, duration: int
 ) -> Answer:
-    """What fails takes the job id too: the next job is numbered after it, as in the reference."""
+    """Adopt an allocation; a failure uses the job id too, as in the reference."""
     try:
         return session.matcher.update(text, format, jobid=jobid, at=at, duration=duration)
     except (MatchError, GraphError) as error:
@@ -160,19 +160,19 @@ def partial_cancel(session: QuerySession, args: Sequence[str]) -> None:
 def list_jobs(session: QuerySession, args: Sequence[str]) -> None:
     """list"""
     for jobid in sorted(session.matcher.jobs):
-        _tell_job(session, jobid)
+        _show_job(session, jobid)
 
 
 def info(session: QuerySession, args: Sequence[str]) -> None:
     """info JOBID"""
     jobid = whole_number(args[0], "jobid")
     if jobid in session.matcher.jobs:
-        _tell_job(session, jobid)
+        _show_job(session, jobid)
     else:
         session.say(f"ERROR: jobid doesn't exist: {jobid}")
 
 
-def _tell_job(session: QuerySession, jobid: int) -> None:
+def _show_job(session: QuerySession, jobid: int) -> None:
     job = session.matcher.jobs[jobid]
     note = session.notes[jobid]
     session.say(f"INFO: {jobid}, {job.state}, {job.at}, {note.file}, {note.elapsed:g}")

@@ -1,6 +1,6 @@
 """The options of resource-query, named as the reference names them.
 
-Imports nothing but the standard library: `--help` and a wrong option must answer at once.
+Imports only the standard library, so that `--help` and errors need not wait for NumPy to load.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SUBSYSTEMS: dict[str, tuple[str, ...]] = {
     "V+PFS1BA": ("virtual1", "pfs1bw"),
     "ALL": ("containment", "ibnet", "ibnetbw", "pfs1bw", "power"),
 }
-"""What `-S` may say. The first subsystem of each is the one that is matched."""
+"""The values of `-S`. The first subsystem of each is the one that is matched."""
 
 DESCRIPTION = """\
 Load a resource graph, then read commands from standard input: match a jobspec,
@@ -63,7 +63,7 @@ or a string: "policy=low node_centric=true node_exclusive=true"
 
 @dataclass(frozen=True, slots=True)
 class ResourceQueryOptions:
-    """What the command line said, checked."""
+    """The parsed and checked command line."""
 
     load_file: str
     load_format: str = "grug"

@@ -1,4 +1,4 @@
-"""The shell for a person at a terminal: a prompt, history over sessions, completion with Tab."""
+"""The shell at a terminal: a prompt, history over sessions, completion with Tab."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from fluxnetes.match.answers import Operation
 
 PROMPT = "resource-query> "
 HISTORY_LENGTH = 1000
+"""Maximum lines in the history file."""
 
 _SECOND_WORDS = {
     "match": tuple(f"{o.value} " for o in Operation),
@@ -25,14 +26,14 @@ _SECOND_WORDS = {
 
 
 def run_prompt(session: QuerySession, greeting: str) -> None:
-    """Talk until `quit`, Ctrl-D or the end of input."""
+    """Read and run commands until `quit`, Ctrl-D or the end of input."""
     session.say(greeting)
     with _line_editing():
         run_lines(session, _typed_lines(session))
 
 
 def _typed_lines(session: QuerySession) -> Iterator[str]:
-    """What is typed, line by line. Ctrl-C drops the line, Ctrl-D ends the session."""
+    """The lines of input. Ctrl-C drops the line, Ctrl-D ends the session."""
     while True:
         try:
             yield input(PROMPT)
@@ -81,7 +82,7 @@ def _completer(line: Callable[[], str]) -> Callable[[str, int], str | None]:
 
 
 def completions(line: str, text: str) -> list[str]:
-    """What the word `text`, the last of `line`, may become: a command, a subcommand or a file."""
+    """Completions of `text`, the last word of `line`: commands, subcommands or files."""
     before = line[: len(line) - len(text)].split()
     if not before:
         return [f"{c.name} " for c in COMMANDS if c.name.startswith(text)]
@@ -91,7 +92,7 @@ def completions(line: str, text: str) -> list[str]:
 
 
 def _files(typed: str) -> list[str]:
-    """The files whose names begin with what was typed; a folder ends in a slash."""
+    """The files whose names begin with the text; a folder ends in a slash."""
     folder, _, start = typed.rpartition("/")
     prefix = typed.removesuffix(start)
     with contextlib.suppress(OSError, ValueError):

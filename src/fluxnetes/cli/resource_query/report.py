@@ -19,7 +19,7 @@ def block(*lines: str) -> str:
 
 
 def schedule_block(answer: Answer) -> str:
-    """Where a request stands after a match that was to place it."""
+    """The result of a match that places a request."""
     if not answer:
         lines = ["No matching resources found"]
         if answer.outcome is Outcome.UNSATISFIABLE:
@@ -45,7 +45,7 @@ def count_block(what: str, preorder: int, postorder: int) -> str:
 
 
 def elapsed_lines(seconds: float) -> str:
-    """What `-e` adds. This matcher works on columns: it visits no vertex, so the counts are 0."""
+    """The lines that `-e` adds. The matcher works on columns and visits no vertex: counts are 0."""
     return (
         f"INFO: ELAPSE={seconds:.6f}\nINFO: PREORDER VISIT COUNT=0\nINFO: POSTORDER VISIT COUNT=0"
     )

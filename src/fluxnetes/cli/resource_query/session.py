@@ -1,7 +1,7 @@
-"""One run of resource-query: a matcher, where its answers go, and what `list` and `stat` tell.
+"""One run of resource-query: a matcher, the streams for its answers, and notes on its jobs.
 
-The matcher knows jobs; the session adds what only this tool knows of them: the file that each
-request was read from and how long its match took.
+The matcher knows jobs; the session adds what only this tool knows of them: the file of each request
+and how long its match took.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from fluxnetes.match.matcher import Matcher
 
 
 class CommandError(Exception):
-    """A command cannot be carried out as it was given; the session goes on."""
+    """A command cannot be run as it was given; the session continues."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobNote:
-    """What the session remembers of a job beside what the matcher knows."""
+    """What the session knows of a job besides the matcher."""
 
     file: str
     elapsed: float
 
 
 class QuerySession:
-    """A matcher and three streams: results, remarks about the session, and complaints."""
+    """A matcher and three streams: results, output about the session, and errors."""
 
     def __init__(
         self,
@@ -51,36 +51,36 @@ class QuerySession:
         """Set by `quit`."""
 
     def result(self, text: str) -> None:
-        """Part of the answer: goes to `-t FILE` if there is one."""
+        """Write a part of the answer, to `-t FILE` if there is one."""
         self.out.write(text)
 
     def say(self, text: str) -> None:
-        """About the session, not part of an answer."""
+        """Write a line about the session, which is not part of an answer."""
         self.console.write(text + "\n")
 
     def complain(self, text: str) -> None:
-        """On standard error, after all that was said before."""
+        """Write an error, after all earlier output."""
         self.flush()
         self.errors.write(text + "\n")
 
     def flush(self) -> None:
-        """Let whoever reads the other end see the answer before the next command is read."""
+        """Let the reader of a pipe see the answer before the next command is read."""
         self.out.flush()
         self.console.flush()
 
     def render(self, placement: Placement | None) -> str:
-        """A placement in the format that the session was started with; nothing for none."""
+        """A placement in the format of the session; empty without one."""
         if placement is None:
             return ""
         return render(self.match_format, self.matcher.graph, placement)
 
     def render_found(self, placement: Placement) -> str:
-        """The answer to a query, which has no shorthand."""
+        """The answer to a query, which has no shorthand format."""
         return render(COMPLETE[self.match_format], self.matcher.graph, placement)
 
 
 def read_bytes(name: str) -> bytes:
-    """What is in a file that a command named."""
+    """The content of a file that a command names."""
     try:
         return Path(name).read_bytes()
     except OSError as error:
@@ -90,7 +90,7 @@ def read_bytes(name: str) -> bytes:
 
 
 def read_text(name: str) -> str:
-    """The same, as text."""
+    """The content of a file that a command names, as text."""
     try:
         return read_bytes(name).decode()
     except UnicodeDecodeError as error:
@@ -98,7 +98,7 @@ def read_text(name: str) -> str:
 
 
 def whole_number(word: str, what: str) -> int:
-    """A number that a command was given."""
+    """A number among the arguments of a command."""
     try:
         return int(word)
     except ValueError:

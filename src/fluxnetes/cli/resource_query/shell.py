@@ -1,4 +1,4 @@
-"""Lines in, commands out: the loop of a session, the same for a person and for a script."""
+"""The loop of a session: reads lines and runs commands, at a terminal and in scripts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fluxnetes.cli.resource_query.session import CommandError, QuerySession
 
 
 def run_lines(session: QuerySession, lines: Iterable[str]) -> None:
-    """Carry out each line, until `quit` or the end of input."""
+    """Run each line, until `quit` or the end of input."""
     for line in lines:
         run_line(session, line)
         if session.ended:
@@ -17,9 +17,9 @@ def run_lines(session: QuerySession, lines: Iterable[str]) -> None:
 
 
 def run_line(session: QuerySession, line: str) -> None:
-    """Carry out one command; what is wrong with it is said, and the session goes on.
+    """Run one command; an error is written, and the session continues.
 
-    Every error that the graph and the matcher raise about what they were given is a ValueError.
+    Every error that the graph and the matcher raise about their input is a ValueError.
     """
     words = line.split()
     if not words or words[0].startswith("#"):
@@ -32,7 +32,7 @@ def run_line(session: QuerySession, line: str) -> None:
 
 
 def carry_out(session: QuerySession, word: str, args: list[str]) -> None:
-    """Find the command of this name and run it; raises what is wrong with it."""
+    """Find the command of this name and run it."""
     command = find_command(word)
     if command is None:
         near = nearest_command(word)

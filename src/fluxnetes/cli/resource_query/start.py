@@ -1,4 +1,4 @@
-"""From options to a running session: read the graph, make the matcher, choose the loop."""
+"""Starts a session: reads the graph, makes the matcher, and runs the shell or the prompt."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ INTERRUPTED = 130
 
 
 def run(options: ResourceQueryOptions) -> int:
-    """Load, talk, draw. Returns the exit status."""
+    """Load the graph, run the session, draw the graph. Returns the exit status."""
     _tolerate_any_bytes()
     try:
         began = time.perf_counter()
         matcher = build_matcher(options)
         if options.elapse_time:
-            _tell_load(matcher.graph, time.perf_counter() - began)
+            _report_load(matcher.graph, time.perf_counter() - began)
         with _results(options.test_output) as out:
-            _talk(options, matcher, out)
+            _run_session(options, matcher, out)
         if options.graph_output is not None:
             _draw(options, matcher.graph)
     except (CommandError, GraphError, MatchError) as error:
@@ -41,7 +41,7 @@ def run(options: ResourceQueryOptions) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Nobody reads any more; keep the interpreter from saying so once more when it exits.
+        # The reader has closed the pipe; keep the interpreter from reporting it again at its exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return 0
@@ -61,7 +61,7 @@ def build_matcher(options: ResourceQueryOptions) -> Matcher:
 
 
 def readable_policy(text: str) -> str:
-    """A custom policy up to its first term that makes no sense, as the reference reads it.
+    """A custom policy up to its first invalid term, as the reference reads it.
 
     >>> readable_policy("policy=low node_centric=true colour=red")
     'policy=low node_centric=true'
@@ -82,7 +82,7 @@ def readable_policy(text: str) -> str:
 
 
 def _tolerate_any_bytes() -> None:
-    """A stray byte in a command is that command's problem: it must not end the session."""
+    """Accept bytes that are not UTF-8: they may fail a command, but not the session."""
     for stream in (sys.stdin, sys.stdout):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="surrogateescape")
@@ -90,7 +90,7 @@ def _tolerate_any_bytes() -> None:
 
 @contextlib.contextmanager
 def _results(file: str | None) -> Iterator[TextIO]:
-    """Where results go: the file of `-t`, or standard output."""
+    """The stream for results: the file of `-t`, or standard output."""
     if file is None:
         yield sys.stdout
         return
@@ -105,7 +105,7 @@ def _open_for_writing(file: str) -> TextIO:
         raise CommandError(f"can't write to {file}: {error.strerror}") from None
 
 
-def _talk(options: ResourceQueryOptions, matcher: Matcher, out: TextIO) -> None:
+def _run_session(options: ResourceQueryOptions, matcher: Matcher, out: TextIO) -> None:
     session = QuerySession(
         matcher,
         out,
@@ -136,8 +136,8 @@ def _draw(options: ResourceQueryOptions, graph: ResourceGraph) -> None:
     sys.stdout.write(f"INFO: Wrote the graph to {file}\n")
 
 
-def _tell_load(graph: ResourceGraph, seconds: float) -> None:
-    """What `-e` says of the graph."""
+def _report_load(graph: ResourceGraph, seconds: float) -> None:
+    """Write what `-e` reports about the graph."""
     lines = [
         f"Graph Load Time: {seconds:g}",
         f"Vertex Count: {graph.vertex_count}",

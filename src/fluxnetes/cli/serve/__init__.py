@@ -1,9 +1,12 @@
-"""`fluxnetes serve`: the matcher as a gRPC service, until it is told to stop.
+"""`fluxnetes serve`: the matcher, or a queue, as a gRPC service.
 
-    options.py  the command line
-    run.py      options -> graph, store, credentials -> serve
+    options  the command line
+    run      options -> graph, store -> a matcher's backend -> serve until a signal
+    queue    the same for --queue: a scheduler in a thread of its own
+    setup    reading --graph, opening the store and taking its lease
 
-`serving` and the address go to standard output once it can be called, all else to standard error.
+`serving` and the address go to standard output once calls are accepted, logs and errors to
+standard error.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Parse the options first; they import the rest only if they make sense."""
+    """Parse the options; the rest is imported only if they are valid."""
     from fluxnetes.cli.serve.options import app
 
     try:

@@ -1,4 +1,4 @@
-"""The options of `fluxnetes serve`."""
+"""The options of `fluxnetes serve`, and the checks that need nothing but them."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ if TYPE_CHECKING:
     from fluxnetes.rpc.listener import ListenerOptions
 
 HELP = """\
-Serve the matcher over gRPC: to clients of Fluence, Fluxnetes and the Fluxion service as they are,
-and to those of fluxnetes.v1, an API of our own.
+Serve the matcher over gRPC: to unchanged clients of Fluence, Fluxnetes and the Fluxion service, and
+to clients of the API fluxnetes.v1.
 
-The graph comes from --graph, or from a client: with Init, or Load of fluxnetes.v1. To serve the
-resources of a Kubernetes cluster, see `fluxnetes controller --serve`.
+The graph comes from --graph, or from a client: with Init, or with Load of fluxnetes.v1. To serve
+the resources of a Kubernetes cluster, see `fluxnetes controller --serve`.
 
-Every option can be set by the environment, too: --port by FLUXNETES_SERVE_PORT, and so on.
+Every option can be set in the environment too: --port by FLUXNETES_SERVE_PORT, and so on.
 
 Examples:
 
 \b
-  fluxnetes serve                                        # on this machine, a graph comes by Init
+  fluxnetes serve                                        # local clients only; one sends a graph
   fluxnetes serve --graph cluster.json --dialect podspec --dialect fluxcli
-  fluxnetes serve --host 0.0.0.0 --token-file tokens     # for others, with TLS
+  fluxnetes serve --host 0.0.0.0 --token-file tokens     # remote clients, with TLS
 """
 
 app = typer.Typer(
@@ -38,13 +38,13 @@ app = typer.Typer(
 
 @dataclass(frozen=True, slots=True)
 class ServeOptions:
-    """What the command line said."""
+    """The parsed command line."""
 
-    door: ListenerOptions
+    listener: ListenerOptions
     graph: Path | None
     format: str | None
     policy: str | None
-    """None: as the configuration says or, without one, the usual."""
+    """None: that of the configuration or, without one, the default."""
     queue: bool
     config: Path | None
     renew_within: float
@@ -57,41 +57,47 @@ class ServeOptions:
 @app.command(help=HELP)
 def serve(
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Where to listen; 0.0.0.0 or [::]: everywhere.")
+        str,
+        typer.Option(
+            metavar="ADDRESS", help="Address to listen at; 0.0.0.0 or [::]: all interfaces."
+        ),
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="0: any.")] = 4242,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, metavar="N", help="Port; 0: any free one.")
+    ] = 4242,
     dialect: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="An old dialect to speak; may be given often: jobspec or podspec (both are "
-            "fluxion.FluxionService), fluxcli, external; none: only our own.  "
+            help="An older API to serve besides fluxnetes.v1; repeatable: jobspec or podspec (both "
+            "are fluxion.FluxionService), fluxcli, external; none: only fluxnetes.v1.  "
             "[default: jobspec, fluxcli, external]",
         ),
     ] = None,
     graph: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", exists=True, dir_okay=False, help="What there is."),
+        typer.Option(metavar="FILE", exists=True, dir_okay=False, help="The resource graph."),
     ] = None,
     format: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="What FILE is: jgf, grug, rv1 or hwloc.  [default: as it looks]",
+            help="Format of --graph: jgf, grug, rv1 or hwloc.  [default: detected]",
         ),
     ] = None,
     policy: Annotated[
         str | None,
         typer.Option(
             metavar="POLICY",
-            help="How to choose among what fits.  [default: lonode, or what --config says]",
+            help="Match policy: which of the resources that fit to prefer.  "
+            "[default: lonode, or that of --config]",
         ),
     ] = None,
     queue: Annotated[
         bool,
         typer.Option(
             "--queue",
-            help="Have a queue on the graph: jobs are submitted, wait, and are promised a start.",
+            help="Run a queue on the graph: submitted jobs wait, with a planned start.",
         ),
     ] = False,
     config: Annotated[
@@ -100,7 +106,7 @@ def serve(
             metavar="FILE",
             exists=True,
             dir_okay=False,
-            help="With --queue: queues, limits and shares, as YAML.",
+            help="With --queue: queues, limits and shares, in YAML.",
         ),
     ] = None,
     renew_within: Annotated[
@@ -108,14 +114,15 @@ def serve(
         typer.Option(
             min=0,
             metavar="SECONDS",
-            help="With --queue: what nobody renews for so long is taken back; 0: never.",
+            help="With --queue: release an allocation that its caller does not renew for so long; "
+            "0: never.",
         ),
     ] = 0.0,
     store: Annotated[
         bool,
         typer.Option(
             "--store",
-            help="Keep allocations in Postgres; they and the graph are there after a restart.",
+            help="Store the graph and all allocations in Postgres, and restore them at the start.",
         ),
     ] = False,
     dsn: Annotated[
@@ -123,40 +130,45 @@ def serve(
         typer.Option(
             metavar="DSN",
             envvar=["FLUXNETES_SERVE_DSN", "FLUXNETES_DSN"],
-            help="Which Postgres, with --store.  [default: one of our own]",
+            help="The Postgres to use; implies --store.  [default: an embedded server]",
         ),
     ] = None,
     store_folder: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", file_okay=False, help="Where our own keeps its data."),
+        typer.Option(metavar="DIR", file_okay=False, help="Data folder of the embedded server."),
     ] = None,
     tls_cert: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="A certificate to show.  [default: one of our own, unless on loopback]",
+            help="TLS certificate.  [default: a generated one, unless on loopback]",
         ),
     ] = None,
-    tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key.")] = None,
+    tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Key of --tls-cert.")] = None,
     client_ca: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Clients must show a certificate signed by this."),
+        typer.Option(
+            metavar="FILE", help="CA that must have signed the certificate of each client."
+        ),
     ] = None,
     tls_name: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME", help="A name or address that our own certificate is for; often."
+            metavar="NAME", help="Name or address in the generated certificate; repeatable."
         ),
     ] = None,
     plaintext: Annotated[
-        bool, typer.Option("--plaintext", help="Without TLS, even where others can listen.")
+        bool, typer.Option("--plaintext", help="Serve without TLS, even to other machines.")
     ] = False,
     token_file: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Callers must show a token of this file."),
+        typer.Option(
+            metavar="FILE",
+            help="Tokens that callers must show; each line is a name and a token.",
+        ),
     ] = None,
     max_message: Annotated[
-        int, typer.Option(min=1, max=1024, metavar="MIB", help="The largest message.")
+        int, typer.Option(min=1, max=1024, metavar="MIB", help="Maximum size of a message.")
     ] = 1024,
     log_level: Annotated[
         str, typer.Option(metavar="LEVEL", help="debug, info, warning or error.")
@@ -166,8 +178,8 @@ def serve(
     from fluxnetes.rpc.listener import ListenerOptions
 
     if not queue and (config is not None or renew_within):
-        raise typer.BadParameter("--config and --renew-within are about a queue: add --queue")
-    door = ListenerOptions(
+        raise typer.BadParameter("--config and --renew-within configure a queue: add --queue")
+    listener = ListenerOptions(
         host,
         port,
         tuple(dialect or ()),
@@ -180,7 +192,7 @@ def serve(
         max_message,
     )
     options = ServeOptions(
-        door,
+        listener,
         graph,
         format,
         policy,

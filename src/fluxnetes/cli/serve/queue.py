@@ -1,4 +1,7 @@
-"""`fluxnetes serve --queue`: a queue on a graph of its own, in a thread beside the server's."""
+"""Runs `fluxnetes serve --queue`: a scheduler on its own graph, in a thread beside the gRPC server.
+
+gRPC server ──mailbox──▶ queue runner ──▶ scheduler, store
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from fluxnetes.rpc.serve_loop import serve
 from fluxnetes.service.concurrency.loop_thread import LoopThread
 from fluxnetes.service.mailbox import Mailbox
 from fluxnetes.service.queue_backend import QueueBackend
-from fluxnetes.service.queue_runner import lone_queue
+from fluxnetes.service.queue_runner import resume_queue
 from fluxnetes.store.errors import StoreError
 from fluxnetes.store.lease import StoreLease
 from fluxnetes.store.store import Store
@@ -29,23 +32,23 @@ _log = logging.getLogger("fluxnetes.rpc")
 
 
 async def run_queue(options: ServeOptions, stop: asyncio.Event, up: Callable[[], None]) -> None:
-    """Serve a queue until told to stop."""
+    """Serve a queue until `stop` is set, or until its thread fails."""
     config = read_config(options.config)
     if options.policy is not None:
         config = replace(config, match_policy=options.policy)
-    mailbox, side = Mailbox(), LoopThread("queue")
+    mailbox, thread = Mailbox(), LoopThread("queue")
     durable = bool(options.store or options.dsn)
-    host = QueueBackend(
+    backend = QueueBackend(
         mailbox,
-        side.loop,
+        thread.loop,
         source="file" if options.graph is not None else "store",
         durable=durable,
-        patience=options.renew_within or None,
+        renew_within=options.renew_within or None,
     )
     ready = asyncio.Event()
     here = asyncio.get_running_loop()
-    work = _Work(options, config, mailbox, lambda: here.call_soon_threadsafe(ready.set))
-    ended = side.start(work.run)
+    work = _QueueThread(options, config, mailbox, lambda: here.call_soon_threadsafe(ready.set))
+    ended = thread.start(work.run)
     try:
         waiting = asyncio.create_task(ready.wait())
         either: list[asyncio.Future[Any]] = [waiting, ended]
@@ -53,13 +56,13 @@ async def run_queue(options: ServeOptions, stop: asyncio.Event, up: Callable[[],
         waiting.cancel()
         if ended.done():
             ended.result()
-        await serve(host, options.door, stop, ended, up)
+        await serve(backend, options.listener, stop, ended, up)
     finally:
-        await side.stop()
+        await thread.stop()
 
 
-class _Work:
-    """The queue's side: the store, the graph, the rounds."""
+class _QueueThread:
+    """What runs in the queue's thread: the store, its lease, the graph, and the queue runner."""
 
     def __init__(
         self,
@@ -70,41 +73,41 @@ class _Work:
     ) -> None:
         self._options = options
         self._config = config
-        self._petitions = mailbox
+        self._mailbox = mailbox
         self._ready = ready
 
     async def run(self) -> None:
         if not (self._options.store or self._options.dsn):
-            await self._rounds(self._graph(None), None, None)
+            await self._run_queue(self._graph(None), None, None)
             return
         async with opened_store(self._options) as (store, lease):
             system = await store.system()
             graph = self._graph(None if system is None else system.graph)
-            await self._rounds(graph, store, lease)
+            await self._run_queue(graph, store, lease)
 
-    def _graph(self, kept: ResourceGraph | None) -> ResourceGraph:
+    def _graph(self, stored: ResourceGraph | None) -> ResourceGraph:
         """The graph of the command line or, without one, that of the store."""
         if self._options.graph is not None:
             try:
                 return read_graph(*read_graph_file(self._options))
             except GraphError as error:
                 raise ValueError(f"{self._options.graph}: {error}") from error
-        if kept is None:
-            raise ValueError("a queue needs a graph: --graph FILE")
-        return kept
+        if stored is None:
+            raise ValueError("a queue needs a resource graph: add --graph FILE")
+        return stored
 
-    async def _rounds(
+    async def _run_queue(
         self, graph: ResourceGraph, store: Store | None, lease: StoreLease | None
     ) -> None:
         matcher = Matcher(graph, policy=self._config.match_policy)
         fence = 0 if lease is None else lease.fence
-        queue = await lone_queue(matcher, self._config, self._petitions, store, fence)
+        queue = await resume_queue(matcher, self._config, self._mailbox, store, fence)
         try:
             async with asyncio.TaskGroup() as tasks:
                 if store is not None and lease is not None:
-                    tasks.create_task(_keep(store, lease))
+                    tasks.create_task(_renew(store, lease))
                 tasks.create_task(queue.run())
-                await asyncio.sleep(0)  # it begins
+                await asyncio.sleep(0)  # lets the queue runner start
                 self._ready()
         except ExceptionGroup as group:
             lost = group.subgroup(StoreError)
@@ -112,14 +115,14 @@ class _Work:
 
 
 def _first(error: BaseException) -> BaseException:
-    """The error itself; tasks that fail do so in groups."""
+    """The first single error of a group."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
 
 
-async def _keep(store: Store, lease: StoreLease) -> None:
-    """Hold the store's lease, and give it back at the end."""
+async def _renew(store: Store, lease: StoreLease) -> None:
+    """Renew the store's lease until cancelled, then release it."""
     try:
         while True:
             await asyncio.sleep(lease.seconds / 3)

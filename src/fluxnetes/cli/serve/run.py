@@ -1,4 +1,4 @@
-"""From options to a service that answers until it is told to stop."""
+"""Runs the service as a process: log, store, backend, gRPC server, signals."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from fluxnetes.store.errors import StoreError
 _log = logging.getLogger("fluxnetes.rpc")
 
 USUAL_POLICY = "lonode"
+"""Match policy where neither --policy nor a configuration names one."""
 _LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -47,16 +48,17 @@ def _set_up_log(level: str) -> None:
 
 
 async def _run(options: ServeOptions) -> None:
-    """Serve until told to stop; who is told before that is not waited for."""
+    """Serve until SIGTERM or Ctrl-C. A signal before the server is up cancels the start."""
     stop, up = asyncio.Event(), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    work = asyncio.create_task((run_queue if options.queue else _run_alone)(options, stop, up.set))
-    told = asyncio.create_task(stop.wait())
-    await asyncio.wait((work, told), return_when=asyncio.FIRST_COMPLETED)
-    told.cancel()
+    run = run_queue if options.queue else _run_matcher
+    work = asyncio.create_task(run(options, stop, up.set))
+    signalled = asyncio.create_task(stop.wait())
+    await asyncio.wait((work, signalled), return_when=asyncio.FIRST_COMPLETED)
+    signalled.cancel()
     if not up.is_set():
-        work.cancel()  # it may wait for a store that never comes
+        work.cancel()  # it may be waiting for a store that another process owns
     try:
         await work
     except asyncio.CancelledError:
@@ -64,43 +66,43 @@ async def _run(options: ServeOptions) -> None:
             raise
 
 
-async def _run_alone(options: ServeOptions, stop: asyncio.Event, up: Callable[[], None]) -> None:
-    """Serve a matcher alone."""
+async def _run_matcher(options: ServeOptions, stop: asyncio.Event, up: Callable[[], None]) -> None:
+    """Serve a matcher without a queue."""
     async with AsyncExitStack() as stack:
         writer = None
         matching = MatcherOperations(options.policy or USUAL_POLICY)
         if options.store or options.dsn:
             writer = await stack.enter_async_context(_writing(options, matching))
         source = "store" if matching.has_graph else "none"
-        host = MatcherBackend(matching, writer, source)
-        stack.push_async_callback(host.close)
+        backend = MatcherBackend(matching, writer, source)
+        stack.push_async_callback(backend.close)
         if options.graph is not None and not matching.has_graph:
-            await _load(host, options)
+            await _load(backend, options)
         failure = None if writer is None else writer.failure
-        await serve(host, options.door, stop, failure, up)
+        await serve(backend, options.listener, stop, failure, up)
 
 
 @asynccontextmanager
 async def _writing(
     options: ServeOptions, matching: MatcherOperations
 ) -> AsyncIterator[BatchedWriter]:
-    """A writer on the store that options name, with what it has; as long as we hold its lease."""
+    """The writer to the store, after the matcher was restored from it; renews the store's lease."""
     async with opened_store(options) as (store, lease):
-        writer = BatchedWriter(store, lease.fence, await reopen(store, lease.fence, matching))
-        tending = asyncio.create_task(writer.tend(lease))
+        writer = BatchedWriter(store, lease, await reopen(store, lease.fence, matching))
+        tending = asyncio.create_task(writer.tend())
         try:
             yield writer
         finally:
             tending.cancel()
             if not writer.failure.done():
                 await writer.flush()
-            await store.release(writer.lease or lease)
+            await store.release(writer.lease)
 
 
-async def _load(host: MatcherBackend, options: ServeOptions) -> None:
+async def _load(backend: MatcherBackend, options: ServeOptions) -> None:
     text, format = read_graph_file(options)
     try:
-        count = await host.load(text, format, options.policy or USUAL_POLICY, source="file")
+        count = await backend.load(text, format, options.policy or USUAL_POLICY, source="file")
     except ServiceError as error:
         raise ValueError(f"{options.graph}: {error}") from error
-    _log.info("%s: a graph of %d vertices", options.graph, count)
+    _log.info("%s: loaded a graph of %d vertices", options.graph, count)

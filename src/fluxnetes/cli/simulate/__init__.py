@@ -1,12 +1,12 @@
 """`fluxnetes simulate`: a trace or a generated workload through the queue, on virtual time.
 
-    options.py  the command line: what may be said, and what makes no sense together
-    run.py      options -> cluster and workload -> a schedule for each policy -> outputs
-    what_if.py  options -> stored queue and its system -> a forecast for each scenario -> outputs
-    outputs.py  where results are written
-    show.py     the tables and the progress bar
+    options  the command line, and which options exclude each other
+    run      options -> cluster and workload -> a schedule for each policy -> outputs
+    what_if  options -> stored queue and its system -> a forecast for each scenario -> outputs
+    outputs  files for results
+    show     tables and the progress bar
 
-A table goes to standard output, progress and complaints to standard error.
+Tables go to standard output, progress and errors to standard error.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Parse the options first; they import the rest only if they make sense."""
+    """Parse the options; the rest is imported only if they are valid."""
     from fluxnetes.cli.simulate.options import app
 
     try:

@@ -1,7 +1,4 @@
-"""The options of `fluxnetes simulate`.
-
-Imports no more than what draws `--help` and refuses a wrong option.
-"""
+"""The options of `fluxnetes simulate`, and the checks that need nothing but them."""
 
 from __future__ import annotations
 
@@ -13,11 +10,12 @@ from typing import Annotated
 import typer
 
 HELP = """\
-Run a workload on virtual time, through the very queue that runs a cluster.
+Run a workload on virtual time, with the same scheduler that runs a cluster.
 
-The workload is a trace in the Standard Workload Format (plain or .gz), or one that is generated.
-The cluster is given by --nodes and --cores, by a graph in JGF, or by the trace's own header.
-Or it is the queue of a running system, which is run ahead; the store has its cluster, too.
+The workload is a trace in the Standard Workload Format (plain or .gz), or a generated one. The
+cluster is given by --nodes and --cores, by a graph in JGF, or by the header of the trace.
+
+With --from-store, forecast the queue of a running system instead; the store knows its cluster.
 
 Examples:
 
@@ -38,7 +36,7 @@ app = typer.Typer(
 
 @dataclass(frozen=True, slots=True)
 class SimulateOptions:
-    """What the command line said, checked."""
+    """The parsed and checked command line."""
 
     trace: Path | None
     generate: str | None
@@ -48,7 +46,7 @@ class SimulateOptions:
     cores: int
     graph: Path | None
     policies: tuple[str, ...]
-    """None, of a store: as its queues are."""
+    """Empty, with --from-store: as the queues are configured."""
     overestimate: float
     json: Path | None
     html: Path | None
@@ -62,64 +60,72 @@ class SimulateOptions:
 @app.command(help=HELP)
 def simulate(
     trace: Annotated[
-        Path | None, typer.Argument(metavar="TRACE", help="A trace: SWF, plain or gzip.")
+        Path | None, typer.Argument(metavar="TRACE", help="Trace in SWF, plain or gzip.")
     ] = None,
     generate: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="Generate the workload instead: lublin.")
+        str | None, typer.Option(metavar="MODEL", help="Generate the workload: lublin.")
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="How many jobs to generate.  [default: 10000]"),
+        typer.Option(min=1, metavar="N", help="Number of generated jobs.  [default: 10000]"),
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(
-            min=0, metavar="N", help="The same seed generates the same jobs.  [default: 0]"
-        ),
+        typer.Option(min=0, metavar="N", help="Random seed of the generated jobs.  [default: 0]"),
     ] = None,
     nodes: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Nodes of the cluster; else the trace says."),
+        typer.Option(min=1, metavar="N", help="Nodes of the cluster.  [default: from the trace]"),
     ] = None,
     cores: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Cores of each node.  [default: 1]")
     ] = None,
     graph: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The cluster as a JGF file instead.")
+        Path | None, typer.Option(metavar="FILE", help="The cluster, as a graph in JGF.")
     ] = None,
     policy: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="fcfs, easy, conservative, hybrid or hybrid:K (K promises). "
-            "Several compare.  [default: easy; of a store, what it has]",
+            help="Queue policy: fcfs, easy, conservative, hybrid or hybrid:K (K planned jobs); "
+            "repeatable, to compare.  [default: easy; with --from-store, as configured]",
         ),
     ] = None,
     overestimate: Annotated[
         float,
-        typer.Option(metavar="F", help="Walltimes are F times the run time where none was asked."),
+        typer.Option(metavar="F", help="Walltime of a job that requested none, in run times."),
     ] = 1.0,
     json: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write results as JSON; - for the output.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Write results as JSON; - is standard output."),
     ] = None,
     html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a report with charts.")
+        Path | None, typer.Option(metavar="FILE", help="Write a report with charts, as HTML.")
     ] = None,
     from_store: Annotated[
-        bool, typer.Option("--from-store", help="Run the queue of a running system ahead instead.")
+        bool, typer.Option("--from-store", help="Forecast the queue of a running system.")
     ] = False,
     dsn: Annotated[
-        str | None, typer.Option(help="The Postgres of that system; else our own.")
+        str | None,
+        typer.Option(
+            metavar="DSN", help="The Postgres of that system.  [default: the embedded server]"
+        ),
     ] = None,
     now: Annotated[
-        int | None, typer.Option(metavar="SECONDS", help="Run it ahead from then, not from now.")
+        int | None,
+        typer.Option(
+            metavar="SECONDS", help="Start of the forecast, in Unix time.  [default: now]"
+        ),
     ] = None,
     add_nodes: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="What if there were N more nodes?")
+        int | None, typer.Option(min=1, metavar="N", help="Forecast with N more nodes, too.")
     ] = None,
     add_job: Annotated[
         str | None,
-        typer.Option(metavar="SIZE:SECONDS", help="What if one more job came, of that walltime?"),
+        typer.Option(
+            metavar="SIZE:SECONDS",
+            help="Forecast with one more job, too: its processors and walltime.",
+        ),
     ] = None,
 ) -> None:
     what_if = {"--dsn": dsn, "--now": now, "--add-nodes": add_nodes, "--add-job": add_job}
@@ -158,7 +164,7 @@ def _check_workload(
 ) -> None:
     if trace is None and generate is None:
         raise typer.BadParameter(
-            "no workload: name a trace in SWF, or generate one with --generate lublin",
+            "no workload: give a trace in SWF, or generate one with --generate lublin",
             param_hint="TRACE",
         )
     if trace is not None and generate is not None:
@@ -168,11 +174,11 @@ def _check_workload(
         )
     if generate not in (None, "lublin"):
         raise typer.BadParameter(
-            f"there is no model {generate!r}; there is lublin", param_hint="--generate"
+            f"unknown model {generate!r}; expected lublin", param_hint="--generate"
         )
     if trace is not None and (jobs is not None or seed is not None):
         raise typer.BadParameter(
-            "is for generated workloads; a trace is run as it is",
+            "is for generated workloads; a trace has its own jobs",
             param_hint="--jobs" if jobs is not None else "--seed",
         )
 
@@ -184,13 +190,13 @@ def _check_what_if(trace: Path | None, generate: str | None, html: Path | None) 
             param_hint="--from-store",
         )
     if html is not None:
-        raise typer.BadParameter("is for traces; take --json", param_hint="--html")
+        raise typer.BadParameter("is for workloads; use --json for a forecast", param_hint="--html")
 
 
 def _check_cores(nodes: int | None, cores: int | None) -> None:
     if cores is not None and nodes is None:
         raise typer.BadParameter(
-            "is for nodes that are given, with --nodes; the store's have what they have",
+            "is for the nodes of --nodes; the store knows the cores of its own",
             param_hint="--cores",
         )
 
@@ -198,7 +204,7 @@ def _check_cores(nodes: int | None, cores: int | None) -> None:
 def _refuse_without_store(given: Mapping[str, object]) -> None:
     for option, value in given.items():
         if value is not None:
-            raise typer.BadParameter("is about a queue: give --from-store, too", param_hint=option)
+            raise typer.BadParameter("is for forecasts: add --from-store", param_hint=option)
 
 
 def _size_and_walltime(text: str) -> tuple[int, int]:
@@ -214,7 +220,6 @@ def _size_and_walltime(text: str) -> tuple[int, int]:
 def _check_cluster(graph: Path | None, nodes: int | None, cores: int | None) -> None:
     if graph is not None and (nodes is not None or cores is not None):
         raise typer.BadParameter(
-            f"the graph {graph} says how many nodes and cores there are; leave --nodes and "
-            "--cores out",
+            f"the graph {graph} has its own nodes and cores; leave --nodes and --cores out",
             param_hint="--graph",
         )

@@ -1,4 +1,4 @@
-"""Files that results go to; `-` is standard output."""
+"""Writes results to files; `-` is standard output."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from pathlib import Path
 from fluxnetes.simulate.errors import SimulationError
 
 OUTPUT = Path("-")
+"""The name that stands for standard output."""
 
 
 def check_outputs(files: Iterable[Path | None]) -> None:
-    """Better to hear of a wrong name before a long simulation than after it."""
+    """Refuse names that cannot be written, before a long simulation rather than after it."""
     for file in files:
         if file is None or file == OUTPUT:
             continue

@@ -1,4 +1,4 @@
-"""From options to outputs: the cluster, the workload, a schedule for each policy, the files."""
+"""Runs `fluxnetes simulate`: cluster, workload, a schedule for each policy, output files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def run(options: SimulateOptions) -> int:
     try:
         check_outputs((options.json, options.html))
         if options.from_store:
-            # Postgres and what talks to it are needed for nothing else here.
+            # Only forecasts need the client for Postgres, which takes time to load.
             from fluxnetes.cli.simulate.what_if import run_what_if
 
             is_given = options.graph is not None or options.nodes is not None
@@ -40,7 +40,7 @@ def run(options: SimulateOptions) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Nobody reads any more; keep the interpreter from saying so once more when it exits.
+        # The reader has closed the pipe; keep the interpreter from reporting it again at its exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return 0
@@ -64,13 +64,15 @@ def _cluster(options: SimulateOptions) -> SimulatedCluster:
     if options.nodes is not None:
         return uniform_cluster(options.nodes, options.cores)
     if options.trace is None:
-        raise SimulationError("how large is the cluster? Say so with --nodes, or with --graph")
+        raise SimulationError(
+            "the size of the cluster is not known; give it with --nodes or --graph"
+        )
     header = read_header(options.trace)
     processors = header.processors or header.nodes
     if not processors:
         raise SimulationError(
-            f"{options.trace} does not say how large its machine was (MaxProcs or MaxNodes in its "
-            "header); say so with --nodes"
+            f"the header of {options.trace} has neither MaxProcs nor MaxNodes; give the size of "
+            "the cluster with --nodes"
         )
     return uniform_cluster(-(-processors // options.cores), options.cores)
 

@@ -1,4 +1,4 @@
-"""What a person at a terminal sees: tables, and how far the simulation is."""
+"""Prints tables of results, and a progress bar on a terminal."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _heading(schedule: Schedule) -> Iterator[str]:
 def progress(jobs: int) -> Iterator[Callable[[str], Callable[[int], None]]]:
     """A bar for each policy on standard error, if that is a terminal; none anywhere else.
 
-    Gives a function that begins a bar by name, and returns one that is told how many jobs ended.
+    Gives a function that starts a bar by name, and returns one to call with the jobs that ended.
     """
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())

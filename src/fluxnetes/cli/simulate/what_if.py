@@ -1,7 +1,7 @@
-"""`fluxnetes simulate --from-store`: today's queue, run ahead in several scenarios.
+"""Runs `fluxnetes simulate --from-store`: forecasts of a stored queue in several scenarios.
 
-The store says which cluster the queue is on and how its queues are set up. Another cluster can be
-given: what jobs hold is found on it by path.
+The store knows the cluster of the queue and the configuration of its queues. Another cluster can be
+given; allocations are then mapped to it by the paths of their resources.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from fluxnetes.queue.jobs import Submission
 from fluxnetes.simulate.cluster import SimulatedCluster, survey
 from fluxnetes.simulate.document import write_forecasts
 from fluxnetes.simulate.errors import SimulationError
+from fluxnetes.simulate.estimate import free_id
 from fluxnetes.simulate.forecast import look_ahead, scenarios, with_policy, with_queues_of
 from fluxnetes.simulate.policies import parse_policy
 from fluxnetes.store.errors import StoreError
@@ -27,13 +28,15 @@ from fluxnetes.store.system import StoredSystem
 from fluxnetes.store.translate import translate
 
 TODAY = "today"
+"""The name of the scenario in which nothing is changed."""
 _WITHOUT_SYSTEM = "easy"
+"""The policy where the store does not know how its queues are configured."""
 _NAMED = 5
-"""How many jobs a complaint names."""
+"""Maximum jobs that an error message names."""
 
 
 def run_what_if(options: SimulateOptions, cluster: SimulatedCluster | None) -> None:
-    """Read the queue, run it ahead, and write down what changes."""
+    """Read the queue, forecast it in each scenario, and write the results."""
     policies = {name: parse_policy(name) for name in options.policies}
     snapshot, system = _load(options.dsn)
     cluster = cluster or _own_cluster(system)
@@ -41,8 +44,8 @@ def run_what_if(options: SimulateOptions, cluster: SimulatedCluster | None) -> N
     configs = _configs(policies, snapshot, system)
     now = int(time.time()) if options.now is None else options.now
     job = _one_more(options.add_job, cluster, snapshot, next(iter(configs.values())))
-    asked = scenarios(cluster, configs, nodes=options.add_nodes, job=job)
-    forecasts = [look_ahead(snapshot, scenario, now) for scenario in asked]
+    chosen = scenarios(cluster, configs, nodes=options.add_nodes, job=job)
+    forecasts = [look_ahead(snapshot, scenario, now) for scenario in chosen]
     if options.json is not None:
         write_file(options.json, write_forecasts(forecasts))
     if options.json != OUTPUT:
@@ -63,15 +66,15 @@ def _load(dsn: str | None) -> tuple[Snapshot, StoredSystem | None]:
 def _own_cluster(system: StoredSystem | None) -> SimulatedCluster:
     if system is None:
         raise SimulationError(
-            "the store does not say which cluster its queue is on: nobody who runs the queue has "
-            "written it down there yet. Run the controller on it once, or give the queue's own "
-            "cluster with --graph, or with --nodes"
+            "the store does not know the cluster of its queue yet: the controller stores it when "
+            "it starts. Run the controller once, or give the cluster of the queue with --graph or "
+            "--nodes"
         )
     return survey(system.graph)
 
 
 def _on(cluster: SimulatedCluster, snapshot: Snapshot, system: StoredSystem | None) -> Snapshot:
-    """The queue on a cluster. Without a system, rows must be those of the cluster already."""
+    """Map the queue to a cluster. Without a system, its rows must be those of the cluster."""
     if system is None:
         return snapshot
     found = translate(snapshot, system, cluster.graph)
@@ -79,8 +82,8 @@ def _on(cluster: SimulatedCluster, snapshot: Snapshot, system: StoredSystem | No
         named = ", ".join(map(str, found.lost[:_NAMED])) + ", ..." * (len(found.lost) > _NAMED)
         raise SimulationError(
             f"jobs of the queue run on resources that this cluster does not have: {named}; give "
-            "a graph with --graph that has them under the same paths, or leave the cluster out "
-            "and take the queue's own"
+            "a graph with --graph that has them under the same paths, or give no cluster, to use "
+            "the queue's own"
         )
     return found.snapshot
 
@@ -88,7 +91,7 @@ def _on(cluster: SimulatedCluster, snapshot: Snapshot, system: StoredSystem | No
 def _configs(
     policies: Mapping[str, QueueConfig], snapshot: Snapshot, system: StoredSystem | None
 ) -> dict[str, SchedulerConfig]:
-    """Today's configuration, and beside it the same under each policy."""
+    """The present configuration, and the same under each policy."""
     today = with_queues_of(system.config if system is not None else SchedulerConfig(), snapshot)
     if system is None:
         policies = policies or {_WITHOUT_SYSTEM: parse_policy(_WITHOUT_SYSTEM)}
@@ -97,23 +100,17 @@ def _configs(
 
 
 def _one_more(
-    asked: tuple[int, int] | None,
+    wanted: tuple[int, int] | None,
     cluster: SimulatedCluster,
     snapshot: Snapshot,
     config: SchedulerConfig,
 ) -> Submission | None:
-    """A job of so many processors and seconds, that comes last."""
-    if asked is None:
+    """A job of this size and walltime, which is submitted last."""
+    if wanted is None:
         return None
-    size, walltime = asked
+    size, walltime = wanted
     names = [queue.name for queue in config.queues]
     queue = "default" if "default" in names else names[0]
     return Submission(
-        _next_id(snapshot), cluster.request(size), walltime, queue=queue, name="one more"
+        free_id(snapshot), cluster.request(size), walltime, queue=queue, name="one more"
     )
-
-
-def _next_id(snapshot: Snapshot) -> int:
-    """A number that no job has, nor will have: the ids after an array's are those of its tasks."""
-    taken = [job.id + (a.tasks if (a := job.submission.array) else 0) for job in snapshot.jobs]
-    return 1 + max([*taken, *(id for id, _ in snapshot.outcomes)], default=0)

@@ -1,17 +1,19 @@
-"""`fluxnetes up`: our scheduler on a Kubernetes of your own, until Ctrl-C.
+"""`fluxnetes up`: a local control plane with Fluxnetes in it, or Fluxnetes for an existing cluster.
 
-    options.py    the command line
-    run.py        options -> one of the two below -> wait -> stop
-      local.py    a control plane on this machine, with all that belongs to it
-      attached.py a cluster that exists already, and that we were told to use
-    waiting.py    until Ctrl-C, or until a part ends by itself
-    services.py   Postgres, controller and webhook: started, watched, stopped
-    folder.py     what is kept where
-    show.py       what is said meanwhile
-    demo/         a small workload, and the queue while it runs
+    options     the command line
+    run         options -> local or attached -> exit status
+    local       a control plane on this machine, and all of Fluxnetes
+    attached    the controller, and perhaps the webhook, for an existing cluster
+    services    Postgres, controller and webhook: started, watched, stopped
+    waiting     waits for Ctrl-C, or until a program ends by itself
+    folder      the files of one `fluxnetes up`
+    show        texts and progress on the terminal
+    demo/       a small workload, and the queue while it runs
 
-What to use (the kubeconfig) and the demo go to standard output, progress and complaints to standard
-error.
+    folder ──▶ control plane ──▶ services (webhook, Postgres, controller) ──▶ demo ──▶ wait ──▶ stop
+
+How to use the cluster (its kubeconfig) and the demo go to standard output, progress and errors to
+standard error.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Parse the options first; they import the rest only if they make sense."""
+    """Parse the options; the rest is imported only if they are valid."""
     from fluxnetes.cli.up.options import app
 
     try:

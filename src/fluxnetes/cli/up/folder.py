@@ -1,17 +1,17 @@
-"""What `fluxnetes up` keeps where: everything below one folder.
+"""Lays out the files of one `fluxnetes up`, all below one folder.
 
     plane/          the control plane and its kubeconfig (see `plane.paths`)
-    store/          Postgres (see `store.places`)
+    store/          Postgres (see `store.embedded.paths`)
     webhook/        the webhook's certificates
-    logs/           what controller and webhook say; the last start's is kept as NAME.log.old
-    identity        the name under which our controller leads, at every start
-    cluster         whose queue this is
-    ports.json      the webhook's port, which is taken again if it is free
+    logs/           logs of controller and webhook; NAME.log.old is of the start before
+    identity        the name under which the controller leads, at every start
+    cluster         the cluster that the queue belongs to
+    ports.json      the webhook's port, used again if it is free
     owner.lock      held by the process that runs all of this
-    programs.lock   held by controller and webhook, as long as one of them lives
+    programs.lock   held by controller and webhook, as long as one of them runs
 
-What is in the parts is for their owner alone. Root's Postgres runs as another account, which must
-pass through the folder to get to its data; so root's folder can be passed, but not listed.
+Only the owner may read what is below. The Postgres of root runs as another account, which must pass
+through the folder to its data; so a folder of root can be entered by others, but not listed.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ from fluxnetes.plane.processes import FolderLock
 from fluxnetes.store.embedded.paths import default_folder
 
 OWN = "a control plane of its own"
-"""Whose queue it is if the cluster is ours too."""
+"""The cluster that the queue belongs to, if it is the local control plane."""
 
 _LONGEST_HOST = 63
+"""Maximum characters of a host name in the name of a folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +61,9 @@ class UpFolder:
         return self.top / "logs" / f"{program}.log"
 
     def identity(self) -> str:
-        """A name unlike that of any other process that lives, the same at every start.
+        """A unique name, the same at every start.
 
-        So a controller that starts again need not wait until its own lease has run out.
+        So a controller that is restarted need not wait until its own lease has expired.
         """
         file = self.top / "identity"
         if not file.exists():
@@ -71,23 +72,23 @@ class UpFolder:
         return file.read_text().strip()
 
     def webhook_port(self) -> int:
-        """A port that is free now; that of the last start, if it is."""
+        """A free port; that of the last start if possible."""
         return choose_ports(PlanePaths(self.top), ("webhook",))["webhook"]
 
     def claim(self, cluster: str) -> None:
-        """See to it that one folder has the queue of one cluster: two would mix up their jobs."""
+        """Refuse a folder that has the queue of another cluster: two would mix up their jobs."""
         file = self.top / "cluster"
         if not file.exists():
             write_whole(file, f"{cluster}\n".encode())
         known = file.read_text().strip()
         if known != cluster:
             raise PlaneFailed(
-                f"{self.top} has the queue of {known}, and this is {cluster}; use another --folder"
+                f"{self.top} has the queue of {known}, not of {cluster}; use another --folder"
             )
 
     @contextmanager
     def alone(self) -> Iterator[int]:
-        """Be the only one who runs it; gives the lock that programs inherit."""
+        """Lock the folder for this process; gives the lock that programs inherit."""
         lock = FolderLock(self.top / "owner.lock", self.top / "programs.lock")
         lock.take()
         try:
@@ -97,7 +98,7 @@ class UpFolder:
 
 
 def make_folder(top: Path) -> UpFolder:
-    """The folder, made if need be. One that is there keeps its permissions."""
+    """Create the folder unless it exists; an existing one keeps its permissions."""
     folder = UpFolder(top.expanduser().resolve())
     try:
         folder.top.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
@@ -108,12 +109,12 @@ def make_folder(top: Path) -> UpFolder:
 
 
 def folder_of_own() -> Path:
-    """Where it goes if nobody says otherwise."""
+    """The default folder of a local control plane."""
     return default_folder() / "up"
 
 
 def folder_of_cluster(server: str) -> Path:
-    """The same for a cluster that exists already: one folder for each API server."""
+    """The default folder for an existing cluster: one for each API server."""
     host = re.sub(r"[^a-zA-Z0-9.-]+", "-", urlsplit(server).hostname or "")[:_LONGEST_HOST]
     return (
         default_folder() / "clusters" / f"{host}-{hashlib.sha256(server.encode()).hexdigest()[:8]}"

@@ -1,12 +1,12 @@
-"""A control plane on this machine, and our scheduler in it."""
+"""Runs a control plane on this machine, with Fluxnetes in it."""
 
 from __future__ import annotations
 
 from fluxnetes.cli.up.folder import OWN, UpFolder, folder_of_own, make_folder
 from fluxnetes.cli.up.options import UpOptions
 from fluxnetes.cli.up.services import LocalServices, controller, webhook
-from fluxnetes.cli.up.show import building, say, tell_of_own
-from fluxnetes.cli.up.waiting import Ended, complain, wait
+from fluxnetes.cli.up.show import building, print_local_usage, say
+from fluxnetes.cli.up.waiting import Ended, report_ended, wait
 from fluxnetes.plane.binaries import find_binaries
 from fluxnetes.plane.plane import ControlPlane
 
@@ -16,7 +16,7 @@ def run_local(options: UpOptions) -> int:
     folder = make_folder(options.folder or folder_of_own())
     with folder.alone() as lock:
         folder.claim(OWN)
-        services = LocalServices(folder, lock)  # before minutes are spent on a build in vain
+        services = LocalServices(folder, lock)  # fails early, before a build of minutes
         with building() as progress:
             binaries = find_binaries(progress)
         plane = ControlPlane(folder.plane, options.nodes, binaries=binaries, say=say)
@@ -24,7 +24,7 @@ def run_local(options: UpOptions) -> int:
             _start(services, folder, plane, options)
             status, ended = _use(services, plane, options)
             say("stopping")
-        return complain(ended) or status
+        return report_ended(ended) or status
 
 
 def _start(
@@ -34,11 +34,11 @@ def _start(
     services.start_store()
     services.start(controller(folder, plane.kubeconfig, config=options.config))
     services.wait()
-    tell_of_own(plane.kubeconfig, folder.top)
+    print_local_usage(plane.kubeconfig, folder.top)
 
 
 def _use(services: LocalServices, plane: ControlPlane, options: UpOptions) -> tuple[int, Ended]:
-    """Until it is over; the demo's exit status, and what ended by itself."""
+    """Run the demo, if asked for, and wait; its exit status, and the programs that ended."""
 
     def ended() -> Ended:
         parts = {plane.paths.log(name): status for name, status in plane.ended().items()}

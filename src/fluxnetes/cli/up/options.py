@@ -1,4 +1,4 @@
-"""The options of `fluxnetes up`."""
+"""The options of `fluxnetes up`, and the checks that need nothing but them."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Annotated
 import typer
 
 HELP = """\
-Start a Kubernetes control plane on this machine, with nodes that are played by KWOK, and our
+Start a Kubernetes control plane on this machine, with nodes simulated by KWOK, and Fluxnetes as a
 scheduler in it.
 
 etcd, kube-apiserver, kube-controller-manager and kube-scheduler are real. They are taken from
 KUBEBUILDER_ASSETS or PATH, else built once from their Go modules (about six minutes on two cores).
-The queue is kept in a Postgres that comes with the package. Ctrl-C stops everything; the data stay,
-and the next start takes seconds.
+The queue is stored in an embedded Postgres. Ctrl-C stops everything; the data stay, and the next
+start takes seconds.
 
-It touches no other cluster and no kubeconfig but its own, unless --kubeconfig names one: then only
-our scheduler is started, for that cluster.
+No other cluster and no other kubeconfig is changed, unless --kubeconfig names one: then only the
+controller is started, for that cluster.
 
 Examples:
 
@@ -30,6 +30,7 @@ Examples:
 """
 
 NODES = 8
+"""How many nodes are simulated by default."""
 
 app = typer.Typer(
     add_completion=False,
@@ -41,7 +42,7 @@ app = typer.Typer(
 
 @dataclass(frozen=True, slots=True)
 class UpOptions:
-    """What the command line said."""
+    """The parsed command line."""
 
     nodes: int
     folder: Path | None
@@ -57,27 +58,27 @@ class UpOptions:
 def up(
     nodes: Annotated[
         int | None,
-        typer.Option(min=0, metavar="N", help=f"How many nodes to play.  [default: {NODES}]"),
+        typer.Option(min=0, metavar="N", help=f"Number of simulated nodes.  [default: {NODES}]"),
     ] = None,
     folder: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
             file_okay=False,
-            help="Where everything is kept.  [default: up, where the store's data are]",
+            help="Folder for all data.  [default: up, in the folder of the store]",
         ),
     ] = None,
     config: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", exists=True, dir_okay=False, help="Queues, limits and shares, as YAML."
+            metavar="FILE", exists=True, dir_okay=False, help="Queues, limits and shares, in YAML."
         ),
     ] = None,
     demo: Annotated[
-        bool, typer.Option("--demo", help="Submit a small workload, and show the queue meanwhile.")
+        bool, typer.Option("--demo", help="Submit a small workload, and show the queue live.")
     ] = False,
     once: Annotated[
-        bool, typer.Option("--once", help="With --demo: stop everything when it is done.")
+        bool, typer.Option("--once", help="With --demo: stop everything when the demo is done.")
     ] = False,
     kubeconfig: Annotated[
         Path | None,
@@ -85,35 +86,35 @@ def up(
             metavar="FILE",
             exists=True,
             dir_okay=False,
-            help="Start nothing but our scheduler, for the cluster of this file.",
+            help="Start only the controller, for the cluster of this kubeconfig.",
         ),
     ] = None,
     context: Annotated[
-        str | None, typer.Option(metavar="NAME", help="With --kubeconfig: which context of it.")
+        str | None, typer.Option(metavar="NAME", help="With --kubeconfig: the context to use.")
     ] = None,
     webhook_url: Annotated[
         str | None,
         typer.Option(
             metavar="URL",
-            help="With --kubeconfig: where that cluster's API server reaches this machine, such "
-            "as https://10.0.0.7:9443; then opting in by label works too.",
+            help="With --kubeconfig: run the webhook too, at this URL by which the API server "
+            "reaches this machine, such as https://10.0.0.7:9443.",
         ),
     ] = None,
 ) -> None:
     needs_kubeconfig = {"--context": context, "--webhook-url": webhook_url}
     for name, value in needs_kubeconfig.items():
         if value is not None and kubeconfig is None:
-            raise typer.BadParameter(f"{name} is about the cluster of --kubeconfig; name one")
+            raise typer.BadParameter(f"{name} needs an existing cluster: add --kubeconfig FILE")
     if kubeconfig is not None and (demo or nodes is not None):
         what = "--demo" if demo else "--nodes"
         raise typer.BadParameter(
-            f"{what} needs nodes that we play, and those of --kubeconfig are somebody's; "
+            f"{what} is for simulated nodes, and --kubeconfig names an existing cluster; "
             "leave one of the two out"
         )
     if once and not demo:
-        raise typer.BadParameter("--once says when to stop after --demo; add --demo")
+        raise typer.BadParameter("--once stops after the demo: add --demo")
     if demo and nodes is not None and nodes < 2:
-        raise typer.BadParameter(f"--demo shows gangs, which take 2 nodes or more, not {nodes}")
+        raise typer.BadParameter(f"--demo runs gangs, which need at least 2 nodes, not {nodes}")
     from fluxnetes.cli.up.run import run
 
     count = NODES if nodes is None else nodes

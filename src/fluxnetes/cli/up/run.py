@@ -1,4 +1,4 @@
-"""From options to something that runs until it is told to stop, or until a part of it ends."""
+"""Runs `fluxnetes up`: local or attached, and errors to an exit status."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def run(options: UpOptions) -> int:
     except (PlaneFailed, KubeError) as error:
         sys.stderr.write(f"fluxnetes up: {error}\n")
     except StoreError as error:
-        sys.stderr.write(f"fluxnetes up: {error}\nHere, --folder says where everything is kept.\n")
+        sys.stderr.write(f"fluxnetes up: {error}\nUse --folder to choose another folder.\n")
     except KeyboardInterrupt:
         return INTERRUPTED
     return 1

@@ -1,9 +1,9 @@
-"""What runs besides the control plane: Postgres, the controller and the webhook.
+"""Starts and stops what runs besides the control plane: Postgres, the controller and the webhook.
 
-Controller and webhook are commands of their own, run as the control plane's programs are: each with
-a log, in a session of its own, dead as soon as we are. Neither is started again when it ends;
-whoever runs `up` wants to know. Postgres alone outlives a kill -9 of us, and the next start takes
-it up as it is.
+Controller and webhook are child processes like the control plane's programs: each has a log and a
+session of its own, and is killed when this process ends. Neither is restarted when it ends by
+itself: `fluxnetes up` then stops and reports it. Postgres alone survives a kill -9 of this process,
+and the next start connects to it.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from fluxnetes.store.embedded.server import EmbeddedServer
 CONTROLLER, WEBHOOK = "controller", "webhook"
 
 _ENVIRONMENT = {"FLUXNETES_DSN": ""}
-"""The queue of this folder is in its own Postgres, whatever the user has set for another one."""
+"""Overrides a FLUXNETES_DSN of the user: this folder's queue is in its own Postgres."""
 
 
 def controller(
     folder: UpFolder, kubeconfig: Path, context: str | None = None, config: Path | None = None
 ) -> Program:
-    """Our scheduler; ready when it leads."""
+    """The controller; ready when it leads."""
     named = {
         "--kubeconfig": kubeconfig,
         "--context": context,
@@ -35,7 +35,7 @@ def controller(
         "--identity": folder.identity(),
         "--config": config and config.resolve(),
     }
-    return _command(folder, CONTROLLER, named, said="leading")
+    return _command(folder, CONTROLLER, named, ready="leading")
 
 
 def webhook(
@@ -47,7 +47,7 @@ def webhook(
     address: str | None = None,
     url: str | None = None,
 ) -> Program:
-    """The admission server; ready when the API server knows of it."""
+    """The webhook; ready when it is registered."""
     named = {
         "--kubeconfig": kubeconfig,
         "--context": context,
@@ -56,24 +56,24 @@ def webhook(
         "--port": port,
         "--url": url,
     }
-    return _command(folder, WEBHOOK, named, said="ready")
+    return _command(folder, WEBHOOK, named, ready="ready")
 
 
-def _command(folder: UpFolder, name: str, named: Mapping[str, object], said: str) -> Program:
+def _command(folder: UpFolder, name: str, named: Mapping[str, object], ready: str) -> Program:
     line = [sys.executable, "-m", "fluxnetes", name]
     for option, value in named.items():
         if value is not None:
             line += [option, str(value)]
     log = folder.log(name)
-    return Program(name, tuple(line), lambda: _has_said(log, said), _ENVIRONMENT)
+    return Program(name, tuple(line), lambda: _has_line(log, ready), _ENVIRONMENT)
 
 
-def _has_said(log: Path, word: str) -> bool:
-    return word in log.read_text(errors="replace").splitlines()
+def _has_line(log: Path, line: str) -> bool:
+    return line in log.read_text(errors="replace").splitlines()
 
 
 class LocalServices:
-    """What runs for one folder. Open it with `with`, and start things."""
+    """The programs of one folder. Enter it with `with`, then start them."""
 
     def __init__(self, folder: UpFolder, lock: int) -> None:
         self._folder, self._lock = folder, lock
@@ -84,13 +84,13 @@ class LocalServices:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop them, the last first, and Postgres when nobody needs it any more."""
+        """Stop the programs in reverse order, then Postgres, unless another process uses it."""
         for name in reversed(list(self.processes)):
             self.processes.pop(name).stop()
         self._server.stop()
 
     def start_store(self) -> None:
-        """The controller would start it too; that it is ours keeps it up until we leave."""
+        """Start Postgres. The controller would too; started here, it outlives the controller."""
         self._server.start()
         say("postgres is ready")
 
@@ -102,7 +102,7 @@ class LocalServices:
         return process
 
     def wait(self) -> None:
-        """Until all are ready."""
+        """Wait until all are ready."""
         for name, process in self.processes.items():
             process.wait_until_ready()
             say(f"{name} is ready")

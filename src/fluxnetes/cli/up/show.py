@@ -1,4 +1,4 @@
-"""What `fluxnetes up` says."""
+"""The texts of `fluxnetes up` on the terminal, and the progress of a build."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rich.text import Text
 
 from fluxnetes.plane.build import Progress
 
-USE_OWN = """\
-Kubernetes is up, and Fluxnetes schedules in it. In another terminal:
+LOCAL_USAGE = """\
+Kubernetes is up, with Fluxnetes as a scheduler in it. In another terminal:
 
   export KUBECONFIG={kubeconfig}
   kubectl get nodes
@@ -26,43 +26,44 @@ with the label fluxnetes.io/managed=true. All others are placed by kube-schedule
 Ctrl-C stops everything; the data stay in {folder}.
 """
 
-USE_CLUSTER = """\
-Fluxnetes schedules in the cluster at {server}.
+CLUSTER_USAGE = """\
+Fluxnetes is a scheduler of the cluster at {server}.
 Pods that name the scheduler fluxnetes wait in its queue. {opting_in}
-Ctrl-C stops it; what runs there runs on, what waits there waits. The queue stays in {folder}.
+Ctrl-C stops it: running pods keep running, waiting ones keep waiting. The queue stays in {folder}.
 """
 
 WITH_WEBHOOK = """\
 So do all Jobs and Pods of a namespace
-with the label fluxnetes.io/managed=true: the API server asks us about them at {url}.
-While we are away these labels are without effect."""
+with the label fluxnetes.io/managed=true: the API server calls the webhook at {url}.
+While it is stopped, the label has no effect."""
 
 WITHOUT_WEBHOOK = """\
 Without a webhook
-the label fluxnetes.io/managed is without effect here: nothing is queued that does not name us. With
---webhook-url URL it works, if the API server of that cluster can reach this machine at URL."""
+the label fluxnetes.io/managed has no effect: only pods that name the scheduler are queued. With
+--webhook-url URL it works, if the API server of the cluster can reach this machine at URL."""
 
 
 def say(line: str) -> None:
+    """A line of progress, on standard error."""
     sys.stderr.write(f"{line}\n")
 
 
-def tell_of_own(kubeconfig: Path, folder: Path) -> None:
+def print_local_usage(kubeconfig: Path, folder: Path) -> None:
     """How to use the control plane that was started."""
-    sys.stdout.write(USE_OWN.format(kubeconfig=kubeconfig, folder=folder))
+    sys.stdout.write(LOCAL_USAGE.format(kubeconfig=kubeconfig, folder=folder))
     sys.stdout.flush()
 
 
-def tell_of_cluster(server: str, folder: Path, url: str | None) -> None:
-    """What works in a cluster that was there, and what does not."""
+def print_cluster_usage(server: str, folder: Path, url: str | None) -> None:
+    """Which pods of the existing cluster are scheduled."""
     opting_in = WITH_WEBHOOK.format(url=url) if url else WITHOUT_WEBHOOK
-    sys.stdout.write(USE_CLUSTER.format(server=server, folder=folder, opting_in=opting_in))
+    sys.stdout.write(CLUSTER_USAGE.format(server=server, folder=folder, opting_in=opting_in))
     sys.stdout.flush()
 
 
 @contextmanager
 def building() -> Iterator[Progress]:
-    """Show a build while there is one: a line that moves on a terminal, else a line a program."""
+    """Show the progress of a build: a spinner on a terminal, else a line for each program."""
     shown = _Build()
     try:
         yield shown.progress
@@ -81,7 +82,7 @@ class _Build:
     def progress(self, program: str, doing: str) -> None:
         if not self._program:
             self._console.print(
-                "No Kubernetes programs here yet. Building them takes minutes, once."
+                "The programs of Kubernetes are built now; this takes minutes, once."
             )
             self._status.start()
         if program != self._program:

@@ -1,4 +1,4 @@
-"""Waiting for Ctrl-C, or for a part that ends by itself."""
+"""Waits for Ctrl-C, or until a program ends by itself."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TypeAlias
 
 Ended: TypeAlias = Mapping[Path, int]
-"""Programs that ended: the log and the status of each. The log has the program's name."""
+"""Programs that ended: the log and the exit status of each. The log has the program's name."""
 
 _LOOK_EVERY = 0.5
+"""Seconds between checks whether a program has ended."""
 
 
 def wait(ended: Callable[[], Ended]) -> Ended:
-    """Until Ctrl-C, or until a part has ended: then which."""
+    """Wait until Ctrl-C, or until a program has ended; returns those that have."""
     wanted = {signal.SIGINT, signal.SIGTERM}
     signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
     try:
@@ -27,9 +28,11 @@ def wait(ended: Callable[[], Ended]) -> Ended:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, wanted)
 
 
-def complain(ended: Ended) -> int:
-    """Say which parts ended; the exit status."""
+def report_ended(ended: Ended) -> int:
+    """Write which programs ended; returns the exit status."""
     for log, status in ended.items():
-        sys.stderr.write(f"fluxnetes up: {log.stem} ended (status {status}), so all were stopped; ")
+        sys.stderr.write(
+            f"fluxnetes up: {log.stem} ended (status {status}), so all programs were stopped; "
+        )
         sys.stderr.write(f"see {log}\n")
     return 1 if ended else 0

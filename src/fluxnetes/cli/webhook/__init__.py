@@ -1,9 +1,9 @@
-"""`fluxnetes webhook`: the admission server, until it is told to stop.
+"""`fluxnetes webhook`: the admission server, as a process.
 
-    options.py  the command line
-    run.py      options -> the way to the API server -> serve
+    options  the command line
+    run      options -> API server, certificates, socket -> serve until a signal
 
-`ready` goes to standard output once the API server knows of it, all else to standard error.
+`ready` goes to standard output once the webhook is registered, the log to standard error.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Parse the options first; they import the rest only if they make sense."""
+    """Parse the options; the rest is imported only if they are valid."""
     from fluxnetes.cli.webhook.options import app
 
     try:

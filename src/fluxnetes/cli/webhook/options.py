@@ -8,18 +8,21 @@ from typing import Annotated
 
 import typer
 
-HELP = """\
-Answer the API server's questions about Jobs and Pods that are to be made.
+from fluxnetes.cli.deprecation import note_deprecated
 
-Those that opted in (by the label fluxnetes.io/managed=true, on them or on their namespace) are
-marked as ours: a Job is suspended, a Pod gets a gate, both name our scheduler. Everything else is
-never asked about. The webhook makes its own certificates, renews them, and registers itself.
+HELP = """\
+Run the mutating admission webhook for Jobs and Pods.
+
+Jobs and Pods that opted in (by the label fluxnetes.io/managed=true, on them or on their namespace)
+are changed when they are created so that Fluxnetes queues them: a Job is suspended, a Pod gets a
+scheduling gate, and both name the scheduler fluxnetes. The API server sends no others. The webhook
+issues and renews its own certificates, and registers itself.
 
 Examples:
 
 \b
-  fluxnetes webhook                                  # this machine, at 127.0.0.1:9443
-  fluxnetes webhook --service fluxnetes-webhook      # a pod of the cluster, behind a service
+  fluxnetes webhook                                  # at 127.0.0.1:9443
+  fluxnetes webhook --service fluxnetes-webhook      # in a pod, behind a Service
 """
 
 app = typer.Typer(
@@ -32,7 +35,7 @@ app = typer.Typer(
 
 @dataclass(frozen=True, slots=True)
 class WebhookCommandOptions:
-    """What the command line said."""
+    """The parsed command line."""
 
     kubeconfig: Path | None
     context: str | None
@@ -44,7 +47,7 @@ class WebhookCommandOptions:
     folder: Path | None
     namespace: str | None
     schedulers: tuple[str, ...]
-    everything: bool
+    all_namespaces: bool
     drain: float | None
     verbose: bool
 
@@ -55,42 +58,47 @@ def webhook(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="How to reach the API server.  [default: KUBECONFIG, the pod's own account, "
+            help="Kubeconfig of the cluster.  [default: KUBECONFIG, the pod's service account, "
             "~/.kube/config]",
         ),
     ] = None,
     context: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Which context of it.")
+        str | None,
+        typer.Option(metavar="NAME", help="Context of the kubeconfig.  [default: its current]"),
     ] = None,
     service: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The API server reaches us by this service of our namespace; certificates are "
-            "kept in a Secret there.",
+            help="Service, in the webhook's namespace, by which the API server reaches it; "
+            "certificates are stored in a Secret there.",
         ),
     ] = None,
     url: Annotated[
         str | None,
         typer.Option(
             metavar="URL",
-            help="The API server reaches us at this address.  [default: https://ADDRESS:PORT]",
+            help="URL by which the API server reaches the webhook.  "
+            "[default: https://ADDRESS:PORT]",
         ),
     ] = None,
     address: Annotated[
         str | None,
         typer.Option(
-            metavar="IP", help="Where to listen.  [default: 127.0.0.1; with --service: everywhere]"
+            metavar="IP",
+            help="Address to listen at.  [default: 127.0.0.1; with --service: all interfaces]",
         ),
     ] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="0: any.")] = 9443,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, metavar="N", help="Port; 0: any free one.")
+    ] = 9443,
     socket: Annotated[
         int | None,
         typer.Option(
             min=3,
             metavar="FD",
-            help="For a program that starts us: listen on this open socket, and stop when standard "
-            "input ends.",
+            help="Listen on this inherited socket, and stop when standard input ends; for programs "
+            "that start the webhook.",
         ),
     ] = None,
     folder: Annotated[
@@ -98,7 +106,7 @@ def webhook(
         typer.Option(
             metavar="DIR",
             file_okay=False,
-            help="Keep certificates here.  [default: webhook, where the store's data are; with "
+            help="Folder for certificates.  [default: webhook, in the folder of the store; with "
             "--service: a Secret]",
         ),
     ] = None,
@@ -106,32 +114,39 @@ def webhook(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Our own, which is left alone.  [default: fluxnetes-system; with --service: the "
-            "pod's]",
+            help="The webhook's own namespace, which is exempt.  [default: fluxnetes-system; with "
+            "--service: the pod's]",
         ),
     ] = None,
     scheduler_name: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="A name of our scheduler; may be given often, the first is written.  "
+            help="A schedulerName of Fluxnetes; repeatable; the first is set on Jobs and Pods.  "
             "[default: fluxnetes, fluence, fluxqueue, FluxionScheduler]",
         ),
     ] = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Take every namespace, not only what opted in.")
+    all_namespaces: Annotated[
+        bool,
+        typer.Option(
+            "--all-namespaces", help="Queue the Jobs and Pods of all namespaces, without opting in."
+        ),
     ] = False,
     drain: Annotated[
         float | None,
         typer.Option(
             min=0,
             metavar="SECONDS",
-            help="Go on for so long after we were told to stop.  [default: 0; with --service: 5]",
+            help="Keep serving for so long after SIGTERM.  [default: 0; with --service: 5]",
         ),
     ] = None,
-    verbose: Annotated[bool, typer.Option("--verbose", help="Tell of every decision.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Log every decision.")] = False,
+    everything: Annotated[bool, typer.Option("--all", hidden=True)] = False,
 ) -> None:
     from fluxnetes.cli.webhook.run import run
+
+    if everything:
+        note_deprecated("webhook", "--all", "--all-namespaces")
 
     options = WebhookCommandOptions(
         kubeconfig,
@@ -144,7 +159,7 @@ def webhook(
         folder,
         namespace,
         tuple(scheduler_name or ()),
-        everything,
+        all_namespaces or everything,
         drain,
         verbose,
     )

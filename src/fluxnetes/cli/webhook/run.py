@@ -1,4 +1,4 @@
-"""From options to a webhook that serves until a signal, or until its parent is gone."""
+"""Runs the webhook as a process: log, API server, certificates, socket, signals."""
 
 from __future__ import annotations
 
@@ -24,11 +24,14 @@ from fluxnetes.webhook.settings import WebhookSettings
 
 _LOCAL, _EVERYWHERE = "127.0.0.1", "0.0.0.0"  # noqa: S104 - a pod is reached at its own address
 _DRAIN_BEHIND_SERVICE = 5.0
-"""Seconds until all who forward to us know that we are about to go."""
+"""Seconds that kube-proxies and the API server may need to learn that this pod is terminating."""
 
 
 def run(options: WebhookCommandOptions) -> int:
-    """Serve. Returns the exit status."""
+    """Serve until a signal or, with an inherited socket, the end of standard input.
+
+    Returns the exit status.
+    """
     level = logging.DEBUG if options.verbose else logging.INFO
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s: %(message)s")
     logging.getLogger("fluxnetes").setLevel(level)
@@ -38,8 +41,8 @@ def run(options: WebhookCommandOptions) -> int:
     except (KubeError, OSError) as error:
         sys.stderr.write(f"fluxnetes webhook: {error}\n")
         return 1
-    # What was imported stays for good; without this the collector walks over it now and then, for
-    # longer than an answer may take on a busy machine.
+    # Imported modules are never garbage; without this a full collection walks over them, which on
+    # a busy machine takes longer than an admission review may.
     gc.freeze()
     asyncio.run(_serve(options, access, listener))
     return 0
@@ -53,12 +56,13 @@ async def _serve(
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     if options.socket is not None:
-        loop.add_reader(0, _hear, stop)
-    told = asyncio.Event()
+        loop.add_reader(0, _read_input, stop)
+    ready = False
 
     def registered() -> None:
-        if not told.is_set():
-            told.set()
+        nonlocal ready
+        if not ready:
+            ready = True
             sys.stdout.write("ready\n")
             sys.stdout.flush()
 
@@ -66,16 +70,16 @@ async def _serve(
     async with KubeClient(access) as client:
         await serve(
             client,
-            _keeper(options, client, policy),
+            _cert_store(options, client, policy),
             listener,
-            _setting(options, policy, listener),
+            _settings(options, policy, listener),
             stop=stop,
             registered=registered,
         )
 
 
-def _hear(stop: asyncio.Event) -> None:
-    """Nobody tells us anything on standard input; only its end counts."""
+def _read_input(stop: asyncio.Event) -> None:
+    """Discard what comes on standard input; its end means that the parent process is gone."""
     if not os.read(0, 4096):
         asyncio.get_running_loop().remove_reader(0)
         stop.set()
@@ -101,7 +105,7 @@ def _policy(options: WebhookCommandOptions, access: ApiAccess) -> AdmissionPolic
     return replace(policy, namespace=namespace, schedulers=schedulers)
 
 
-def _keeper(
+def _cert_store(
     options: WebhookCommandOptions, client: KubeClient, policy: AdmissionPolicy
 ) -> CertStore:
     if options.service and options.folder is None:
@@ -109,14 +113,14 @@ def _keeper(
     return FolderCertStore(options.folder or default_folder() / "webhook")
 
 
-def _setting(
+def _settings(
     options: WebhookCommandOptions, policy: AdmissionPolicy, listener: socket.socket
 ) -> WebhookSettings:
     drain = _DRAIN_BEHIND_SERVICE if options.service else 0.0
     return WebhookSettings(
         _reach(options, policy, listener),
         policy,
-        options.everything,
+        options.all_namespaces,
         drain=drain if options.drain is None else options.drain,
     )
 

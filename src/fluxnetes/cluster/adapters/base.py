@@ -1,4 +1,4 @@
-"""What every adapter can say and do."""
+"""The protocol of workload adapters: what each of them can say and do."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ class WorkloadOutcome:
 
 
 class WorkloadAdapter(Protocol[T]):
-    """One kind of workload. All methods are pure; patches are for others to send."""
+    """One kind of workload. All methods are pure: they return patches, and the executor sends
+    them."""
 
     kind: str
     resource: Resource[T]
@@ -32,17 +33,17 @@ class WorkloadAdapter(Protocol[T]):
         ...
 
     def size(self, object: T) -> int:
-        """How many pods it wants to have at this moment, suspended or not."""
+        """The number of pods that it wants to run at this moment, suspended or not."""
         ...
 
     def walltime(self, object: T) -> int | None:
-        """The seconds that Kubernetes itself gives it."""
+        """The seconds after which Kubernetes itself ends it."""
         ...
 
     def is_suspended(self, object: T) -> bool: ...
 
     def is_waiting_for_us(self, object: T) -> bool:
-        """Whether it is suspended by us, so that we may let it go."""
+        """Whether it is suspended by us, so that we may release it."""
         ...
 
     def end(self, object: T) -> WorkloadOutcome | None:
@@ -50,17 +51,21 @@ class WorkloadAdapter(Protocol[T]):
         ...
 
     def to_come(self, object: T, live: int, succeeded: int) -> int:
-        """How many pods it will yet make, now that so many live and so many are seen to be done."""
+        """The number of pods that it will still create, given how many live and have succeeded."""
         ...
 
     def index(self, pod: Pod) -> int | None:
         """The pod's number, if its workload numbers them."""
         ...
 
-    def let_go(self, object: T) -> Content: ...
+    def release(self, object: T) -> Content:
+        """The patch that lets it create its pods."""
+        ...
 
-    def take_back(self, object: T) -> Content: ...
+    def suspend(self, object: T) -> Content:
+        """The patch that ends its pods until it is released again."""
+        ...
 
     def end_by_deadline(self, object: T) -> Content:
-        """Let Kubernetes end it as one whose time is over."""
+        """The patch by which Kubernetes ends it as one that exceeded its deadline."""
         ...

@@ -1,4 +1,4 @@
-"""Jobs (batch/v1)."""
+"""The adapter of Jobs (batch/v1)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fluxnetes.kube.objects.pods import Pod, PodTemplate
 
 
 class JobAdapter:
-    """See `Adapter`."""
+    """See `base.WorkloadAdapter`."""
 
     kind = "Job"
     resource = JOBS
@@ -18,7 +18,7 @@ class JobAdapter:
         return object.spec.template
 
     def size(self, object: Job) -> int:
-        """As many as run side by side, and no more than are still to succeed."""
+        """Its parallelism, but no more than have yet to succeed."""
         return self.to_come(object, 0, 0)
 
     def walltime(self, object: Job) -> int | None:
@@ -42,7 +42,7 @@ class JobAdapter:
         spec = object.spec
         if object.end is not None:
             return 0
-        # Its own count may lag behind what we see.
+        # Its own count may lag behind the pods.
         succeeded = max(succeeded, object.status.succeeded)
         if spec.completions is None:
             return 0 if succeeded else max(0, spec.parallelism - live)
@@ -52,15 +52,15 @@ class JobAdapter:
         text = pod.metadata.labels.get(COMPLETION_INDEX) or pod.metadata.annotations.get(
             COMPLETION_INDEX, ""
         )
-        # Whoever can make pods can write it, as long as they like.
+        # Any user who can create pods can write it, in any length.
         return int(text) if text.isdecimal() and len(text) < 10 else None
 
-    def let_go(self, object: Job) -> Content:
+    def release(self, object: Job) -> Content:
         return {"metadata": {"annotations": {QUEUED: None}}, "spec": {"suspend": False}}
 
-    def take_back(self, object: Job) -> Content:
+    def suspend(self, object: Job) -> Content:
         return {"metadata": {"annotations": {QUEUED: "true"}}, "spec": {"suspend": True}}
 
     def end_by_deadline(self, object: Job) -> Content:
-        """From its start time on, so a second is always over."""
+        """The deadline counts from its start, so one second has always passed."""
         return {"spec": {"activeDeadlineSeconds": 1}}

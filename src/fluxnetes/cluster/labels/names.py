@@ -1,9 +1,9 @@
-"""Every name that we share with Kubernetes and with users, in one table.
+"""All names that are shared with Kubernetes and with users: labels, annotations, gates, schedulers.
 
-`docs/reference/labels.md` tells users what they mean; a test holds it to this module.
+`docs/reference/labels.md` describes them for users; a test holds it to this module.
 
-All of these can be written by whoever may write the object. So what we *write* (`WRITTEN`) is for
-people to read and for recovery to start from, and never by itself a reason to believe anything.
+Any user who may write an object can write all of these. So what the controller *writes* (`WRITTEN`)
+is for people to read and for recovery to start from, and is never trusted by itself.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ AFTER_OK = "fluxnetes.io/afterok"
 AFTER_ANY = "fluxnetes.io/afterany"
 
 MANAGED = "fluxnetes.io/managed"
-"""A label. "true" on a namespace or an object: it goes through our queue, whatever scheduler it
-names. There is no way out for one object of a namespace that opted in: any other value on it is
-without effect."""
+"""A label. "true" on a namespace or an object: it is scheduled by our queue, whatever scheduler it
+names. One object of a namespace that opted in cannot opt out: any other value on it is without
+effect."""
 
 ALLOCATION = "fluxnetes.io/allocation"
 """An annotation of a pod that another scheduler places: the number of the job, matched or submitted
-over gRPC, whose share of the node it uses."""
+over gRPC, whose share of the node the pod uses."""
 JOBID = "fluxqueue/jobid"
-"""A label: the same in Fluxqueue's words."""
+"""A label: the same in Fluxqueue's dialect."""
 
 SIZES = (GROUP_SIZE, MIN_SIZE, MAX_SIZE)
 DEPENDENCIES = (AFTER, AFTER_OK, AFTER_ANY)
@@ -50,24 +50,24 @@ MARKS = frozenset(
 JOB = "fluxnetes.io/job"
 """An annotation, written with the bind: the number of the job."""
 TASK = "fluxnetes.io/task"
-"""An annotation, written with the bind: which of the group's places the pod was given."""
+"""An annotation, written with the bind: the task of the job, and so the seat, of the pod."""
 
 QUEUED = "fluxnetes.io/queued"
-"""An annotation: "true" on a Job that we suspended, so we may let it go. The gate has its name."""
+"""An annotation: "true" on a Job that we suspended, so we may release it. The gate has its name."""
 
 WRITTEN = frozenset((JOB, TASK, QUEUED))
 
 # --- what the kubelets of a local control plane read -------------------------------------------
 
 PLAYED = frozenset(f"{PREFIX}{each}" for each in ("run-time", "exit-code", "refuse", "stop-time"))
-"""Annotations by which users of `fluxnetes up` say how a pod does; nothing to a scheduler."""
+"""Annotations by which users of `fluxnetes up` say how a pod behaves; schedulers ignore them."""
 
 # --- gates and schedulers ----------------------------------------------------------------------
 
 GATE = QUEUED
 """The scheduling gate that the webhook gives a bare pod."""
 GATES = (GATE, "fluxqueue")
-"""All that we take off a pod that may start; the second is Fluxqueue's."""
+"""All gates that are removed from a pod that may start; the second is Fluxqueue's."""
 
 SCHEDULER_NAMES = ("fluxnetes", "fluence", "fluxqueue", "FluxionScheduler")
 """The default list. The first is what the webhook writes."""
@@ -77,13 +77,13 @@ SCHEDULER_NAMES = ("fluxnetes", "fluence", "fluxqueue", "FluxionScheduler")
 
 @dataclass(frozen=True, slots=True)
 class LabelDialect:
-    """The names by which one system's users say which group a pod is of."""
+    """The keys by which users of one system name the group of a pod."""
 
     name: str
     group: str
     size: str
     of_object: bool = False
-    """The group's name is also that of a PodGroup, which then says the size."""
+    """Whether the group's name is also that of a PodGroup, which then has the size."""
 
 
 OURS = LabelDialect("fluxnetes.io", GROUP, GROUP_SIZE)
@@ -108,7 +108,7 @@ DIALECTS = (
         of_object=True,
     ),
 )
-"""The first that is found wins. All but ours are kept for manifests that exist."""
+"""The first that is found wins. All but ours are supported for existing manifests."""
 
 JOBSPEC = "jobspec"
 """Part of a label's key; with the value `zone` it asked Fluence for one zone, and one node."""
@@ -117,9 +117,9 @@ JOBSPEC = "jobspec"
 
 HOSTNAME = "kubernetes.io/hostname"
 MIRROR = "kubernetes.io/config.mirror"
-"""An annotation: the pod is the picture of one that a kubelet started from a file."""
+"""An annotation: the pod mirrors a static pod of a kubelet."""
 AVAILABILITY = "node.kubernetes.io/"
-"""How the keys of taints begin that say whether a node can be used now (cordoned, not ready, short
-of memory). Such a node is closed; it does not become one that a pod may never go to."""
+"""Prefix of the taints that say whether a node can be used now (cordoned, not ready, short of
+memory). Such a node is closed; that is no rule about which pods it accepts."""
 COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
 """A label (before 1.28 an annotation): the number of a pod of an indexed Job."""

@@ -1,11 +1,11 @@
-"""What labels and annotations ask for, in every dialect.
+"""Parses what labels and annotations ask for, in every dialect.
 
-An annotation goes before a label of the same key, our own keys go before those of the earlier
+An annotation takes precedence over a label of the same key, our own keys over those of earlier
 systems, and those in the order of `names.DIALECTS`. A size is taken from the dialect of the group's
-name if it is there, and from any other if not.
+name if that has one, else from any other.
 
-A value that makes no sense is an error with the key in it. Keys that begin like ours and are not
-ours are told in `WorkloadLabels.unknown`, since they are most likely misspelt.
+An invalid value is an error that names the key. Keys that begin like ours but are unknown are
+listed in `WorkloadLabels.unknown`, since they are most likely misspelt.
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ from fluxnetes.jobspec.errors import quote
 from fluxnetes.kube.objects.base import Metadata
 
 LARGEST_SIZE = 100_000
+"""Maximum members of a group."""
 LARGEST_PRIORITY = 2**31 - 1
 MOST_REFERENCES = 100
+"""Maximum workloads that one can depend on."""
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 _SIZE = re.compile(r"[0-9]{1,9}")
@@ -40,9 +42,9 @@ _T = TypeVar("_T")
 
 
 class InvalidLabel(ValueError):  # noqa: N818 - reads better where it is raised and caught
-    """A label or annotation whose value makes no sense.
+    """A label or annotation whose value is invalid.
 
-    >>> print(BadMark("fluxnetes.io/group-size", "two", "a whole number from 1 to 100000"))
+    >>> print(InvalidLabel("fluxnetes.io/group-size", "two", "a whole number from 1 to 100000"))
     fluxnetes.io/group-size: found 'two', expected a whole number from 1 to 100000
     """
 
@@ -62,7 +64,7 @@ class WorkloadLabels:
 
     group: str | None = None
     dialect: str = ""
-    """Whose key named the group, or else its size."""
+    """The dialect of the key that named the group, or else its size."""
     size: int | None = None
     min_size: int | None = None
     max_size: int | None = None
@@ -75,26 +77,34 @@ class WorkloadLabels:
     begin: int | None = None
     """Seconds since 1970."""
     after: tuple[tuple[str, str], ...] = ()
-    """What must have happened (`after`: started, `afterok`, `afterany`), and to whom (`job/a`)."""
+    """What must have happened (`after`: started, `afterok`, `afterany`), and to what (`job/a`)."""
     pod_group: str | None = None
     """The name of a PodGroup, which may or may not exist."""
     zone_together: bool = False
-    """Asked Fluence for one zone and one node, which we do not honour."""
+    """Whether it asked Fluence for one zone and one node, which is not supported."""
     unknown: tuple[str, ...] = ()
-    """Keys that begin like ours."""
+    """Unknown keys that begin like ours."""
 
 
 NO_OPTIONS = WorkloadLabels()
 
 
 def read_options(metadata: Metadata) -> WorkloadLabels:
-    """The marks of an object. Raises `InvalidLabel`."""
-    # Most objects have no marks, and pods come by the ten thousand. Those of a gang are alike.
+    """What an object asks for. Raises `InvalidLabel`."""
+    # Most objects ask for nothing, and pods come by the ten thousand. Those of a gang are alike.
     keys = "\n".join((*metadata.labels, *metadata.annotations))
     if "flu" not in keys and "pod-group" not in keys and names.JOBSPEC not in keys:
         return NO_OPTIONS
     merged = {**metadata.labels, **metadata.annotations}
     return _read(tuple(item for item in merged.items() if _counts(item[0])))
+
+
+def options_or_error(metadata: Metadata) -> tuple[WorkloadLabels, str]:
+    """What an object asks for, or nothing and what is wrong with its labels."""
+    try:
+        return read_options(metadata), ""
+    except InvalidLabel as error:
+        return NO_OPTIONS, str(error)
 
 
 def _counts(key: str) -> bool:
@@ -138,7 +148,7 @@ def _is_unknown(key: str) -> bool:
 
 
 class _Values:
-    """What was written, by key."""
+    """The values by key."""
 
     def __init__(self, items: tuple[tuple[str, str], ...]) -> None:
         self._values = dict(items)
@@ -169,7 +179,7 @@ def _size(values: _Values, chosen: LabelDialect | None) -> tuple[LabelDialect | 
 
 
 def _check_order(*sizes: tuple[str, int | None]) -> None:
-    """That what is given rises from the minimum over the size to the maximum."""
+    """Check that minimum, size and maximum, as far as they are given, are in order."""
     given = [(key, size) for key, size in sizes if size is not None]
     for (low_key, low), (high_key, high) in pairwise(given):
         if low > high:

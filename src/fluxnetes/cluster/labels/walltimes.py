@@ -1,10 +1,10 @@
-"""Walltimes as people write them.
+"""Parses walltimes as people write them.
 
     5400            seconds
-    1h30m, 2d, 90s  parts with units, from large to small: d, h, m, s; 1.5h is one too
+    1h30m, 2d, 90s  parts with units, from large to small: d, h, m, s; also 1.5h
     01:30:00        hours, minutes and seconds; 2-12:00:00 with days before them, as in Slurm
 
-A label cannot hold a colon, so the last kind needs an annotation.
+A label cannot hold a colon, so the last form needs an annotation.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from math import ceil
 
 EXPECTED = "seconds, or a text like 1h30m, 2d or 1-12:00:00, of 1 second to 100 years"
 LONGEST = 100 * 366 * 86_400
+"""Maximum walltime, in seconds."""
 
 _NUMBER = r"([0-9]{1,12}(?:\.[0-9]{1,9})?)"
 _SECONDS = re.compile(_NUMBER)

@@ -3,12 +3,12 @@
 A term of one pod keeps it off nodes with pods that the term selects, and keeps those pods off its
 own node. To the matcher that is a pool: every node has a million of `apart:<hash>`. A pod that
 *carries* the term takes all of it, one that only *matches* takes 1. So a carrier is alone, and
-matching pods among themselves do not mind each other.
+matching pods can share a node with each other.
 
 That is Kubernetes' meaning but for two cases, in which we are stricter. Two pods that carry a term
-by which neither is selected could share a node, and here they do not. And a term of somebody else's
-pod that selects namespaces by their labels counts for all namespaces; on a pod of ours it is
-refused (see `verdicts`).
+by which neither is selected could share a node, and here they do not. And a term of a foreign pod
+that selects namespaces by their labels counts for all namespaces; on a pod of ours it is refused
+(see `unsupported`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from fluxnetes.kube.objects.affinity import LabelSelector, PodTerm
 from fluxnetes.kube.objects.pods import PodSpec
 
 POOL_SIZE = 1_000_000
-"""What a node has of the pool of an `AntiAffinityTerm`: more than it ever has pods."""
+"""The size of an `AntiAffinityTerm`'s pool on each node: more than a node ever has pods."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def anti_affinity_terms(spec: PodSpec, namespace: str) -> tuple[AntiAffinityTerm
         return ()
     terms = spec.affinity.pod_anti_affinity.required
     found = (_term(term, namespace) for term in terms if term.topology_key == HOSTNAME)
-    return tuple(dict.fromkeys(apart for apart in found if apart is not None))
+    return tuple(dict.fromkeys(term for term in found if term is not None))
 
 
 def _term(term: PodTerm, namespace: str) -> AntiAffinityTerm | None:
@@ -73,10 +73,10 @@ def _term(term: PodTerm, namespace: str) -> AntiAffinityTerm | None:
 
 
 def why_not_honoured(term: PodTerm) -> str:
-    """In words, why a pod of ours may not have a required anti-affinity term; empty if it may.
+    """Why a pod of ours may not carry a required anti-affinity term; empty if it may.
 
-    `matchLabelKeys` are no trouble in a pod, where the server has made them part of the selector.
-    In a template it has not, and pods must mean what their template meant.
+    In a pod, `matchLabelKeys` would do no harm: the API server has merged them into the selector.
+    In a template it has not, and a pod must mean the same as its template.
     """
     if term.topology_key != HOSTNAME:
         return f"the topologyKey is {term.topology_key}; only {HOSTNAME} is honoured"

@@ -1,12 +1,13 @@
-"""Pods that keep away from each other on a node, and what they hold of that.
+"""Index of the anti-affinity terms that pods carry, and of the terms that have a pool on the nodes.
 
-A required anti-affinity term is a pool on every node (see `aparts`). Pools are made only for terms
-that concern a pod of ours: it carries the term, or somebody carries it and it matches our pod.
-Pods that were bound before the pool was there hold their part of it like everybody else.
+A required anti-affinity term is a pool on every node (see `anti_affinity`). Pools are made only for
+terms that concern a pod of ours: our pod carries the term, or another pod carries it and it matches
+our pod. Pods that were bound before the pool was made hold their share of it like all others.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from fluxnetes.cluster.pods.anti_affinity import AntiAffinityTerm, anti_affinity_terms, pool_share
@@ -20,12 +21,12 @@ class AntiAffinityIndex:
     """All terms that are carried, and those that have a pool."""
 
     carried: dict[AntiAffinityTerm, set[str]] = field(default_factory=dict)
-    """By term, the uids of those who carry it."""
+    """By term, the uids of the pods that carry it."""
     pooled: dict[str, AntiAffinityTerm] = field(default_factory=dict)
     """By the name of the pool."""
 
-    def see(self, pod: Pod) -> tuple[AntiAffinityTerm, ...]:
-        """A pod is there; returns the terms that nobody carried so far."""
+    def add(self, pod: Pod) -> tuple[AntiAffinityTerm, ...]:
+        """A pod is new or changed; returns the terms that no pod carried so far."""
         new = []
         for term in anti_affinity_terms(pod.spec, pod.metadata.namespace):
             if term not in self.carried:
@@ -34,7 +35,8 @@ class AntiAffinityIndex:
             self.carried[term].add(pod.metadata.uid)
         return tuple(new)
 
-    def lose(self, pod: Pod) -> None:
+    def drop(self, pod: Pod) -> None:
+        """A pod is gone."""
         for term in anti_affinity_terms(pod.spec, pod.metadata.namespace):
             uids = self.carried.get(term, set())
             uids.discard(pod.metadata.uid)
@@ -44,10 +46,14 @@ class AntiAffinityIndex:
     def concerning(
         self, spec: PodSpec, namespace: str, labels: Labels
     ) -> tuple[AntiAffinityTerm, ...]:
-        """The terms that a pod of ours carries or that others carry against it."""
-        mine = anti_affinity_terms(spec, namespace)
+        """The terms that a pod of ours carries, or that other pods carry and that match it."""
+        own = anti_affinity_terms(spec, namespace)
         against = (term for term in self.carried if term.matches(namespace, labels))
-        return tuple(dict.fromkeys((*mine, *against)))
+        return tuple(dict.fromkeys((*own, *against)))
+
+    def add_pools(self, terms: Iterable[AntiAffinityTerm]) -> None:
+        """The nodes have pools for these terms from now on."""
+        self.pooled.update({term.name: term for term in terms})
 
     def amounts(
         self, terms: tuple[AntiAffinityTerm, ...], spec: PodSpec, namespace: str, labels: Labels
@@ -55,11 +61,11 @@ class AntiAffinityIndex:
         """What a pod holds of the pools of some terms."""
         if not terms:
             return ()
-        mine = set(anti_affinity_terms(spec, namespace))
-        held = ((t.name, pool_share(t in mine, t.matches(namespace, labels))) for t in terms)
+        own = set(anti_affinity_terms(spec, namespace))
+        held = ((t.name, pool_share(t in own, t.matches(namespace, labels))) for t in terms)
         return tuple(sorted((name, amount) for name, amount in held if amount))
 
     def held_by(self, pod: Pod) -> Amounts:
-        """What a bound pod holds of all pools that there are."""
+        """What a bound pod holds of all pools."""
         terms = tuple(self.pooled.values())
         return self.amounts(terms, pod.spec, pod.metadata.namespace, pod.metadata.labels)

@@ -1,13 +1,13 @@
-"""Which nodes a pod may go to, apart from whether there is room and whether they are open.
+"""Node predicates: which nodes a pod may use, apart from capacity and whether they are open.
 
-A rule is what is left of a pod's node selector, required node affinity, tolerations and volumes
-when their spelling is taken away. It has a *name*, made from its content. Every node of the graph
-that a rule accepts carries that name as a property, and a shape asks for the property: so a job's
-request stays as it is for ever, while nodes come, go and change their labels and taints.
+A rule is a pod's node selector, required node affinity, tolerations and volumes in a canonical
+form. It has a *name*, made from its content. Every node of the graph that a rule accepts carries
+that name as a property, and a shape asks for the property. So the request of a job never changes,
+while nodes come, go, and change their labels and taints.
 
-Whether a node can be used *now* (cordoned, not ready, short of memory) is not a matter of rules,
-though Kubernetes says it with taints too, whose keys begin with `node.kubernetes.io/`. Those
-taints, and tolerations of them, are not looked at: such a node is closed, for everybody.
+Whether a node can be used *now* (cordoned, not ready, short of memory) is no matter of rules,
+though Kubernetes expresses it by taints too, whose keys begin with `node.kubernetes.io/`. Those
+taints, and tolerations of them, are ignored: such a node is closed for all pods.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _HARD = ("NoSchedule", "NoExecute")
 
 @dataclass(frozen=True, slots=True)
 class NodeRule:
-    """A predicate on nodes. Make one with `read_rule`, which brings its parts in order."""
+    """A predicate on nodes. `read_rule` creates one in canonical form."""
 
     labels: tuple[tuple[str, str], ...] = ()
     affinity: NodeSelector | None = None
     tolerations: tuple[Toleration, ...] = ()
     volumes: tuple[NodeSelector, ...] = ()
-    """From where each volume can be reached."""
+    """The nodes from which each volume can be reached."""
     name: str = field(init=False, compare=False)
     """`rule-` and twelve hex digits."""
 
@@ -55,7 +55,7 @@ class NodeRule:
         ]
 
     def accepts(self, node: Node) -> bool:
-        """Whether a pod with this rule may go to a node."""
+        """Whether a pod with this rule may use a node."""
         labels = node.metadata.labels
         return (
             all(labels.get(key) == value for key, value in self.labels)
@@ -65,7 +65,7 @@ class NodeRule:
         )
 
     def why_not(self, node: Node) -> str:
-        """In words, why a pod may not go to a node; empty if it may."""
+        """Why a pod may not use a node, in words; empty if it may."""
         labels = node.metadata.labels
         for key, value in self.labels:
             if labels.get(key) != value:
@@ -88,7 +88,7 @@ class NodeRule:
 
 
 ANYWHERE = NodeRule()
-"""The rule of most pods: every node without taints of somebody's own."""
+"""The rule of most pods: every node without taints, but for those on its availability."""
 
 
 def _label(labels: dict[str, str], key: str) -> str:
@@ -130,7 +130,7 @@ def _tolerates(toleration: Toleration, taint: Taint) -> bool:
 
 
 def _tidy_tolerations(tolerations: tuple[Toleration, ...]) -> tuple[Toleration, ...]:
-    """Those that matter, in order and once."""
+    """The tolerations that have an effect, sorted and without duplicates."""
     kept = {_plain(t) for t in tolerations if _matters(t)}
     everything = Toleration(operator="Exists")
     if everything in kept:
@@ -158,7 +158,7 @@ def read_rule(spec: PodSpec, volumes: tuple[NodeSelector, ...] = ()) -> NodeRule
     affinity = None
     if spec.affinity is not None and spec.affinity.node_affinity is not None:
         affinity = spec.affinity.node_affinity.required
-    # Nearly all pods have two tolerations that the server gave them, neither of which matters.
+    # The API server gives nearly all pods two tolerations, neither of which has an effect here.
     tolerant = spec.tolerations and any(map(_matters, spec.tolerations))
     if not (spec.node_selector or affinity is not None or tolerant or volumes):
         return ANYWHERE

@@ -1,7 +1,8 @@
-"""How much the pods of a template will count.
+"""Computes the priority that pods of a template will have.
 
-The server looks up a pod's PriorityClass when the pod is made. A Job that is queued suspended has
-no pods yet, and has to get in line all the same; so we look it up as the server will.
+The API server looks up a pod's PriorityClass when the pod is created. A Job that is queued
+suspended has no pods yet, and needs its priority all the same; so it is looked up as the API server
+will do.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ PriorityClasses = Mapping[Key, PriorityClass]
 
 
 def priority_of(spec: PodSpec, classes: PriorityClasses) -> int | None:
-    """The priority that a pod will have; None: there is no class of the name that it says."""
+    """The priority that a pod will have; None: its PriorityClass does not exist."""
     if spec.priority_class_name:
         named = classes.get(("", spec.priority_class_name))
         return named.value if named is not None else None
-    # There should be one default at most; of several the server takes the least.
+    # There should be at most one default; of several the API server takes the lowest.
     return min((each.value for each in classes.values() if each.global_default), default=0)

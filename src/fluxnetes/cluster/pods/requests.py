@@ -1,11 +1,11 @@
-"""What one pod takes from a node.
+"""Computes what one pod takes from a node.
 
-Kubernetes' own rules: containers run side by side, so they add up. Init containers run one after
-the other before them, so only the largest moment counts. Sidecars (init containers that always
-restart) stay: they count from where they stand in the list on. Then what the pod as a whole asks
-for, in place of the sum, and its overhead on top.
+The rules are those of Kubernetes: containers run at the same time, so they add up. Init containers
+run one after the other before them, so only the largest moment counts. Sidecars (init containers
+that always restart) stay: they count from their position in the list on. Then a request of the pod
+as a whole replaces the sum, and its overhead is added.
 
-To that come amounts of pools that Kubernetes has no numbers for:
+To these come amounts of pools that are not resources in Kubernetes:
 
     pods           1: a slot of the kubelet
     tenancy        1 of a million, or all of it for a pod that wants the node for itself
@@ -23,7 +23,7 @@ from fluxnetes.kube.objects.base import Quantities
 from fluxnetes.kube.objects.pods import Container, ContainerStatus, Pod, PodSpec, Requests
 
 TENANCY = 1_000_000
-"""What a node has of the pool `tenancy`: more than it ever has pods."""
+"""The size of the pool `tenancy` on each node: more than a node ever has pods."""
 
 Amounts: TypeAlias = tuple[tuple[str, int], ...]
 _Sums: TypeAlias = dict[str, int]
@@ -32,8 +32,8 @@ _Sums: TypeAlias = dict[str, int]
 def pod_amounts(spec: PodSpec, *, exclusive: bool = False) -> Amounts:
     """What a pod will take, by resource; sorted, and without zeros.
 
-    The spec may be a template's, which the server has not filled in: there limits stand for
-    requests that are missing, as they will in the pods.
+    The spec may be a template's, without the defaults of the API server: there limits stand for
+    missing requests, as they will in the pods.
     """
     sums = _add_up(spec, _asked)
     if spec.resources.requests or spec.resources.limits:
@@ -45,8 +45,8 @@ def held_amounts(pod: Pod, *, exclusive: bool = False) -> Amounts:
     """What a pod holds on the node that it is bound to.
 
     While it is being resized, the larger of what it asks for and what it has. A daemon takes no
-    tenancy: it is part of its node, and a pod that has the node for itself lives with it. Whoever
-    forges a daemon's looks gains nothing but such a neighbour.
+    tenancy: it is part of its node, also for a pod that has the node for itself. A pod that is made
+    to look like a daemon gains nothing but to share a node with such a pod.
     """
     sums = _add_up(pod.spec, _largest(pod)) if _has_resources(pod) else _add_up(pod.spec, _asked)
     if pod.spec.resources.requests or pod.spec.resources.limits:
@@ -56,7 +56,7 @@ def held_amounts(pod: Pod, *, exclusive: bool = False) -> Amounts:
 
 
 def is_daemon(pod: Pod) -> bool:
-    """Whether a pod comes with its node: made by a DaemonSet, or by a kubelet from a file."""
+    """Whether a pod comes with its node: created by a DaemonSet, or a static pod of a kubelet."""
     owner = pod.metadata.controller
     if owner is not None and owner.kind == "DaemonSet" and owner.api_version.startswith("apps/"):
         return True
@@ -67,7 +67,7 @@ def is_daemon(pod: Pod) -> bool:
 
 
 def _add_up(spec: PodSpec, taken: Callable[[Container], _Sums]) -> _Sums:
-    """Of all containers, in millicores, bytes and pieces."""
+    """The sum of all containers, in millicores, bytes and pieces."""
     sums: _Sums = {}
     for container in spec.containers:
         _add(sums, taken(container))
@@ -125,7 +125,7 @@ def _raise(sums: _Sums, least: Mapping[str, int]) -> None:
 
 def _set_pod_level(sums: _Sums, resources: Requests) -> None:
     for name, text in resources.limits.items():
-        # As the server fills it in: the containers' sum goes before a limit, but for huge pages.
+        # As the API server does: the containers' sum goes before a limit, but for huge pages.
         if _is_pod_level(name) and (name not in sums or name.startswith("hugepages-")):
             sums[name] = measure(name, text)
     for name, text in resources.requests.items():
@@ -150,7 +150,7 @@ def _finished(sums: _Sums, spec: PodSpec, tenancy: int) -> Amounts:
 
 
 def _host_ports(spec: PodSpec) -> Iterator[str]:
-    """Whatever address they are for: two pods with one port on two addresses are kept apart."""
+    """For any address: two pods with one port on two addresses get different nodes, too."""
     sidecars = (container for container in spec.init_containers if _is_sidecar(container))
     for container in (*spec.containers, *sidecars):
         for port in container.ports:
@@ -163,7 +163,7 @@ def _host_ports(spec: PodSpec) -> Iterator[str]:
 
 
 def _has_resources(pod: Pod) -> bool:
-    """Whether the kubelet says of any container what it has."""
+    """Whether the kubelet reports the resources of any container."""
     status = pod.status
     statuses = (*status.container_statuses, *status.init_container_statuses)
     return any(each.resources is not None or each.allocated_resources for each in statuses)
@@ -198,7 +198,7 @@ def _has(status: ContainerStatus) -> _Sums:
 
 
 def _is_refused(pod: Pod) -> bool:
-    """Whether what it asks for now will never be given to it on this node."""
+    """Whether the resize that it asks for is not possible on its node."""
     pending = (c for c in pod.status.conditions if c.type == "PodResizePending")
     return any(condition.reason == "Infeasible" for condition in pending)
 

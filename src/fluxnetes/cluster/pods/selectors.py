@@ -1,9 +1,9 @@
-"""Conditions on labels: whether they hold, and one spelling for equal ones.
+"""Selectors on labels: whether they hold, and a canonical form for equal ones.
 
-Kubernetes has two kinds. A *node selector* is a list of terms of which one must hold; a term is
-a list of conditions on labels and on the node's name that must all hold. A *label selector*, for
-pods, is one list of conditions. The server checks what users write, so a condition that makes no
-sense is hardly ever seen; if it is, it holds for nothing.
+Kubernetes has two kinds. A *node selector* is a list of terms of which one must hold; a term is a
+list of conditions on labels and on the node's name that must all hold. A *label selector*, for
+pods, is one list of conditions. The API server validates what users write, so an invalid condition
+is hardly ever seen; if it is, it never holds.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _term_holds(term: NodeTerm, node: Node) -> bool:
 
 
 def _field_holds(requirement: Requirement, node: Node) -> bool:
-    """The name is the only field there is, and one value the only number of them."""
+    """Kubernetes supports only the name, with exactly one value."""
     if requirement.key != "metadata.name" or len(requirement.values) != 1:
         return False
     if requirement.operator not in ("In", "NotIn"):
@@ -84,11 +84,11 @@ def integer(text: str) -> int | None:
     return number if -(2**63) <= number < 2**63 else None
 
 
-# --- one spelling ------------------------------------------------------------------------------
+# --- canonical form ----------------------------------------------------------------------------
 
 
 def tidy(selector: NodeSelector) -> NodeSelector:
-    """The same with everything in order and once, and without empty terms, which hold for none."""
+    """The same, sorted, without duplicates and without empty terms, which never hold."""
     terms = {
         NodeTerm(tidy_requirements(term.match_expressions), tidy_requirements(term.match_fields))
         for term in selector.node_selector_terms
@@ -98,7 +98,7 @@ def tidy(selector: NodeSelector) -> NodeSelector:
 
 
 def tidy_requirements(requirements: Iterable[Requirement]) -> Requirements:
-    """The same with everything in order and once."""
+    """The same, sorted and without duplicates."""
     tidied = {Requirement(r.key, r.operator, tuple(sorted(set(r.values)))) for r in requirements}
     return tuple(sorted(tidied, key=canonical_requirement))
 
@@ -110,7 +110,7 @@ def as_requirements(selector: LabelSelector) -> Requirements:
 
 
 Canonical = list["str | Canonical"]
-"""What names are made from; it must never change for selectors that do not."""
+"""What names are made from; it must never change for the same selector."""
 
 
 def canonical_requirement(requirement: Requirement) -> Canonical:
@@ -137,7 +137,7 @@ def digest(content: Canonical) -> str:
 
 
 def describe(selector: NodeSelector) -> str:
-    """In words, for the reason why a node is none of these."""
+    """A selector in words, to say why a node does not match it."""
     terms = [
         " and ".join(_words(each) for each in (*term.match_expressions, *term.match_fields))
         for term in selector.node_selector_terms

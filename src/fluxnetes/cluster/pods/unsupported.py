@@ -1,9 +1,9 @@
-"""Whether we can honour what a pod says about where it goes.
+"""Checks which parts of a pod's spec are not supported.
 
-A hard rule that we do not honour is a *refusal*: the pod is not scheduled, and its user is told
-which key stands in the way. A soft one is left out with a *note*. Nothing is ignored in silence.
+A hard constraint that is not supported is a *refusal*: the pod is not scheduled, and its user is
+told which field is the cause. A soft one is ignored with a *note*. Nothing is ignored silently.
 
-Volumes are not judged here, but for claims that are made for one pod: see `volumes`.
+Volumes are checked in `volumes`, but for ephemeral claims, which are refused here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 @dataclass(frozen=True, slots=True)
 class SupportVerdict:
-    """What stands in the way, and what is left out; both in words that name the path."""
+    """What is refused and what is ignored; both in words that name the field."""
 
     refusals: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -32,7 +32,7 @@ FINE = SupportVerdict()
 
 
 def check(spec: PodSpec) -> SupportVerdict:
-    """What of a pod's spec we cannot honour."""
+    """Which parts of a pod's spec are not supported."""
     unusual = spec.affinity or spec.topology_spread_constraints or spec.resource_claims
     if not unusual and not spec.volumes and not spec.tolerations:
         return FINE
@@ -73,7 +73,7 @@ def _notes(spec: PodSpec) -> Iterator[str]:
         if spread.when_unsatisfiable == "ScheduleAnyway":
             yield f"spec.topologySpreadConstraints[{number}]: pods are not spread"
     for number, toleration in enumerate(spec.tolerations):
-        # Those for NoExecute are on every pod, put there by the server.
+        # The API server puts those for NoExecute on every pod.
         if toleration.key.startswith(AVAILABILITY) and toleration.effect != "NoExecute":
             path = f"spec.tolerations[{number}]"
             yield f"{path}: nodes that are cordoned or in trouble get nothing new, tolerated or not"

@@ -1,9 +1,9 @@
-"""What a pod's claims say about where it may go.
+"""Computes what a pod's volume claims add to its node rule.
 
 A claim that is bound has a volume, and the volume may be reachable from some nodes only. A claim
-that is not bound *waits*: the pod is not queued until it is, for nobody can say where it may go. A
-claim whose class binds it only once a node is chosen is *refused*: we choose nodes for a whole
-group at once, and cannot try whether a volume can be made there.
+that is not bound *waits*: the pod is not queued until it is bound, since its nodes are unknown. A
+claim whose class binds it only once a node is chosen is *refused*: the queue chooses nodes for a
+whole group at once, and cannot try whether a volume can be created there.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from fluxnetes.kube.objects.volumes import Claim, PersistentVolume, StorageClass
 
 @dataclass(frozen=True, slots=True)
 class VolumeRules:
-    """What the volumes of one pod add to its rule, or why that cannot be said."""
+    """What the volumes of one pod add to its rule, or why that is unknown."""
 
     selectors: tuple[NodeSelector, ...] = ()
     refusals: tuple[str, ...] = ()
-    """What will never do, in words that name the path."""
+    """Claims that are not supported, in words that name the field."""
     waits: tuple[str, ...] = ()
-    """What must come first, in words."""
+    """What has to happen first, in words."""
 
 
 NO_VOLUMES = VolumeRules()
@@ -33,7 +33,7 @@ NO_VOLUMES = VolumeRules()
 
 @dataclass(frozen=True, slots=True)
 class StorageObjects:
-    """What there is of claims, volumes and classes, by key; of the last two without namespace."""
+    """The claims, volumes and storage classes of the cluster, by key."""
 
     claims: Mapping[Key, Claim]
     volumes: Mapping[Key, PersistentVolume]
@@ -41,7 +41,7 @@ class StorageObjects:
 
 
 def volume_rules(spec: PodSpec, namespace: str, storage: StorageObjects) -> VolumeRules:
-    """What the claims of a pod of this namespace say."""
+    """What the claims of a pod in a namespace add to its rule."""
     found = NO_VOLUMES
     for number, volume in enumerate(spec.volumes):
         source = volume.persistent_volume_claim

@@ -1,24 +1,24 @@
-"""The hands: do on the cluster what is asked for, however often it takes.
+"""Carries out actions on the cluster, with retries.
 
-What is asked for twice while it is under way is done once. What fails for the moment is tried again
-until it works or is no longer asked for; what fails for good is told. Binds have connections and
-workers of their own, so that nothing else delays them.
+An action that fails temporarily is retried until it works or is no longer requested; one that fails
+permanently is reported. Binds have connections and workers of their own, so that nothing else
+delays them.
 
-Every deed names the uid of what it is about, so a later object of the same name is safe, and every
-deed may be done twice: after "no answer" nobody knows whether it was done.
+Every action names the uid of its object, so a later object of the same name is safe. Every action
+may be done twice: after a request without an answer it is unknown whether it was done.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import time
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.labels.names import JOB, TASK
+from fluxnetes.controller.actions.queue import ActionQueue
 from fluxnetes.controller.actions.types import Action, BindPod, ChangeWorkload, EndPod
 from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.errors import Conflict, InvalidObject, NotFound, PermanentError, TemporaryError
@@ -29,134 +29,91 @@ from fluxnetes.kube.patches import edits, merge
 _log = logging.getLogger("fluxnetes.controller")
 
 BIND_WORKERS = Lane.BINDS.value
+"""As many as there are connections for binds."""
 OTHER_WORKERS = 8
-ENOUGH = 4 * BIND_WORKERS
-"""Binds in line that keep all workers busy while more are decided on."""
-_LONGEST_PAUSE = 5.0
-_JUST_NOW = 3.0
-_A_MOMENT = 0.02
+"""The number of workers for all other actions."""
+_FIRST_RETRY_DELAY = 0.05
+_LONGEST_RETRY_DELAY = 5.0
+_HOLD_BACK_DELAY = 0.02
+"""Seconds between two checks whether a bind that is held back may go on."""
+
+
+class WriteLease(Protocol):
+    """Whether, and for how long, this controller is sure to lead."""
+
+    def may_write(self) -> bool: ...
+
+    def sure_for(self) -> float | None:
+        """Seconds; None: without a limit."""
+        ...
+
+
+class ActionObserver(Protocol):
+    """Is informed of the outcome of actions."""
+
+    def pod_bound(self, bind: BindPod) -> None: ...
+
+    def action_failed(self, action: Action, why: str) -> None:
+        """It failed for good."""
+        ...
 
 
 @dataclass(slots=True, eq=False)
 class Executor:
-    """Workers for binds, and workers for the rest."""
+    """Workers for binds, and workers for the other actions."""
 
     client: KubeClient
-    may_write: Callable[[], bool]
-    sure_for: Callable[[], float | None] = field(default=lambda: None)
-    """How many seconds we lead for sure, if we do; None: as long as we like."""
-    bound: Callable[[BindPod], None] = field(default=lambda bind: None)
-    """Told of every pod that was bound."""
-    hold_back: Callable[[str], bool] = field(default=lambda node: False)
-    """Whether something happened on a node that the queue has not heard of yet; the bind waits."""
-    expects: bool = False
-    """Whether more binds will be asked for in a moment."""
-    failed: Callable[[Action, str], None] = field(default=lambda action, why: None)
-    """Told of everything that cannot be done, and why."""
-    asked: dict[Hashable, Action] = field(default_factory=dict)
-    """What waits or is under way, by what it is about."""
-    _binds: asyncio.Queue[Hashable] = field(default_factory=asyncio.Queue)
-    _rest: asyncio.Queue[Hashable] = field(default_factory=asyncio.Queue)
-    _flying: dict[str, int] = field(default_factory=dict)
-    """The job of each pod whose bind is under way, by its uid."""
-    _working: set[Hashable] = field(default_factory=set)
-    """What somebody works on; whatever else is asked about it is theirs to do."""
-    _done: dict[Hashable, tuple[Action, float]] = field(default_factory=dict)
-    """What was done just now; the watch may not show it yet."""
+    actions: ActionQueue
+    lease: WriteLease
+    observer: ActionObserver
+    hold_back: Callable[[str], bool]
+    """Whether the usage of a node changed since the queue was last informed: binds to it wait."""
 
     async def run(self) -> None:
         """Work until cancelled."""
         async with asyncio.TaskGroup() as workers:
             for _ in range(BIND_WORKERS):
-                workers.create_task(self._work_off(self._binds))
+                workers.create_task(self._work(self.actions.take_bind))
             for _ in range(OTHER_WORKERS):
-                workers.create_task(self._work_off(self._rest))
+                workers.create_task(self._work(self.actions.take_other))
 
-    def ask(self, action: Action) -> None:
-        """Do this, unless it is being done or was done a moment ago."""
-        key = _key(action)
-        if key in self.asked or key in self._working:
-            if self.asked.get(key) != action:
-                self.asked[key] = action
-            return
-        done = self._done.get(key)
-        if done is not None and done[0] == action and time.monotonic() - done[1] < _JUST_NOW:
-            return
-        self.asked[key] = action
-        (self._binds if isinstance(action, BindPod) else self._rest).put_nowait(key)
-
-    def revoke(self, uid: str) -> None:
-        """A pod is not to be bound, if it is not too late."""
-        self.asked.pop(_bind_key(uid), None)
-
-    def is_binding(self, job: int) -> bool:
-        """Whether a bind of a job is under way."""
-        return job in self._flying.values()
-
-    def is_flying(self, uid: str) -> bool:
-        """Whether the bind of a pod is under way."""
-        return uid in self._flying
-
-    def is_idle(self) -> bool:
-        """Whether no bind waits for a worker, nor is about to be asked for."""
-        return self._binds.empty() and not self.expects
-
-    def are_full(self) -> bool:
-        """Whether there is enough to do for a while."""
-        return self._binds.qsize() >= ENOUGH
-
-    # -- working -------------------------------------------------------------------------------
-
-    async def _work_off(self, queue: asyncio.Queue[Hashable]) -> None:
+    async def _work(self, take: Callable[[], Awaitable[Hashable]]) -> None:
         while True:
-            key = await queue.get()
-            if key in self._working:
-                continue
-            self._working.add(key)
+            key = await take()
             try:
                 await self._do(key)
             finally:
-                self._working.discard(key)
+                self.actions.release(key)
 
     async def _do(self, key: Hashable) -> None:
-        """Do what is asked about something until it is done, or not asked for any more."""
-        pause = 0.05
-        while (action := self.asked.get(key)) is not None:
+        """Do what is requested for an object until it is done, or no longer requested."""
+        retry_delay = _FIRST_RETRY_DELAY
+        while (action := self.actions.requested.get(key)) is not None:
             if isinstance(action, BindPod) and self.hold_back(action.node):
-                await asyncio.sleep(_A_MOMENT)
+                await asyncio.sleep(_HOLD_BACK_DELAY)
                 continue
             try:
-                await self._once(action)
+                await self._attempt(action)
             except TemporaryError as error:
-                _log.debug("%s: %s; again in %.1f s", action, error, pause)
-                await asyncio.sleep(pause)
-                pause = min(2 * pause, _LONGEST_PAUSE)
+                _log.debug("%s: %s; retrying in %.1f s", action, error, retry_delay)
+                await asyncio.sleep(retry_delay)
+                retry_delay = min(2 * retry_delay, _LONGEST_RETRY_DELAY)
                 continue
             except PermanentError as error:
                 if not isinstance(error, (NotFound, Conflict)):
-                    self.failed(action, str(error))
-            if self._over(key, action):
+                    self.observer.action_failed(action, str(error))
+            if self.actions.finish(key, action):
                 return
 
-    def _over(self, key: Hashable, action: Action) -> bool:
-        """It is done; False if something else is asked for meanwhile."""
-        if self.asked.get(key) is not action:
-            return key not in self.asked
-        del self.asked[key]
-        if len(self._done) > 10_000:
-            self._done.clear()
-        self._done[key] = (action, time.monotonic())
-        return True
-
-    async def _once(self, action: Action) -> None:
-        """Do it while we lead for sure; a request that is cut off may have been done."""
-        if not self.may_write():
-            raise TemporaryError("we are not sure that we lead")
+    async def _attempt(self, action: Action) -> None:
+        """Do it while this controller is sure to lead; a request that is cut off may be done."""
+        if not self.lease.may_write():
+            raise TemporaryError("this controller is not sure to lead")
         try:
-            async with asyncio.timeout(self.sure_for()):
+            async with asyncio.timeout(self.lease.sure_for()):
                 await self._act(action)
         except TimeoutError:
-            raise TemporaryError("it took longer than we are sure to lead") from None
+            raise TemporaryError("it took longer than this controller is sure to lead") from None
 
     async def _act(self, action: Action) -> None:
         if isinstance(action, BindPod):
@@ -167,14 +124,14 @@ class Executor:
             await self._end_pod(action)
 
     async def _bind(self, action: BindPod) -> None:
-        self._flying[action.uid] = action.job
+        self.actions.bind_started(action)
         try:
             if action.gates:
-                await self._take_off_gates(action)
+                await self._remove_gates(action)
             await self._send_bind(action)
         finally:
-            del self._flying[action.uid]
-        self.bound(action)
+            self.actions.bind_ended(action)
+        self.observer.pod_bound(action)
 
     async def _send_bind(self, action: BindPod) -> None:
         try:
@@ -185,13 +142,13 @@ class Executor:
                 node=action.node,
                 annotations={JOB: str(action.job), TASK: str(action.task)},
             )
-        except Conflict:  # an earlier try, of which we got no answer, may have worked
+        except Conflict:  # an earlier attempt, whose answer was lost, may have worked
             pod = await self.client.get(PODS, action.name, action.namespace)
             if pod.metadata.uid != action.uid or pod.spec.node_name != action.node:
                 raise
 
-    async def _take_off_gates(self, action: BindPod) -> None:
-        """All gates are ours; whoever adds one meanwhile makes the test fail, and we try again."""
+    async def _remove_gates(self, action: BindPod) -> None:
+        """All gates are ours; if another one was added meanwhile the test fails, and we retry."""
         test = [{"name": gate} for gate in action.gates]
         operations: list[dict[str, Any]] = [
             {"op": "test", "path": "/metadata/uid", "value": action.uid},
@@ -217,11 +174,3 @@ class Executor:
             return
         content = {"metadata": {"uid": action.uid}, "spec": {"activeDeadlineSeconds": 1}}
         await self.client.patch(PODS, action.name, merge(content), action.namespace)
-
-
-def _key(action: Action) -> Hashable:
-    return _bind_key(action.uid) if isinstance(action, BindPod) else action.uid
-
-
-def _bind_key(uid: str) -> Hashable:
-    return ("bind", uid)

@@ -1,4 +1,4 @@
-"""What is to be done on the cluster. Everything here may be done twice."""
+"""Actions on the cluster, as values. Each may be carried out twice with the same effect."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fluxnetes.cluster.adapters.base import Content
 
 @dataclass(frozen=True, slots=True)
 class BindPod:
-    """A pod gets its node; first our gates are taken off, if it has any."""
+    """Bind a pod to a node, after removing our scheduling gates if it has any."""
 
     namespace: str
     name: str
@@ -18,13 +18,13 @@ class BindPod:
     job: int
     task: int
     gates: tuple[str, ...] = ()
-    """All gates that the pod has, if one of them is ours."""
+    """All gates that the pod has; they are all ours."""
     scheduler: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeWorkload:
-    """A workload is let go, taken back, or ended by its deadline."""
+    """Release a workload, suspend it, or end it by its deadline."""
 
     kind: str
     namespace: str
@@ -36,7 +36,8 @@ class ChangeWorkload:
 
 @dataclass(frozen=True, slots=True)
 class EndPod:
-    """A pod has to go: by a deadline in the past, which leaves it to be looked at, or deleted."""
+    """End a pod: by a deadline in the past, which leaves the pod to be inspected, or by
+    deletion."""
 
     namespace: str
     name: str

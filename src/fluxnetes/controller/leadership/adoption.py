@@ -1,10 +1,10 @@
-"""What only the cluster knows: jobs of pods that we bound, how groups ended, and who came first.
+"""Rebuilds from the cluster what the store does not know: running jobs, ended groups, order of
+arrival.
 
-With an empty database all of it is found here. With one that is up to date there is little: what
-came while nobody looked.
+With an empty database everything is found here. With one that is up to date there is little: what
+happened while no controller ran.
 
-How long a job has run is told by its first pod, also if that one has ended and another took its
-place.
+The start of a job is that of its first pod, even if that pod has ended and another replaced it.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from fluxnetes.cluster.demand import (
     pod_priority,
     queue_of,
 )
-from fluxnetes.cluster.groups import GroupKey, GroupPart, WorkloadGroup
+from fluxnetes.cluster.groups import WorkloadGroup
 from fluxnetes.cluster.labels.names import JOB, TASK
 from fluxnetes.cluster.model import ClusterModel
+from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.cluster.pods.reader import PodReader
 from fluxnetes.controller.seats import written_number
-from fluxnetes.controller.state import ControllerState
+from fluxnetes.controller.state import ControllerState, WorkloadName
 from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.queue.events import Adopt
 from fluxnetes.queue.jobs import OnLoss, Submission
@@ -34,23 +35,24 @@ from fluxnetes.queue.jobs import OnLoss, Submission
 
 @dataclass(slots=True)
 class PodAdoption:
-    """Makes jobs of pods that we bound and the store knows nothing of."""
+    """Creates jobs for bound pods of ours that the store does not know."""
 
     shared: ControllerState
     reader: PodReader
 
     def run(self) -> int:
+        """Adopt all such pods; returns the number of jobs."""
         count = 0
         for group in list(self.shared.model.groups.values()):
             by_job: dict[int, list[tuple[int, str]]] = {}
             for uid, member in group.pods.items():
                 job, task = written_number(member.pod, JOB), written_number(member.pod, TASK)
-                bound = member.pod.spec.node_name in self.shared.model.node_graph.node_graph
+                bound = member.pod.spec.node_name in self.shared.model.node_graph.nodes
                 if job and bound and not member.pod.is_over and uid not in group.seats:
                     by_job.setdefault(job, []).append((task or 0, uid))
-            for job, sitting in by_job.items():
+            for job, pods in by_job.items():
                 if job not in self.shared.parts:
-                    count += self._adopt(group, job, [uid for _, uid in sorted(sitting)])
+                    count += self._adopt(group, job, [uid for _, uid in sorted(pods)])
         return count
 
     def _adopt(self, group: WorkloadGroup, job: int, uids: list[str]) -> bool:
@@ -78,15 +80,14 @@ class PodAdoption:
             workload=group.reference,
         )
         start = min(_starts(group, job), default=self.shared.now)
-        if not self.shared.tell(Adopt(submission, start, nodes)):
+        if not self.shared.send(Adopt(submission, start, nodes)):
             return False
         part = GroupPart(job, demand.footprints)
-        self.shared.add(group, part)
-        self.shared.place(part, list(nodes), frozenset())
+        self.shared.job_submitted(group, part)
+        self.shared.job_placed(part, list(nodes), frozenset())
         for task, uid in enumerate(uids):
-            group.sit(uid, part, task)
-            part.bound.add(task)
-            part.to_bind.discard(task)
+            group.take_seat(uid, part, task)
+            part.pod_bound(task)
             self.shared.model.account(group.pods[uid].pod)
         return True
 
@@ -102,8 +103,8 @@ def _starts(group: WorkloadGroup, job: int) -> Iterator[int]:
 # --- what has ended ----------------------------------------------------------------------------
 
 
-def ended_before(shared: ControllerState) -> dict[tuple[str, str, str], bool]:
-    """Groups that have ended and that the store knows nothing of, and whether they ended well."""
+def ended_before(shared: ControllerState) -> dict[WorkloadName, bool]:
+    """Groups that have ended and that the store does not know, and whether they succeeded."""
     found = {}
     for key, group in shared.model.groups.items():
         if key[:3] not in shared.last_job:
@@ -114,7 +115,7 @@ def ended_before(shared: ControllerState) -> dict[tuple[str, str, str], bool]:
 
 
 def _outcome(group: WorkloadGroup) -> bool | None:
-    """Whether a group ended well, as its objects say; None: it has not ended, or never ran."""
+    """Whether a group succeeded, by its objects; None: it has not ended, or never ran."""
     if group.workloads:
         ends = [ADAPTERS[group.kinds[uid]].end(each) for uid, each in group.workloads.items()]
         known = [end.ok for end in ends if end is not None]
@@ -125,22 +126,21 @@ def _outcome(group: WorkloadGroup) -> bool | None:
     return all(pod.status.phase == "Succeeded" for pod in pods)
 
 
-# --- who came first ----------------------------------------------------------------------------
+# --- order of arrival --------------------------------------------------------------------------
 
 
-def line_up(model: ClusterModel, config: SchedulerConfig) -> None:
-    """Have those looked at first who go first; they get in line in this order."""
+def sort_by_arrival(model: ClusterModel, config: SchedulerConfig) -> None:
+    """Have groups looked at in the order in which they start: jobs are submitted in this order."""
     queues = {queue.name: queue.priority for queue in config.queues}
 
-    def rank(key: GroupKey) -> tuple[int, int, float]:
-        group = model.groups[key]
-        return -queues.get(queue_of(group), 0), -pod_priority(group), _came(group)
+    def rank(group: WorkloadGroup) -> tuple[float, ...]:
+        return -queues.get(queue_of(group), 0), -pod_priority(group), _arrival(group)
 
-    model.dirty = dict.fromkeys(sorted(filter(model.groups.__contains__, model.dirty), key=rank))
+    model.sort_dirty(rank)
 
 
-def _came(group: WorkloadGroup) -> float:
-    """When a group came: its workload, or the last of its pods, with which it was complete."""
-    things = group.workloads.values() or [member.pod for member in group.pods.values()]
-    moments = [each.metadata.creation_timestamp for each in things]
-    return max((moment.timestamp() for moment in moments if moment is not None), default=0.0)
+def _arrival(group: WorkloadGroup) -> float:
+    """When a group came: its workload, or the last of its pods, which made it complete."""
+    objects = group.workloads.values() or [member.pod for member in group.pods.values()]
+    times = [each.metadata.creation_timestamp for each in objects]
+    return max((time.timestamp() for time in times if time is not None), default=0.0)

@@ -1,23 +1,25 @@
-"""Who leads: a Lease of the cluster, held by one controller at a time.
+"""Leader election by a Lease of the cluster, which one controller holds at a time.
 
-    leader = Leader(client, identity, namespace)
-    await leader.win()                    # as long as another leads, this waits
+    leader = LeaderElection(client, identity, namespace)
+    await leader.win()                    # waits as long as another controller leads
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(leader.keep())  # raises LeadershipLost
         ...                               # before any write: leader.is_sure()
-    await leader.release()                # so that the next need not wait
+    await leader.release()                # so that the next leader need not wait
 
-Clocks of machines differ, so nobody compares the time in the lease with a clock. A candidate notes
-by its own monotonic clock when it saw the lease change last; if it then does not change for as long
-as the lease lasts, its holder is gone. The holder counts from before it asked, the candidates from
-after they saw, so the holder stops to be sure before anyone else can win. A process that was paused
-for a minute is not sure when it wakes, whatever it still has in hand.
+Clocks of machines differ, so the time in the lease is never compared with a clock. A candidate
+notes by its own monotonic clock when it last saw the lease change; if the lease then does not
+change for as long as it lasts, its holder is gone. The holder counts from before its request, the
+candidates from after they saw the change, so the holder stops being sure before another one can
+win. A process that was paused for a minute is not sure when it resumes, whatever it was about to
+write.
 
 Every write names the version that it read, so of two candidates one wins and the other reads again.
-The lease guards what is written to Kubernetes; the store has its own (`store.lease`), with a fence.
+The lease guards what is written to Kubernetes; the store has a lease of its own (`store.lease`),
+with a fence.
 
-A holder's name must be unlike that of any other process that lives. One that starts again under
-its old name gets its lease back at once.
+The identity of a holder must be unique among running processes. A process that restarts under its
+old identity gets its lease back at once.
 """
 
 from __future__ import annotations
@@ -40,30 +42,31 @@ from fluxnetes.kube.objects.times import micro_time
 from fluxnetes.kube.patches import merge
 
 NAME = "fluxnetes"
+"""Name of the Lease object."""
 
 _log = logging.getLogger("fluxnetes.controller")
 
 
 class LeadershipLost(RuntimeError):  # noqa: N818 - reads better where it is raised
-    """We do not lead any more: nothing may be written."""
+    """This controller does not lead any more: nothing may be written."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeaseTiming:
-    """Seconds. Each must be clearly less than the one before."""
+    """In seconds. Each must be clearly less than the one before."""
 
     duration: float = 15.0
-    """How long others wait for a sign of life."""
+    """How long candidates wait for a renewal."""
     deadline: float = 10.0
-    """How long we try to give one before we step down."""
+    """How long the holder tries to renew before it gives up."""
     retry: float = 2.0
-    """Between two tries, and between two looks of a candidate."""
+    """Between two attempts, and between two reads of a candidate."""
     skew: float = 1.0
-    """By how much two clocks may go apart in the duration."""
+    """By how much two clocks may drift apart in the duration."""
 
     @classmethod
     def lasting(cls, seconds: float) -> LeaseTiming:
-        """For a lease of so many seconds, in the proportions of the defaults."""
+        """Timing of a lease of `seconds`, in the proportions of the defaults."""
         usual = cls()
         scale = seconds / usual.duration
         return cls(seconds, usual.deadline * scale, usual.retry * scale, usual.skew * scale)
@@ -83,32 +86,32 @@ class LeaderElection:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if not identity:
-            raise ValueError("a candidate needs an identity that no other has")
+            raise ValueError("a candidate needs a unique identity")
         self._client = client
         self.identity = identity
         self._namespace, self._name = namespace, name
         self._timing = timing or LeaseTiming()
         self._clock = clock
         self._lease: Lease | None = None
-        """As it was when we saw it last."""
+        """As it was last seen."""
         self._seen = float("-inf")
-        """When we first saw it like this."""
+        """When it was first seen like this."""
         self._renewed = float("-inf")
-        """When we asked for what we hold."""
-        self._complained = ""
+        """When the last renewal that succeeded was sent."""
+        self._problem = ""
         self.lost = asyncio.Event()
 
     @property
     def holder(self) -> str:
-        """Who leads, as far as we have seen; empty: nobody."""
+        """The identity of the leader, as last seen; empty: none."""
         return self._lease.spec.holder_identity if self._lease is not None else ""
 
     def is_sure(self) -> bool:
-        """Whether nobody else can lead at this moment."""
+        """Whether no other controller can lead at this moment."""
         return self.sure_for() > 0
 
     def sure_for(self) -> float:
-        """For how many seconds nobody else can lead."""
+        """For how many seconds no other controller can lead."""
         if self.lost.is_set():
             return 0.0
         return self._renewed + self._timing.duration - self._timing.skew - self._clock()
@@ -116,7 +119,7 @@ class LeaderElection:
     # --- to win --------------------------------------------------------------------------------
 
     async def win(self) -> None:
-        """Wait until we lead."""
+        """Wait until this candidate leads."""
         self.lost.clear()
         while not await self._try(self._take_if_free):
             await asyncio.sleep(self._timing.retry)
@@ -154,12 +157,13 @@ class LeaderElection:
     # --- to keep -------------------------------------------------------------------------------
 
     async def keep(self) -> None:
-        """Renew what was won, for ever; raises when it is lost."""
+        """Renew the lease until cancelled; raises LeadershipLost when it is lost."""
         timing = self._timing
         try:
             while True:
                 await asyncio.sleep(timing.retry)
-                # After a pause there is time for one try: nobody may have noticed.
+                # After a pause of the process there is time for one attempt: the lease may still be
+                # ours.
                 latest = max(self._renewed + timing.deadline, self._clock() + timing.retry)
                 await self._renew(latest)
         finally:
@@ -168,54 +172,54 @@ class LeaderElection:
     async def _renew(self, latest: float) -> None:
         while not await self._try(self._write, latest):
             if self.holder != self.identity:
-                by = f"{self.holder!r} leads" if self.holder else "nobody leads"
+                by = f"{self.holder!r} leads" if self.holder else "no controller leads"
                 raise LeadershipLost(f"{self.identity!r} lost the lease {self._name}: now {by}")
             if self._clock() + self._timing.retry > latest:
                 raise LeadershipLost(
                     f"{self.identity!r} could not renew the lease {self._name} for "
-                    f"{self._clock() - self._renewed:.1f} s: {self._complained or 'no answer'}"
+                    f"{self._clock() - self._renewed:.1f} s: {self._problem or 'no answer'}"
                 )
             await asyncio.sleep(self._timing.retry)
 
     async def release(self) -> None:
-        """Give it back, if it is ours. Best effort: otherwise it runs out by itself."""
+        """Release the lease, if it is ours. Best effort: otherwise it expires."""
         held, self._renewed = self._lease, float("-inf")
         self.lost.set()
         if held is None or held.spec.holder_identity != self.identity:
             return
-        given_back = {"holderIdentity": None, "leaseDurationSeconds": 1, "renewTime": _now()}
+        released = {"holderIdentity": None, "leaseDurationSeconds": 1, "renewTime": _now()}
         try:
             async with asyncio.timeout(self._timing.retry):
-                await self._patch(held, given_back)
+                await self._patch(held, released)
         except (KubeError, TimeoutError) as error:
-            _log.info("the lease %s was not given back: %s", self._name, error)
+            _log.info("cannot release the lease %s: %s", self._name, error)
 
     # --- both ----------------------------------------------------------------------------------
 
     async def _try(self, step: Callable[[], Awaitable[bool]], latest: float = float("inf")) -> bool:
-        """Do a step that may fail for a while; whether it worked."""
+        """Attempt a step that may fail temporarily; whether it worked."""
         left = min(latest - self._clock(), self._timing.deadline / 2)
         try:
             async with asyncio.timeout(left):
                 worked = await step()
         except (KubeError, TimeoutError) as error:
-            self._complain(str(error) or "the server does not answer")
+            self._report(str(error) or "the server does not answer")
             return False
-        self._complained = ""
+        self._problem = ""
         return worked
 
     async def _write(self) -> bool:
-        """Put our name and a new time into the lease that we saw last."""
+        """Write our identity and a new time into the lease as last seen."""
         assert self._lease is not None  # noqa: S101 - win() comes first
         asked = self._clock()
         try:
             self._hold(await self._patch(self._lease, self._spec(self._lease.spec)), asked)
         except (Conflict, NotFound):
-            # Somebody else's write, or one of ours whose answer was lost: look again.
-            return await self._look_again()
+            # Another candidate wrote it, or our own write whose answer was lost: read it again.
+            return await self._read_again()
         return True
 
-    async def _look_again(self) -> bool:
+    async def _read_again(self) -> bool:
         try:
             self._see(await self._client.get(LEASES, self._name, self._namespace))
         except NotFound:
@@ -224,8 +228,8 @@ class LeaderElection:
         return False
 
     async def _patch(self, lease: Lease, spec: dict[str, Any]) -> Lease:
-        who = {"resourceVersion": lease.metadata.resource_version, "uid": lease.metadata.uid}
-        content = {"metadata": who, "spec": spec}
+        metadata = {"resourceVersion": lease.metadata.resource_version, "uid": lease.metadata.uid}
+        content = {"metadata": metadata, "spec": spec}
         return await self._client.patch(LEASES, self._name, merge(content), self._namespace)
 
     def _spec(self, before: LeaseSpec) -> dict[str, Any]:
@@ -244,10 +248,10 @@ class LeaderElection:
         self._see(lease)
         self._renewed = asked
 
-    def _complain(self, why: str) -> None:
-        if why != self._complained:
-            _log.warning("lease %s/%s: %s; trying again", self._namespace, self._name, why)
-        self._complained = why
+    def _report(self, why: str) -> None:
+        if why != self._problem:
+            _log.warning("lease %s/%s: %s; retrying", self._namespace, self._name, why)
+        self._problem = why
 
 
 def _now() -> str:

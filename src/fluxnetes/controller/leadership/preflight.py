@@ -1,4 +1,4 @@
-"""What a cluster must have before anybody can lead in it, and which cluster it is."""
+"""Prepares the cluster before any controller can lead in it, and identifies the cluster."""
 
 from __future__ import annotations
 
@@ -15,27 +15,29 @@ _log = logging.getLogger("fluxnetes.controller")
 
 
 async def prepare(client: KubeClient, namespace: str) -> str:
-    """Have all that a term needs, and learn which cluster this is; the server may be away for a
-    while."""
+    """Create what a term needs, and return the uid of the cluster.
+
+    Retries while the API server is away.
+    """
     backoff = Backoff("preparing the cluster", RetryTiming())
     while True:
         try:
-            await _make_what_is_missing(client, namespace)
-            return await _which(client)
+            await _create_missing(client, namespace)
+            return await _cluster_uid(client)
         except TemporaryError as away:
             await backoff.pause(str(away))
 
 
-async def _which(client: KubeClient) -> str:
-    """Nobody can delete kube-system, so its uid stands for the cluster."""
+async def _cluster_uid(client: KubeClient) -> str:
+    """The uid of kube-system, which cannot be deleted, so it identifies the cluster."""
     try:
         return (await client.get(NAMESPACES, "kube-system")).metadata.uid
-    except NotFound as error:  # a new server makes it in a moment
+    except NotFound as error:  # a new API server creates it in a moment
         raise TemporaryError(str(error)) from error
 
 
-async def _make_what_is_missing(client: KubeClient, namespace: str) -> None:
-    """Our namespace and our kind of object; an administrator may have made them already."""
+async def _create_missing(client: KubeClient, namespace: str) -> None:
+    """Create our namespace and the FluxJob kind; an administrator may have done so already."""
     try:
         await client.get(NAMESPACES, namespace)
     except (NotFound, Forbidden):
@@ -45,6 +47,6 @@ async def _make_what_is_missing(client: KubeClient, namespace: str) -> None:
         await install_crd(client)
     except Forbidden as error:
         if await is_served(client, namespace):
-            _log.info("the definition of FluxJobs is left as it is: %s", error)
+            _log.info("the definition of FluxJobs is not updated: %s", error)
         else:
             _log.warning("jobs will run, but without FluxJobs: %s; %s", error, HOW_TO_INSTALL)

@@ -1,12 +1,12 @@
-"""How a term of leadership begins: from what the store and the cluster say, to a running queue.
+"""Begins a term of leadership: from the store and the cluster to the state of a controller.
 
-The graph is made anew from the nodes. The queue goes on from the store. Pods that are bound sit
-where their annotations say. Then the first round finishes or undoes what was half done, because it
-looks at where things are and not at what happened.
+The graph is built from the nodes. The queue resumes from the store. Pods that are bound take the
+seats that their annotations name. Then the first round finishes or undoes what was half done,
+because it looks at where things are and not at what happened.
 
-Where the store knows nothing of pods that we bound (an empty database), their jobs are made from
-the cluster: they run, with the walltime that their objects say, since their pods started. What only
-the store knew (history, usage, who waited how long) is gone, and the log says so.
+Where the store does not know pods that we bound (an empty database), their jobs are built from the
+cluster: they run, with the walltime of their objects, since their pods started (`adoption`). What
+only the store knew (history, usage, how long jobs have waited) is lost, and the log says so.
 """
 
 from __future__ import annotations
@@ -18,19 +18,23 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from fluxnetes.cluster.demand import Prerequisite, UnsupportedPod, footprint_of
-from fluxnetes.cluster.groups import LABELLED, GroupKey, GroupPart, HeldSeat, WorkloadGroup
+from fluxnetes.cluster.groups import LABELLED, GroupKey, WorkloadGroup
 from fluxnetes.cluster.labels.names import JOB
+from fluxnetes.cluster.labels.parse import NO_OPTIONS
 from fluxnetes.cluster.model import ClusterModel
 from fluxnetes.cluster.node_graph import cluster_of
+from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.cluster.pods.footprint import Footprint
 from fluxnetes.cluster.pods.reader import PodReader
-from fluxnetes.controller.decisions import close
-from fluxnetes.controller.leadership.adoption import PodAdoption, ended_before, line_up
+from fluxnetes.controller.decisions import closed_by
+from fluxnetes.controller.leadership.adoption import PodAdoption, ended_before, sort_by_arrival
 from fluxnetes.controller.seats import written_number, written_seat
 from fluxnetes.controller.state import ControllerSettings, ControllerState
 from fluxnetes.controller.submission import WITHDRAWN
 from fluxnetes.graph.columns import ResourceGraph
-from fluxnetes.kube.objects.pods import Pod
+from fluxnetes.jobspec.constraint import Constraint, Properties
+from fluxnetes.kube.objects.base import Metadata
+from fluxnetes.kube.objects.pods import Pod, PodSpec
 from fluxnetes.match.gang.model import Gang
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Allocation, Snapshot
@@ -50,7 +54,7 @@ _log = logging.getLogger("fluxnetes.controller")
 
 @dataclass(frozen=True, slots=True)
 class RecoveredTerm:
-    """What a term begins with."""
+    """The state that a term begins with."""
 
     shared: ControllerState
     resumed: int
@@ -58,7 +62,7 @@ class RecoveredTerm:
     adopted: int
     """Jobs that only the cluster knew."""
     ended: list[tuple[WorkloadGroup, QueueJob]]
-    """Groups that are still there, and the job that each was; its end may not have been told."""
+    """Groups that still exist, and the ended job of each; its end may not have been reported."""
 
 
 async def recover(
@@ -74,47 +78,58 @@ async def recover(
     clock: float,
     settings: ControllerSettings,
 ) -> RecoveredTerm:
-    """Make a desk from what the store and the cluster say.
+    """Build the controller's state from the store and the cluster.
 
-    `stored` is the queue as the store has it, and `before` the system that it belongs to.
+    `stored` is the queue as the store has it, and `before` the graph and configuration that it
+    belongs to.
     """
+    anywhere = _anywhere(reader)
     _read_everything(reader)
-    _mark_ground(model)
+    _mark_closed(model)
     graph = model.node_graph.graph
     snapshot, lost = _on_our_graph(stored, before, graph)
     await store.keep_system(graph, config, fence, snapshot.allocations, before)
     matcher = Matcher(graph, policy=config.match_policy)
     scheduler = Scheduler.resume(matcher, config, snapshot, now=now)
-    shared = ControllerState(model, matcher, scheduler, settings, now=now, clock=clock)
+    shared = ControllerState(
+        model,
+        matcher,
+        scheduler,
+        reader,
+        anywhere,
+        settings,
+        now=now,
+        clock=clock,
+        next_id=_next_id(snapshot, model),
+    )
     if lost:
-        shared.tell(PartsLost(lost))
+        shared.send(PartsLost(lost))
     _Resumption(shared, snapshot).run()
     ended = await _close_ended(store, shared)
-    shared.next_id = _next_id(snapshot, model)
     adopted = PodAdoption(shared, reader).run()
-    shared.ended_before = ended_before(shared)
-    line_up(model, config)
+    shared.remember_outcomes(ended_before(shared))
+    sort_by_arrival(model, config)
     if adopted and not snapshot.jobs:
         _log.warning(
-            "the store knew nothing of %d jobs that run here; they were taken over from the "
-            "cluster, and their history and usage are lost",
+            "the store does not know %d running jobs; they were adopted from the cluster, "
+            "and their history and usage are lost",
             adopted,
         )
     return RecoveredTerm(shared, len(snapshot.jobs), adopted, ended)
 
 
-# --- the ground --------------------------------------------------------------------------------
+# --- the graph ---------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
 class PodReadAhead:
-    """Reads the pods that have come so far, while the others are on their way."""
+    """Reads the pods that were listed so far, while the list goes on."""
 
     reader: PodReader
     _read: int = 0
 
     def read_more(self) -> None:
-        """Those of groups that are new; what comes or changes later is read in the end."""
+        """Read the pods of new groups; what comes or changes later is read by `recover`."""
         groups = list(self.reader.model.groups.values())
         for group in groups[self._read :]:
             _read_pods(group, self.reader)
@@ -122,35 +137,46 @@ class PodReadAhead:
 
 
 def _read_everything(reader: PodReader) -> None:
-    """Have all rules and pools on the graph before the queue looks at it."""
+    """Put all rules and pools on the graph before the queue uses it."""
     for group in list(reader.model.groups.values()):
         _read_pods(group, reader)
         for uid in group.workloads:
             template = group.template(uid)
             with suppress(UnsupportedPod, Prerequisite):
-                reader(template.spec, template.metadata, group.said[uid], group.key.namespace)
-    reader.take_turn()
+                reader(
+                    template.spec,
+                    template.metadata,
+                    group.workload_options[uid],
+                    group.key.namespace,
+                )
+    reader.take_changes()
 
 
 def _read_pods(group: WorkloadGroup, reader: PodReader) -> None:
     for member in group.pods.values():
-        # What is wrong with a pod is told when its group is settled.
+        # What is wrong with a pod is reported when its group is settled.
         with suppress(UnsupportedPod, Prerequisite):
             if not member.pod.is_over:
                 footprint_of(group, member, reader)
 
 
-def _mark_ground(model: ClusterModel) -> None:
-    """What is closed and what others hold, before anybody plans."""
+def _anywhere(reader: PodReader) -> Constraint:
+    """The nodes that are open to a pod without tolerations, selectors or affinity."""
+    plain = reader(PodSpec(), Metadata(), NO_OPTIONS, "default")
+    return Properties((plain.rule,))
+
+
+def _mark_closed(model: ClusterModel) -> None:
+    """Close nodes on the graph before the queue plans."""
     graph = model.node_graph.graph
-    for machine in model.node_graph.node_graph.values():
-        graph.set_closed(machine.vertex, machine.closed)
+    for graph_node in model.node_graph.nodes.values():
+        graph.set_closed(graph_node.vertex, graph_node.closed)
 
 
 def _on_our_graph(
     snapshot: Snapshot, before: StoredSystem | None, graph: ResourceGraph
 ) -> tuple[Snapshot, tuple[int, ...]]:
-    """A snapshot as of this graph, and the jobs of which parts are not there any more."""
+    """A snapshot translated to this graph, and the jobs that lost nodes by that."""
     if before is None:
         return snapshot, ()
     translated = translate(snapshot, before, graph)
@@ -158,7 +184,7 @@ def _on_our_graph(
 
 
 def zones_of(before: StoredSystem | None) -> dict[str, str]:
-    """The subnet of each node of the graph that was last written down, by name."""
+    """The subnet of each node of the stored graph, by name."""
     if before is None:
         return {}
     graph, tree = before.graph, before.graph.topology()
@@ -168,9 +194,9 @@ def zones_of(before: StoredSystem | None) -> dict[str, str]:
 
 
 def check_cluster(stored: StoredSystem | None, ours: str) -> None:
-    """Raise StoreRefused unless a stored queue is that of this cluster.
+    """Raise StoreRefused unless the stored queue belongs to this cluster.
 
-    Another's would look like one whose workloads were all deleted.
+    The queue of another cluster would look like one whose workloads were all deleted.
     """
     if stored is None or (theirs := cluster_of(stored.graph)) == ours:
         return
@@ -196,7 +222,7 @@ def _next_id(snapshot: Snapshot, model: ClusterModel) -> int:
 
 @dataclass(slots=True)
 class _Resumption:
-    """Brings jobs of the queue and groups of the cluster together again."""
+    """Connects jobs of the queue with the groups of the cluster again."""
 
     shared: ControllerState
     snapshot: Snapshot
@@ -213,20 +239,18 @@ class _Resumption:
     def _resume(self, job: QueueJob, allocation: Allocation | None) -> None:
         group = self._groups.get(job.submission.workload)
         if group is None:
-            group = self._gone(job.submission.workload)
+            # Nothing of it is left; the first round will see that.
+            group = self.shared.model.empty_group(GroupKey.of(job.submission.workload))
         part = GroupPart(job.id, _footprints(job))
-        self.shared.add(group, part)
+        self.shared.job_submitted(group, part)
         if allocation is not None and job.state in HOLDING:
             nodes = self.shared.nodes_of(allocation)
-            self.shared.doubtful.update(nodes)
-            self.shared.place(part, nodes, allocation.ended_tasks)
-            _sit_down(self.shared, group, part, was_full=job.state is JobState.RUNNING)
-            self.shared.carry(group)
-        self.shared.model.dirty[group.key] = None
-
-    def _gone(self, reference: str) -> WorkloadGroup:
-        """A group of which nothing is left; the first round will see that."""
-        return self.shared.model.empty_group(GroupKey.of(reference))
+            for node in nodes:
+                self.shared.recheck_node(node)
+            self.shared.job_placed(part, nodes, allocation.ended_tasks)
+            _take_seats(self.shared, group, part, was_full=job.state is JobState.RUNNING)
+            self.shared.request_reconcile(group)
+        self.shared.model.mark_dirty(group)
 
 
 def _footprints(job: QueueJob) -> tuple[Footprint, ...]:
@@ -235,46 +259,45 @@ def _footprints(job: QueueJob) -> tuple[Footprint, ...]:
     return tuple(Footprint.of(shape) for shape in shapes for _ in range(shape.count))
 
 
-def _sit_down(
+def _take_seats(
     shared: ControllerState, group: WorkloadGroup, part: GroupPart, *, was_full: bool
 ) -> None:
-    """Pods that are bound sit where the bind said.
+    """Give bound pods the seats that their binds wrote.
 
-    Those that ended while nobody looked sit down too, and are seen to have ended in the first
-    round. Where nobody is left of a group that was complete, a replacement may come.
+    Pods that ended while no controller ran get theirs too, and the first round sees that they have
+    ended. Seats of a complete group without a pod are held, since a replacement may come.
     """
     for uid, member in sorted(group.pods.items(), key=lambda item: item[1].pod.is_over):
         pod = member.pod
         task = written_seat(shared, part, pod)
         if task is not None and task not in part.pods:
-            group.sit(uid, part, task)
-            part.bound.add(task)
-            part.to_bind.discard(task)
-            group.changed.add(uid)
+            group.take_seat(uid, part, task)
+            part.pod_bound(task)
+            group.pod_changed(uid)
             shared.model.account(pod)
     if was_full:
         until = shared.clock + shared.settings.keep_seat
-        empty = set(range(len(part.nodes))) - part.ended - part.pods.keys()
-        # How those did who sat there only their workload knows, and makes them again if need be.
-        part.kept |= {task: HeldSeat(until, ok=bool(group.workloads)) for task in empty}
+        for task in set(range(len(part.nodes))) - part.ended - part.pods.keys():
+            # Whether its pod succeeded only the workload knows, which replaces it if need be.
+            part.hold_seat(task, until, ok=bool(group.workloads))
 
 
 async def _close_ended(
     store: Store, shared: ControllerState
 ) -> list[tuple[WorkloadGroup, QueueJob]]:
-    """What ended before is not queued again."""
+    """Close groups whose job has ended, so that they are not queued again."""
     ended = []
     groups = {group.reference: group for group in shared.model.groups.values() if not group.parts}
     for reference, job in (await store.ended(groups)).items():
         group = groups[reference]
-        shared.last_job[group.key[:3]] = job.id
+        shared.remember_job(group, job.id)
         if job.reason.startswith(WITHDRAWN) or job.end is None:
             continue
-        closed = close(group, job)
+        closed = closed_by(group, job)
         if group.key.kind == LABELLED:
             old = [uid for uid, m in group.pods.items() if _is_older(m.pod, job.submitted)]
             closed = replace(closed, pods=frozenset(old))
-        group.closed = closed
+        group.close(closed)
         ended.append((group, job))
     return ended
 

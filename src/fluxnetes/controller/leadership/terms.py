@@ -1,8 +1,13 @@
-"""Terms of leadership: candidates wait, one leads, and whoever loses its lease starts over.
+"""Terms of leadership: candidates wait, one leads, and a leader that loses its lease starts over.
 
-To lead takes two things: the cluster's Lease, which guards what is written to Kubernetes, and the
+    run ──▶ prepare the cluster ──▶ win the election ──▶ take the store's lease
+             ▲                                             │
+             │ a lease is lost                             ▼
+             └───────────────── controller runs ◀── watch, recover, assemble
+
+To lead takes two leases: the cluster's Lease, which guards what is written to Kubernetes, and the
 store's lease, whose fence guards what is written to Postgres. Losing either ends the term at once,
-with everything in it; what is half done the next term finishes or undoes.
+with all of its tasks; the next term finishes or undoes what was half done.
 """
 
 from __future__ import annotations
@@ -14,12 +19,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from fluxnetes.cluster.groups import NO_OPTIONS
 from fluxnetes.cluster.labels.names import SCHEDULER_NAMES
 from fluxnetes.cluster.model import ClusterModel
 from fluxnetes.cluster.node_graph import NodeGraph
 from fluxnetes.cluster.pods.reader import PodReader
 from fluxnetes.controller.actions.executor import Executor
+from fluxnetes.controller.actions.outcomes import OutcomeRecorder
+from fluxnetes.controller.actions.queue import ActionQueue
 from fluxnetes.controller.decisions import DecisionApplier
 from fluxnetes.controller.leadership.election import LeaderElection, LeadershipLost, LeaseTiming
 from fluxnetes.controller.leadership.preflight import prepare
@@ -28,17 +34,14 @@ from fluxnetes.controller.loop import Controller
 from fluxnetes.controller.node_sync import NodeSync
 from fluxnetes.controller.reconcile import Reconciler
 from fluxnetes.controller.reporting.reporter import Reporter
-from fluxnetes.controller.reporting.reports import report_to
+from fluxnetes.controller.reporting.reports import Reports, report_to
 from fluxnetes.controller.seats import SeatAssigner
-from fluxnetes.controller.state import ControllerSettings
+from fluxnetes.controller.state import ControllerSettings, ControllerState
 from fluxnetes.controller.submission import GroupSubmitter
 from fluxnetes.controller.watchers import Watchers
-from fluxnetes.jobspec.constraint import Constraint, Properties
 from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.errors import TemporaryError
-from fluxnetes.kube.objects.base import Metadata
 from fluxnetes.kube.objects.nodes import NODES
-from fluxnetes.kube.objects.pods import PodSpec
 from fluxnetes.queue.changes import Snapshot
 from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.service.mailbox import Mailbox
@@ -50,15 +53,19 @@ from fluxnetes.store.system import StoredSystem
 _log = logging.getLogger("fluxnetes.controller")
 
 _DRAIN = 3.0
-_PAUSE = 1.0
+"""Maximum seconds at the end of a term for writing reports, and for releasing the store's lease."""
+_RETRY_DELAY = 1.0
+"""Seconds until the next attempt after the API server failed during a term."""
+_LEASE_INTERVAL = 0.5
+"""Seconds between two attempts to take the store's lease."""
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateOptions:
-    """How a controller runs."""
+    """Options of one replica of the controller."""
 
     identity: str
-    """Unlike that of any other controller that lives."""
+    """Unique name of this replica."""
     namespace: str = "fluxnetes-system"
     config: SchedulerConfig = field(default_factory=SchedulerConfig)
     settings: ControllerSettings = field(default_factory=ControllerSettings)
@@ -66,9 +73,9 @@ class CandidateOptions:
     control_plane: bool = False
     """Whether nodes of the control plane may be used."""
     mailbox: Mailbox | None = None
-    """What callers ask; None: nobody does."""
+    """Requests of callers; None: there are no callers."""
     lease: float = SECONDS
-    """How long, in seconds, others wait for a sign of life before one of them leads."""
+    """Seconds without a renewal after which another replica takes over."""
 
 
 def _nothing() -> None:
@@ -81,7 +88,7 @@ async def run(
     options: CandidateOptions,
     leads: Callable[[], None] = _nothing,
 ) -> None:
-    """Lead whenever we can, until cancelled. `leads` hears of every term that begins."""
+    """Lead whenever possible, until cancelled. `leads` is called when a term begins."""
     ahead = await store.system()
     uid = await prepare(client, options.namespace)
     check_cluster(ahead, uid)
@@ -95,9 +102,9 @@ async def run(
         except* (LeadershipLost, LeaseLost) as lost:
             _log.warning("no longer leading: %s", _first(lost))
         except* TemporaryError as away:
-            # A term needs a server to begin; the next one may find it.
+            # A term cannot begin without the API server; the next one may reach it.
             _log.warning("the term ends: %s", _first(away))
-            await asyncio.sleep(_PAUSE)
+            await asyncio.sleep(_RETRY_DELAY)
         finally:
             with suppress(Exception):
                 await asyncio.shield(leader.release())
@@ -106,42 +113,42 @@ async def run(
 
 @dataclass(slots=True, eq=False)
 class _Candidate:
-    """Whoever would lead, if he could."""
+    """A replica that leads or wants to."""
 
     client: KubeClient
     store: Store
     options: CandidateOptions
     uid: str
-    """Which cluster this is."""
+    """Identifies the cluster."""
     leads: Callable[[], None]
     ahead: StoredSystem | None
-    """The stored system as it was when there was time to read it; it may have changed since."""
+    """The stored graph as it was read before the term, to save time; it may have changed since."""
 
 
 def _first(group: BaseException) -> BaseException:
-    """The error itself; terms have tasks within tasks."""
+    """The error itself, from within nested exception groups."""
     while isinstance(group, BaseExceptionGroup):
         group = group.exceptions[0]
     return group
 
 
 async def _take_store(candidate: _Candidate) -> StoreLease:
-    """The store's lease; whoever had it before may need a moment to lose it."""
+    """Take the store's lease; that of the previous leader may not have expired yet."""
     store, options, is_waiting = candidate.store, candidate.options, False
     while (lease := await store.take(options.identity, options.lease)) is None:
         if not is_waiting:
             is_waiting = True
-            # Somebody who leads in another cluster would keep it for ever.
+            # The leader of another cluster would keep it for ever.
             check_cluster(await store.system(), candidate.uid)
             holder = (await store.holder()).name
-            _log.info("waiting for the lease of the store, which is still that of %s", holder)
-        await asyncio.sleep(0.5)
+            _log.info("waiting for the lease of the store, which %s still holds", holder)
+        await asyncio.sleep(_LEASE_INTERVAL)
     return lease
 
 
 @dataclass(slots=True, eq=False)
-class _Holding:
-    """The store's lease, renewed."""
+class _StoreLeaseKeeper:
+    """Renews the store's lease."""
 
     store: Store
     lease: StoreLease
@@ -159,34 +166,35 @@ async def _lead(candidate: _Candidate, leader: LeaderElection) -> None:
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(leader.keep())
         store = candidate.store
-        holding = _Holding(store, await _take_store(candidate))
-        tasks.create_task(holding.keep())
+        store_lease = _StoreLeaseKeeper(store, await _take_store(candidate))
+        tasks.create_task(store_lease.keep())
         try:
-            await _govern(_Office(candidate, leader, holding), tasks)
+            await _run_term(_Term(candidate, leader, store_lease), tasks)
         finally:
             with suppress(asyncio.CancelledError, Exception):
-                async with asyncio.timeout(_DRAIN):  # a server that is away is waited for
-                    await asyncio.shield(store.release(holding.lease))  # the next need not wait
+                async with asyncio.timeout(_DRAIN):  # the database may be away
+                    # So that the next leader need not wait for it to expire.
+                    await asyncio.shield(store.release(store_lease.lease))
 
 
 @dataclass(frozen=True, slots=True)
-class _Office:
-    """What whoever leads has."""
+class _Term:
+    """What a leader holds. It is the `WriteLease` of the executor."""
 
     candidate: _Candidate
     leader: LeaderElection
-    holding: _Holding
+    store_lease: _StoreLeaseKeeper
 
     def may_write(self) -> bool:
         return self.sure_for() > 0
 
     def sure_for(self) -> float:
-        return min(self.leader.sure_for(), self.holding.sure_for())
+        return min(self.leader.sure_for(), self.store_lease.sure_for())
 
 
-async def _govern(queue_host: _Office, tasks: asyncio.TaskGroup) -> None:
-    """Follow the cluster, recover, and run until the term ends."""
-    candidate, options = queue_host.candidate, queue_host.candidate.options
+async def _run_term(term: _Term, tasks: asyncio.TaskGroup) -> None:
+    """Watch the cluster, recover, and run the controller until the term ends."""
+    candidate, options = term.candidate, term.candidate.options
     node_graph = NodeGraph(control_plane=options.control_plane, uid=candidate.uid)
     model = ClusterModel(node_graph, options.scheduler_names)
     watchers = Watchers(candidate.client, model, asyncio.Event())
@@ -194,89 +202,104 @@ async def _govern(queue_host: _Office, tasks: asyncio.TaskGroup) -> None:
     before = await candidate.store.system(candidate.ahead)
     check_cluster(before, candidate.uid)
     stored = await candidate.store.load()
-    node_graph.zones = zones_of(before)
+    node_graph.keep_zones(zones_of(before))
     tasks.create_task(candidate.client.prepare_binds())
     await watchers.complete(NODES)
-    node_graph.put(watchers.take_nodes()[0])  # while the pods are on their way
+    node_graph.put(watchers.take_nodes()[0])  # while the pods are being listed
     reader = PodReader(model, watchers.storage)
     await watchers.complete(meanwhile=PodReadAhead(reader).read_more)
-    controller = await _begin(queue_host, watchers, reader, stored, before)
-    controller.executor.sure_for = queue_host.sure_for
-    tasks.create_task(controller.executor.run())
-    tasks.create_task(controller.reporter.reports.run())
+    parts = await _begin(term, watchers, reader, stored, before)
+    controller, reports, mailbox = parts.controller, parts.reports, parts.controller.mailbox
+    tasks.create_task(parts.executor.run())
+    tasks.create_task(reports.run())
     candidate.leads()
-    mailbox = controller.mailbox
     mailbox.open(controller.shared, watchers.wake.set)
     try:
         await controller.run()
     finally:
         mailbox.close()
         with suppress(asyncio.CancelledError, Exception):
-            await asyncio.shield(controller.reporter.reports.drain(_DRAIN))
+            await asyncio.shield(reports.drain(_DRAIN))
 
 
-def _anywhere(reader: PodReader) -> Constraint:
-    """The rule of a pod that tolerates nothing and wishes for nothing."""
-    plain = reader(PodSpec(), Metadata(), NO_OPTIONS, "default")
-    return Properties((plain.rule,))
+@dataclass(frozen=True, slots=True)
+class _TermParts:
+    """The components of a term that run as tasks."""
+
+    controller: Controller
+    executor: Executor
+    reports: Reports
 
 
 async def _begin(
-    queue_host: _Office,
+    term: _Term,
     watchers: Watchers,
     reader: PodReader,
     stored: Snapshot,
     before: StoredSystem | None,
-) -> Controller:
-    """Recover, and put the parts together. `before` is the system as it is stored."""
-    candidate, model = queue_host.candidate, watchers.model
-    client, store, options = candidate.client, candidate.store, candidate.options
-    config, fence = options.config, queue_host.holding.lease.fence
+) -> _TermParts:
+    """Recover the state, and assemble the components. `before` is the system as it is stored."""
+    candidate, options = term.candidate, term.candidate.options
+    fence = term.store_lease.lease.fence
     recovered = await recover(
-        store,
+        candidate.store,
         stored,
         before,
         fence,
-        config,
-        model,
+        options.config,
+        watchers.model,
         reader,
         now=int(time.time()),
         clock=time.monotonic(),
         settings=options.settings,
     )
-    shared = recovered.shared
-    shared.anywhere = _anywhere(reader)
-    executor = Executor(client, queue_host.may_write)
+    parts = _assemble(term, watchers, reader, recovered.shared, fence)
+    parts.controller.reporter.term_started(recovered.ended)
+    _log.info("leading: %d jobs resumed, %d adopted", recovered.resumed, recovered.adopted)
+    return parts
+
+
+def _assemble(
+    term: _Term, watchers: Watchers, reader: PodReader, shared: ControllerState, fence: int
+) -> _TermParts:
+    """Put the components together, each after those that it uses.
+
+    The queue of actions is apart from the executor because it is used by components that the
+    executor, in turn, informs: reports give way to queued binds, and outcomes are reported.
+    """
+    candidate, options = term.candidate, term.candidate.options
+    actions = ActionQueue()
     reports = report_to(
-        client,
+        candidate.client,
         options.identity,
         watchers.pods.objects.get,
-        idle=executor.is_idle,
-        may_write=queue_host.may_write,
+        idle=actions.is_idle,
+        may_write=term.may_write,
     )
-    reconciler = Reconciler(shared, executor.is_binding, executor.revoke)
+    reporter = Reporter(shared, reports)
+    reconciler = Reconciler(shared, actions)
     seats = SeatAssigner(shared, reader)
     submitter = GroupSubmitter(shared, reader)
-    node_sync = NodeSync(shared, reconciler, executor, reader)
-    shared.before_telling = node_sync.tell_of_reading
+    executor = Executor(
+        candidate.client,
+        actions,
+        lease=term,
+        observer=OutcomeRecorder(shared, seats, reporter),
+        hold_back=shared.model.foreign.is_changed,
+    )
     controller = Controller(
         shared=shared,
         watchers=watchers,
-        node_sync=node_sync,
+        node_sync=NodeSync(shared, reconciler, actions),
         seats=seats,
         submitter=submitter,
         reconciler=reconciler,
         decisions=DecisionApplier(shared, seats, submitter),
-        executor=executor,
-        reporter=Reporter(shared, reports),
-        store=store,
-        config=config,
+        actions=actions,
+        reporter=reporter,
+        store=candidate.store,
+        config=options.config,
         fence=fence,
-        wake=watchers.wake,
         mailbox=options.mailbox or Mailbox(),
     )
-    executor.hold_back = model.foreign.is_changed
-    executor.bound, executor.failed = controller.bound, controller.failed
-    controller.reporter.recover(recovered.ended)
-    _log.info("leading: %d jobs resumed, %d taken over", recovered.resumed, recovered.adopted)
-    return controller
+    return _TermParts(controller, executor, reports)

@@ -1,8 +1,7 @@
-"""What is news, and what was said before.
+"""Drops events that repeat what was reported lately.
 
-Of one object and for one reason, the same words are news once in a while, and only so many
-different ones are: a reason that counts free nodes has other words after every cycle, and nobody
-reads them all.
+For one object and one reason, the same note is new once per window, and only a limited number of
+different notes is: a reason that counts free nodes has another note after every cycle.
 """
 
 from __future__ import annotations
@@ -13,29 +12,29 @@ Subject: TypeAlias = tuple[str, str]
 """An object, by its uid, and a reason."""
 
 
-class _Said(NamedTuple):
-    note: str
+class _Note(NamedTuple):
+    text: str
     at: float
 
 
 class EventDedup:
-    """Remembers what was said lately, of so many subjects."""
+    """Remembers the recent notes of a limited number of subjects."""
 
     def __init__(self, window: float, different: int, subjects: int) -> None:
         self._window, self._different, self._subjects = window, different, subjects
-        self._said: dict[Subject, list[_Said]] = {}
+        self._recent: dict[Subject, list[_Note]] = {}
 
     def is_news(self, subject: Subject, note: str, now: float) -> bool:
-        """Whether to say this; if so, it counts as said."""
-        before = self._said.get(subject)
+        """Whether to report this; if so, it counts as reported."""
+        before = self._recent.get(subject)
         if before is None:
-            self._said[subject] = [_Said(note, now)]
-            if len(self._said) > self._subjects:
-                del self._said[next(iter(self._said))]  # the one we have known longest
+            self._recent[subject] = [_Note(note, now)]
+            if len(self._recent) > self._subjects:
+                del self._recent[next(iter(self._recent))]  # the oldest
             return True
-        lately = [said for said in before if now - said.at < self._window]
-        is_news = len(lately) < self._different and all(said.note != note for said in lately)
+        lately = [each for each in before if now - each.at < self._window]
+        is_news = len(lately) < self._different and all(each.text != note for each in lately)
         if is_news:
-            lately.append(_Said(note, now))
-        self._said[subject] = lately
+            lately.append(_Note(note, now))
+        self._recent[subject] = lately
         return is_news

@@ -1,15 +1,15 @@
-"""Events: what happened to an object, where `kubectl describe` shows it.
+"""Records Kubernetes events, which `kubectl describe` shows with an object.
 
-    recorder.tell(about(PODS, pod), "Scheduled", "assigned to node-3", reporter="fluxnetes")
+    recorder.record(about(PODS, pod), "Scheduled", "assigned to node-3", reporter="fluxnetes")
 
-Telling costs microseconds, never waits and never fails: it only puts the event in line. A few
-workers send what is in line, and give way to binds (`courtesy`). Events are news, not records, so
-they may be lost: when the line is full the oldest goes, and when the server is away for long those
-that it should have had are given up. Both are counted, and said in the log.
+To record an event takes microseconds, never waits and never fails: the event is only put in a
+queue. A few workers send the queued events, with lower priority than binds (`throttle`). Events are
+not durable, so they may be lost: when the queue is full the oldest is dropped, and when the API
+server is away for long its events are given up. Both are counted and logged.
 
-The same words about the same object are told once in ten minutes, and for one reason no more than
-a few different ones (`folding`). So a job that waits can be reported after every cycle. Times and
-counts that always move are better kept out of the words; they are in the FluxJob.
+The same note about the same object is recorded once in ten minutes, and for one reason only a few
+different notes (`dedup`). So a waiting job can be reported after every cycle. Times and counts that
+always change should be left out of a note; the FluxJob shows them.
 """
 
 from __future__ import annotations
@@ -35,39 +35,42 @@ from fluxnetes.kube.objects.times import micro_time
 T = TypeVar("T", bound=Object)
 
 LONGEST_NOTE = 1024
-"""The server refuses longer ones."""
+"""Maximum characters of a note; the API server refuses longer ones."""
 _LONGEST_NAME = 230
-"""Of the object, in the name of the event; the rest is a number."""
+"""Maximum characters of the object's name in the event's name; the rest is a number."""
 _NAMESPACE_OF_OTHERS = "default"
-"""Where events are kept about what belongs to no namespace."""
-_SAY_AGAIN = 30.0
+"""The namespace of events about objects without a namespace."""
+_LOG_AGAIN = 30.0
+"""Minimum seconds between two warnings about dropped events."""
 
 _log = logging.getLogger("fluxnetes.controller")
 
 
-def about(resource: Resource[T], thing: T) -> Reference:
+def about(resource: Resource[T], object: T) -> Reference:
     """A reference to an object."""
-    who = thing.metadata
-    return Reference(resource.api_version, resource.kind, who.name, who.uid, who.namespace)
+    it = object.metadata
+    return Reference(resource.api_version, resource.kind, it.name, it.uid, it.namespace)
 
 
 @dataclass(frozen=True, slots=True)
 class EventLimits:
-    """How much is kept for how long."""
+    """Limits of the recorder."""
 
     in_line: int = 10_000
+    """Maximum events in the queue."""
     at_once: int = 4
+    """The number of workers that send events."""
     same_again: float = 600.0
-    """Seconds in which the same words about the same object are told once..."""
+    """Seconds in which the same note about the same object is recorded once..."""
     different: int = 10
-    """...and at most so many different ones for one reason."""
+    """...and at most this many different notes for one reason."""
     give_up: float = 60.0
-    """Seconds after which an event that the server could not take is forgotten."""
+    """Seconds after which an event that the API server could not take is dropped."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """An event in line."""
+class _QueuedEvent:
+    """An event that waits to be sent."""
 
     regarding: Reference
     reason: str
@@ -76,17 +79,17 @@ class _Told:
     reporter: str
     action: str
     number: int
-    """Nanoseconds since 1970: when it happened, and what tells it from all others."""
+    """Nanoseconds since 1970: when it happened, and unique among our events."""
     since: float
 
     def body(self, instance: str) -> dict[str, Any]:
-        who = self.regarding
+        regarding = self.regarding
         return {
             "metadata": {
-                "name": f"{who.name[:_LONGEST_NAME]}.{self.number:x}",
-                "namespace": who.namespace or _NAMESPACE_OF_OTHERS,
+                "name": f"{regarding.name[:_LONGEST_NAME]}.{self.number:x}",
+                "namespace": regarding.namespace or _NAMESPACE_OF_OTHERS,
             },
-            "regarding": who,
+            "regarding": regarding,
             "type": self.type,
             "reason": self.reason,
             "note": self.note,
@@ -98,7 +101,7 @@ class _Told:
 
 
 class EventRecorder:
-    """Sends events, as long as `run` runs."""
+    """Sends events while `run` runs."""
 
     def __init__(
         self,
@@ -109,21 +112,21 @@ class EventRecorder:
         timing: RetryTiming | None = None,
     ) -> None:
         self._client = client
-        self._courtesy = throttle
+        self._throttle = throttle
         self._instance = instance[:128]
         self._limits = limits or EventLimits()
         self._timing = timing or RetryTiming()
-        self._line: asyncio.Queue[_Told] = asyncio.Queue(self._limits.in_line)
-        kept = self._limits
-        self._folding = EventDedup(kept.same_again, kept.different, kept.in_line)
+        self._queue: asyncio.Queue[_QueuedEvent] = asyncio.Queue(self._limits.in_line)
+        own = self._limits
+        self._dedup = EventDedup(own.same_again, own.different, own.in_line)
         self._number = 0
-        self._complained = float("-inf")
+        self._logged = float("-inf")
         self.sent = 0
         self.folded = 0
-        """How many were not sent because there was no news in them."""
+        """The number of events that were not sent because they repeat an earlier one."""
         self.dropped = 0
 
-    def tell(
+    def record(
         self,
         regarding: Reference,
         reason: str,
@@ -133,50 +136,50 @@ class EventRecorder:
         reporter: str = "fluxnetes",
         action: str = "Scheduling",
     ) -> None:
-        """Put an event in line. `reporter` is the scheduler that the pod asked for."""
+        """Queue an event. `reporter` is the scheduler that the pod names."""
         now = time.monotonic()
         note = _cut(note)
-        if not self._folding.is_news((regarding.uid or regarding.name, reason), note, now):
+        if not self._dedup.is_news((regarding.uid or regarding.name, reason), note, now):
             self.folded += 1
             return
-        if self._line.full():
-            self._line.get_nowait()
-            self._line.task_done()
-            self._drop(f"more than {self._limits.in_line} wait to be sent")
+        if self._queue.full():
+            self._queue.get_nowait()
+            self._queue.task_done()
+            self._drop(f"more than {self._limits.in_line} events wait to be sent")
         self._number = max(self._number + 1, time.time_ns())
-        told = _Told(regarding, reason, note, type, reporter, action, self._number, now)
-        self._line.put_nowait(told)
+        queued = _QueuedEvent(regarding, reason, note, type, reporter, action, self._number, now)
+        self._queue.put_nowait(queued)
 
     async def run(self) -> None:
-        """Send, until cancelled."""
+        """Send events until cancelled."""
         async with asyncio.TaskGroup() as workers:
             for _ in range(self._limits.at_once):
                 workers.create_task(self._work())
 
     async def drained(self) -> None:
-        """Wait until everything that was told is sent or given up."""
-        await self._line.join()
+        """Wait until all recorded events are sent or dropped."""
+        await self._queue.join()
 
     async def _work(self) -> None:
         backoff = Backoff("sending events", self._timing)
         while True:
-            told = await self._line.get()
+            event = await self._queue.get()
             try:
-                await self._send(told, backoff)
+                await self._send(event, backoff)
             finally:
-                self._line.task_done()
+                self._queue.task_done()
 
-    async def _send(self, told: _Told, backoff: Backoff) -> None:
-        body = told.body(self._instance)
+    async def _send(self, event: _QueuedEvent, backoff: Backoff) -> None:
+        body = event.body(self._instance)
         while True:
-            await self._courtesy.turn(told.since)
+            await self._throttle.turn(event.since)
             try:
                 await self._create(body)
             except TemporaryError as error:
-                if time.monotonic() - told.since > self._limits.give_up:
+                if time.monotonic() - event.since > self._limits.give_up:
                     return self._drop(str(error))
                 await backoff.pause(str(error))
-            except KubeError as error:  # of no use to anybody: the namespace is going away...
+            except KubeError as error:  # for good, say because the namespace is being deleted
                 return self._drop(str(error))
             else:
                 backoff.over()
@@ -184,14 +187,14 @@ class EventRecorder:
                 return None
 
     async def _create(self, body: Mapping[str, Any]) -> None:
-        with suppress(AlreadyExists):  # an earlier try worked after all
+        with suppress(AlreadyExists):  # an earlier attempt, whose answer was lost, worked
             await self._client.create(EVENTS, body, body["metadata"]["namespace"])
 
     def _drop(self, why: str) -> None:
         self.dropped += 1
         now = time.monotonic()
-        if now - self._complained > _SAY_AGAIN:
-            self._complained = now
+        if now - self._logged > _LOG_AGAIN:
+            self._logged = now
             _log.warning("events are dropped (%d so far): %s", self.dropped, why)
 
 

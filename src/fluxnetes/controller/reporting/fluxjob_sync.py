@@ -1,25 +1,25 @@
-"""FluxJobs, kept equal to what is wanted.
+"""Keeps FluxJobs equal to what is wanted, with as few writes as possible.
 
-                     want, forget                      informer: what there is
+                     want, forget                      informer: FluxJobs that exist
                           |                                     |
                           v                                     v
-      views (wanted) --> agendas --> level(key): compare --> objects (there)
+      views (wanted) --> delay queues --> sync(key): compare --> objects (existing)
                           ^              | create, patch, delete: what differs, if anything
                           +--- later ----+
 
-Whoever knows about a group says what its record should be, as often as it likes; a workload's
-reference is the key. A moment later the record is compared with the object, and only what differs
-is written. So ten changes in half a second cost one write, saying the same again costs none, and
-after a restart what is there already is left alone.
+The reporter says what the FluxJob of a group should be, as often as it likes; the workload's
+reference is the key. A moment later the FluxJob is compared with the object, and only differences
+are written. So ten changes in half a second cost one write, repeating the same costs none, and
+after a restart objects that are right are left alone.
 
-A place in the queue and a forecast change all the time and for all jobs at once. They have an
-agenda of their own: each record at most every ten seconds, and so many a second in all. A state is
-never kept waiting by them.
+Positions in the queue and forecasts change all the time and for all jobs at once. They have a delay
+queue of their own: at most one write per FluxJob every ten seconds, and a limited number per second
+in all. They never delay a state.
 
-A record is owned by its workload, if that is one object, and goes with it. One that has ended is
-kept for `keep` seconds. One that has not ended, and that nobody wants, is an orphan: its workload
-went while nobody looked. It is removed, but only when `settle` has said that all that is
-known is wanted.
+A FluxJob is owned by its workload, if that is one object, and is deleted with it. One whose job has
+ended is kept for `keep` seconds. One whose job has not ended, and that is not wanted, is an orphan:
+its workload was deleted while no controller ran. Orphans are deleted, but only after `settle` was
+called, which says that everything that is known is wanted now.
 """
 
 from __future__ import annotations
@@ -48,43 +48,45 @@ from fluxnetes.kube.informer import Informer
 from fluxnetes.kube.objects.fluxjobs import FLUX_JOBS, FluxJob
 
 KEEP = 3600.0
-"""Seconds that a record is kept after the end."""
+"""Seconds that a FluxJob is kept after its job has ended."""
 
 _log = logging.getLogger("fluxnetes.controller")
 
 
 @dataclass(frozen=True, slots=True)
 class FluxJobSyncTiming:
-    """Seconds, but for the last two."""
+    """In seconds, but for the last two."""
 
     settle: float = 0.5
-    """How long a change waits for more of them."""
+    """How long a change waits for further changes."""
     forecast: float = 10.0
-    """How long a new place in the queue, or a new forecast, waits at least after the last write."""
+    """Minimum time between the last write and that of a new position or forecast."""
     restore: float = 5.0
-    """How long a record that somebody deleted stays away: its workload may be going too."""
+    """How long a deleted FluxJob is not restored: its workload may be deleted too."""
     refused: float = 30.0
-    """How long one that the server refused stays as it is."""
+    """Retry delay after the API server refused a write."""
     sweep: float = 10.0
-    """How often we look for records whose time is over."""
+    """Interval between searches for expired FluxJobs."""
     at_once: int = 3
+    """The number of workers that write changes."""
     forecasts_a_second: float = 20.0
+    """Maximum writes of forecasts per second."""
 
 
 @dataclass(slots=True)
 class _Wanted:
     view: FluxJobView
     since: float
-    """When there first was something to write that is not written."""
+    """When the first change was wanted that is not written yet."""
     written: FluxJobView | None = None
-    """What the server was told last, by us and since we started."""
+    """What was last written, since this term began."""
     written_at: float = float("-inf")
     is_closed: bool = False
-    """It has ended and somebody deleted its record; it will not come back."""
+    """Its job has ended and a user deleted the FluxJob; it is not restored."""
 
 
 class FluxJobSync:
-    """Our FluxJobs, as long as `run` runs."""
+    """Synchronises our FluxJobs while `run` runs."""
 
     def __init__(
         self,
@@ -96,29 +98,29 @@ class FluxJobSync:
         timing: RetryTiming | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._client, self._filing = client, FluxJobWriter(client)
-        self._courtesy = throttle
+        self._client, self._writer = client, FluxJobWriter(client)
+        self._throttle = throttle
         self._keep, self._clock = keep, clock
         self._pace = pace or FluxJobSyncTiming()
-        self._timing = timing or RetryTiming()
+        self._retry = timing or RetryTiming()
         self._wanted: dict[str, _Wanted] = {}
-        self._there: dict[str, FluxJob] = {}
+        self._existing: dict[str, FluxJob] = {}
         self._changes: DelayQueue[str] = DelayQueue()
         self._forecasts: DelayQueue[str] = DelayQueue()
         self._busy: set[str] = set()
-        """Keys that a worker is at."""
+        """Keys that a worker is processing."""
         self._is_listed = asyncio.Event()
         self._is_settled = False
 
     @property
     def writes(self) -> int:
-        """How many writes it took so far."""
-        return self._filing.writes
+        """The number of writes so far."""
+        return self._writer.writes
 
     # --- what is wanted ------------------------------------------------------------------------
 
     def want(self, key: str, view: FluxJobView) -> None:
-        """This is what is to be said of the workload from now on."""
+        """What the FluxJob of a workload should be from now on."""
         known = self._wanted.get(key)
         if known is None:
             if not self._has_expired(view.end):
@@ -132,21 +134,21 @@ class FluxJobSync:
             self._plan(key, known)
 
     def forget(self, key: str) -> None:
-        """Nobody speaks for it any more: if it has ended it is kept for a while, else it goes."""
+        """The group is gone: delete its FluxJob, or keep it for a while if its job has ended."""
         if not self._has_ended(key):
             self._drop(key)
 
     def settle(self) -> None:
-        """All that is known is wanted now; what else there is may go."""
+        """Everything that is known is wanted now; other FluxJobs of ours may be deleted."""
         self._is_settled = True
 
     def hurry(self) -> None:
-        """Write what is to be written without waiting for more."""
+        """Write all changes now, without waiting for more."""
         self._changes.hurry()
         self._forecasts.hurry()
 
-    def is_level(self) -> bool:
-        """Whether all that is wanted is written."""
+    def is_synced(self) -> bool:
+        """Whether everything that is wanted is written."""
         return not (self._busy or self._changes or self._forecasts)
 
     def _has_ended(self, key: str) -> bool:
@@ -165,12 +167,12 @@ class FluxJobSync:
             left = known.written_at + self._pace.forecast - now
             self._forecasts.add(key, max(left, self._pace.settle))
 
-    # --- what is done about it -----------------------------------------------------------------
+    # --- writing -------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Keep them equal, until cancelled."""
+        """Synchronise until cancelled."""
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._follow())
+            tasks.create_task(self._watch())
             await self._is_listed.wait()
             for _ in range(self._pace.at_once):
                 tasks.create_task(self._work(self._changes))
@@ -178,98 +180,98 @@ class FluxJobSync:
             tasks.create_task(self._sweep())
 
     async def _work(self, delays: DelayQueue[str], pause: float = 0.0) -> None:
-        backoff = Backoff("writing FluxJobs", self._timing)
+        backoff = Backoff("writing FluxJobs", self._retry)
         while True:
             key = await delays.next()
-            if pause:  # there is always something newer to say, so nothing gets stale
-                await self._courtesy.turn(time.monotonic())
+            if pause:  # a forecast is always replaced by a newer one, so it never becomes stale
+                await self._throttle.turn(time.monotonic())
             try:
-                has_written = await self._level(key)
+                has_written = await self._sync(key)
             except TemporaryError as error:
                 delays.add(key)
                 await backoff.pause(str(error))
             except (Conflict, NotFound):  # not the object that we knew, or no namespace for it
-                self._there.pop(key, None)
+                self._existing.pop(key, None)
                 delays.add(key, self._pace.restore)
             except KubeError as error:
-                _log.warning("the record of %s is not written: %s", key, error)
+                _log.warning("cannot write the FluxJob of %s: %s", key, error)
                 delays.add(key, self._pace.refused)
             else:
                 backoff.over()
                 await asyncio.sleep(pause if has_written else 0)
 
-    async def _level(self, key: str) -> bool:
-        """Make the object what it should be; whether that took a write."""
+    async def _sync(self, key: str) -> bool:
+        """Make the object what it should be; whether that needed a write."""
         if key in self._busy:
             self._changes.add(key, self._pace.settle)
             return False
         self._busy.add(key)
         wanted = self._wanted.get(key)
         try:
-            return await (self._bury(key) if wanted is None else self._write(key, wanted))
+            return await (self._delete(key) if wanted is None else self._write(key, wanted))
         finally:
             self._busy.discard(key)
             if self._wanted.get(key) is not wanted:  # forgotten meanwhile, or wanted again
                 self._changes.add(key)
 
     async def _write(self, key: str, wanted: _Wanted) -> bool:
-        there, view = self._there.get(key), wanted.view
-        has_changed = there is None or self._filing.differs(there, view, self._clock())
+        existing, view = self._existing.get(key), wanted.view
+        has_changed = existing is None or self._writer.differs(existing, view, self._clock())
         if has_changed and not wanted.is_closed:
-            await self._courtesy.turn(wanted.since)
-            view = wanted.view  # as it is by now
-            if there is not None and is_of_another(there, view):
-                await self._filing.remove(there)
-                there = None
-            if there is None:
-                there = self._there[key] = await self._filing.make(key, view, self._is_live)
-            self._there[key] = await self._filing.update(there, view, self._clock())
+            await self._throttle.turn(wanted.since)
+            view = wanted.view  # it may have changed while this waited for its turn
+            if existing is not None and is_of_another(existing, view):
+                await self._writer.remove(existing)
+                existing = None
+            if existing is None:
+                existing = self._existing[key] = await self._writer.make(key, view, self._is_live)
+            self._existing[key] = await self._writer.update(existing, view, self._clock())
         wanted.written, wanted.written_at = view, time.monotonic()
         return has_changed
 
     def _is_live(self, key: str) -> bool:
         return key in self._wanted and not self._has_ended(key)
 
-    async def _bury(self, key: str) -> bool:
-        """Take away what nobody wants, unless it has ended not long ago."""
-        there = self._there.get(key)
-        if there is None or self._is_kept(there):
+    async def _delete(self, key: str) -> bool:
+        """Delete a FluxJob that is not wanted, unless its job ended recently."""
+        existing = self._existing.get(key)
+        if existing is None or self._is_kept(existing):
             return False
-        await self._courtesy.turn(time.monotonic())
-        await self._filing.remove(there)
-        self._there.pop(key, None)
+        await self._throttle.turn(time.monotonic())
+        await self._writer.remove(existing)
+        self._existing.pop(key, None)
         return True
 
-    # --- what there is -------------------------------------------------------------------------
+    # --- what exists ---------------------------------------------------------------------------
 
-    async def _follow(self) -> None:
-        ours = Scope(labels=f"{MANAGED_BY}={US}")
-        async for batch in Informer(self._client, FLUX_JOBS, ours, timing=self._timing).changes():
+    async def _watch(self) -> None:
+        scope = Scope(labels=f"{MANAGED_BY}={US}")
+        async for batch in Informer(self._client, FLUX_JOBS, scope, timing=self._retry).changes():
             for change in batch:
-                self._see(change)
+                self._observe(change)
             self._is_listed.set()
 
-    def _see(self, change: ObjectChange[FluxJob]) -> None:
+    def _observe(self, change: ObjectChange[FluxJob]) -> None:
         found, key = change.object, key_of(change.before or change.object)
-        known, wanted = self._there.get(key), self._wanted.get(key)
+        known, wanted = self._existing.get(key), self._wanted.get(key)
         if change.kind is ChangeKind.DELETED:
             if known is not None and known.metadata.uid == found.metadata.uid:
-                self._lose(key, wanted)
+                self._was_deleted(key, wanted)
         elif key and (known is None or _is_newer(found, known)):
-            self._there[key] = found
-            if wanted is not None and not self._is_own_doing(key, wanted, found):
+            self._existing[key] = found
+            if wanted is not None and not self._is_own_write(key, wanted, found):
                 self._changes.add(key, self._pace.settle)
 
-    def _is_own_doing(self, key: str, wanted: _Wanted, found: FluxJob) -> bool:
-        """Whether we hear only what we just wrote."""
+    def _is_own_write(self, key: str, wanted: _Wanted, found: FluxJob) -> bool:
+        """Whether a change is one that we wrote ourselves."""
         if key in self._busy:
             return True
         before = wanted.written
-        return before is not None and not self._filing.differs(found, before, self._clock())
+        return before is not None and not self._writer.differs(found, before, self._clock())
 
-    def _lose(self, key: str, wanted: _Wanted | None) -> None:
-        """Somebody deleted it, or the garbage collector did because its workload is gone."""
-        del self._there[key]
+    def _was_deleted(self, key: str, wanted: _Wanted | None) -> None:
+        """A user deleted it, or the garbage collector did because its workload is gone."""
+        del self._existing[key]
         if wanted is not None:
             wanted.is_closed = wanted.view.is_over
             self._changes.add(key, self._pace.restore)
@@ -277,12 +279,12 @@ class FluxJobSync:
     async def _sweep(self) -> None:
         while True:
             await asyncio.sleep(self._pace.sweep)
-            over = [k for k, w in self._wanted.items() if self._has_expired(w.view.end)]
-            for key in over:
+            expired = [k for k, w in self._wanted.items() if self._has_expired(w.view.end)]
+            for key in expired:
                 self._drop(key)
             if self._is_settled:
-                for key in self._there.keys() - self._wanted.keys():
-                    if not self._is_kept(self._there[key]):
+                for key in self._existing.keys() - self._wanted.keys():
+                    if not self._is_kept(self._existing[key]):
                         self._changes.add(key)
 
     def _is_kept(self, record: FluxJob) -> bool:
@@ -294,5 +296,5 @@ class FluxJobSync:
 
 
 def _is_newer(one: FluxJob, other: FluxJob) -> bool:
-    """By their versions, which are numbers that grow."""
+    """By their resource versions, which are growing numbers."""
     return int(one.metadata.resource_version) > int(other.metadata.resource_version)

@@ -1,7 +1,7 @@
-"""What a FluxJob says: from what we know of a group to the object that users read.
+"""Computes the content of a FluxJob from what the controller knows of a group. Pure.
 
-A `FluxJobView` is all that is to be said at one moment. `spec`, `status` and `name` turn it into
-the parts of a FluxJob. Nothing here talks to a server; `records` does.
+A `FluxJobView` is everything that is reported of a group at one moment. `spec`, `status` and
+`fluxjob_name` turn it into the parts of a FluxJob. `fluxjob_sync` and `fluxjob_writer` write them.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from fluxnetes.notation.hostlist import encode_hostlist
 from fluxnetes.queue.states import ENDED, HOLDING, JobState
 
 LONGEST_NAME = 253
+"""Maximum length of an object's name in Kubernetes."""
 WIDEST = 48
-"""Characters that a column of `kubectl get` is given for words or for nodes."""
+"""Maximum characters of a reason or a node list in a column of `kubectl get`."""
 
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _SUBMIT_STATUS = {
@@ -32,7 +33,7 @@ _SUBMIT_STATUS = {
 
 @dataclass(frozen=True, slots=True)
 class FluxJobView:
-    """All that is to be said of a group. Times are seconds since 1970."""
+    """Everything that is reported of a group. Times are seconds since 1970."""
 
     namespace: str
     name: str
@@ -40,35 +41,35 @@ class FluxJobView:
     kind: Wrapped
     state: JobState
     reason: str = ""
-    """In words: why it is in this state, or what it waits for."""
+    """Why it is in this state, or what it waits for; in words."""
     queue: str = ""
     position: int | None = None
-    """While it waits; 1 is the next."""
+    """In the queue, while it waits; 1 is first."""
     eta: int | None = None
     """While it waits: its promised start."""
     start: int | None = None
     end: int | None = None
-    """Must be there if the state is one that has ended: the record is kept so long after it."""
+    """Required once the job has ended: the FluxJob is kept for some time after it."""
     walltime: int | None = None
-    """None: without end."""
+    """None: unlimited."""
     nodes: tuple[str, ...] = ()
-    """The node of each task, or each node once; repetitions are left out."""
+    """The node of each task, or each node once; duplicates are removed."""
     size: int = 1
-    """How many pods."""
+    """The number of pods."""
     job_id: int | None = None
     owner: Owner | None = None
-    """The workload, if there is one object that is it; the record goes when it goes."""
+    """The workload, if it is one object; the FluxJob is deleted with it."""
     jobspec: str = ""
     reservation: bool = False
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will become of it."""
+        """Whether the job has ended."""
         return self.state in ENDED and self.end is not None
 
     @property
     def without_forecast(self) -> FluxJobView:
-        """The same without what changes all the time while a job waits."""
+        """The same without the fields that change all the time while a job waits."""
         if self.state in HOLDING or self.state in ENDED:
             return self
         return replace(self, reason="", position=None, eta=None)
@@ -78,11 +79,11 @@ class FluxJobView:
 
 
 def fluxjob_name(name: str, kind: Wrapped, tag: str = "") -> str:
-    """The name of the record: `train-job`.
+    """The name of a FluxJob: `train-job`.
 
-    With a tag it is another one, which the same tag gives again. Names that Kubernetes would not
-    take (labels may have capitals, and anything may be too long) are changed, and get a tag by
-    which they stay different.
+    With a tag, the name is another one, and the same for the same tag. Names that Kubernetes would
+    refuse (labels may have capitals, and any name may be too long) are changed, and get a hash that
+    keeps them distinct.
 
     >>> fluxjob_name("train", Wrapped.JOB)
     'train-job'
@@ -101,7 +102,7 @@ def fluxjob_name(name: str, kind: Wrapped, tag: str = "") -> str:
 
 
 def spec(view: FluxJobView) -> FluxJobSpec:
-    """What was asked for, in Fluxqueue's words."""
+    """What was asked for, in the fields of Fluxqueue's FluxJob."""
     return FluxJobSpec(
         jobspec=view.jobspec,
         type=int(view.kind),
@@ -113,7 +114,7 @@ def spec(view: FluxJobView) -> FluxJobSpec:
 
 
 def status(view: FluxJobView, before: FluxJobStatus, now: float) -> FluxJobStatus:
-    """What has become of it; conditions that stay as they were `before` keep their times."""
+    """The state of the job; conditions that stay as they were `before` keep their times."""
     nodes = tuple(dict.fromkeys(view.nodes))
     text, short = _node_texts(nodes)
     return FluxJobStatus(
@@ -138,10 +139,10 @@ def status(view: FluxJobView, before: FluxJobStatus, now: float) -> FluxJobStatu
 def _conditions(
     view: FluxJobView, before: Mapping[str, Condition], now: float
 ) -> tuple[Condition, ...]:
-    """For `kubectl wait --for=condition=Complete`; the reason is the state in one word."""
+    """For `kubectl wait --for=condition=Complete`; the reason is the state as one word."""
     is_over, is_good = view.state in ENDED, view.state is JobState.COMPLETED
     # A job that waits again after a preemption has no start.
-    truths = {
+    values = {
         "Scheduled": view.state in HOLDING or view.start is not None,
         "Complete": is_good,
         "Failed": is_over and not is_good,
@@ -149,7 +150,7 @@ def _conditions(
     word = view.state.value.title().replace(" ", "")
     return tuple(
         _condition(type, "True" if is_true else "False", word, before.get(type), now)
-        for type, is_true in truths.items()
+        for type, is_true in values.items()
     )
 
 
@@ -162,7 +163,7 @@ def _condition(
 
 @lru_cache(256)
 def _node_texts(nodes: tuple[str, ...]) -> tuple[str, str]:
-    """The nodes as a hostlist, whole and cut."""
+    """The nodes as a hostlist, whole and shortened."""
     text = encode_hostlist(nodes)
     if len(text) <= WIDEST:
         return text, text
@@ -175,7 +176,7 @@ def _moment(seconds: int | None) -> datetime | None:
 
 
 def _cut(text: str, width: int) -> str:
-    """The beginning of a text, up to a word's end if that is not far.
+    """The beginning of a text, cut at the end of a word if that is near.
 
     >>> _cut("all 16 nodes are busy until noon", 20)
     'all 16 nodes are...'

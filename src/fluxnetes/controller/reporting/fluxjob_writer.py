@@ -1,8 +1,9 @@
-"""Single writes of FluxJobs: make one, change what differs, take one away.
+"""Writes single FluxJobs: creates one, patches what differs, deletes one.
 
-A FluxJob is filed under its workload's reference, an annotation, not under its name. The name is
-for people: `train-job`. When somebody else's FluxJob has it, ours gets another one; when it is the
-record of an earlier workload of that name, which nobody wants any more, that one makes room.
+A FluxJob is identified by its workload's reference, in an annotation, and not by its name. The name
+is for people: `train-job`. If a FluxJob of another origin has the name, ours gets another one. If
+it is the FluxJob of an earlier workload of that name, which is not wanted any more, that is
+deleted.
 """
 
 from __future__ import annotations
@@ -21,19 +22,19 @@ from fluxnetes.kube.objects.fluxjobs import FLUX_JOBS, FluxJob
 from fluxnetes.kube.patches import merge
 
 MANAGED_BY, US = "app.kubernetes.io/managed-by", "fluxnetes"
-"""The label by which we know our records; others' are never touched."""
+"""The label of our FluxJobs; those without it are never changed."""
 WORKLOAD = "fluxnetes.io/workload"
-"""The annotation that says whose record it is."""
+"""The annotation with the reference of the workload."""
 
 
 def key_of(record: FluxJob) -> str:
-    """The workload's reference; empty: it is not one of ours."""
+    """The workload's reference; empty: the FluxJob is not one of ours."""
     is_ours = record.metadata.labels.get(MANAGED_BY) == US
     return record.metadata.annotations.get(WORKLOAD, "") if is_ours else ""
 
 
 def is_of_another(record: FluxJob, view: FluxJobView) -> bool:
-    """Whether it is the record of an earlier workload of that name, or of an earlier run of it."""
+    """Whether it is the FluxJob of an earlier workload of that name, or of an earlier run of it."""
     owners = {owner.uid for owner in record.metadata.owner_references}
     if view.owner is not None and owners and view.owner.uid not in owners:
         return True
@@ -48,7 +49,7 @@ class FluxJobWriter:
         self.writes = 0
 
     async def make(self, key: str, view: FluxJobView, is_wanted: Callable[[str], bool]) -> FluxJob:
-        """A record without a status. It may be there already, if an answer of ours was lost."""
+        """Create a FluxJob without a status. It may exist already, if an answer was lost."""
         for tag in ("", key):
             name = fluxjob_name(view.name, view.kind, tag)
             made = await self._make_named(name, key, view, is_wanted)
@@ -61,9 +62,9 @@ class FluxJobWriter:
         asked = _changes(record.spec, spec(view))
         if asked:
             record = await self._patch(record, {"spec": asked})
-        told = _changes(record.status, status(view, record.status, now))
-        if told:
-            record = await self._patch(record, {"status": told}, "status")
+        changed = _changes(record.status, status(view, record.status, now))
+        if changed:
+            record = await self._patch(record, {"status": changed}, "status")
         return record
 
     def differs(self, record: FluxJob, view: FluxJobView, now: float) -> bool:
@@ -73,30 +74,30 @@ class FluxJobWriter:
         return record.spec != spec(view) or record.status != status(view, record.status, now)
 
     async def remove(self, record: FluxJob) -> None:
-        """Delete this very one, if it is still there."""
+        """Delete this FluxJob, unless another one has its name by now."""
         self.writes += 1
-        who = record.metadata
+        it = record.metadata
         with suppress(NotFound, Conflict):
-            await self._client.delete(FLUX_JOBS, who.name, who.namespace, uid=who.uid)
+            await self._client.delete(FLUX_JOBS, it.name, it.namespace, uid=it.uid)
 
     async def _make_named(
         self, name: str, key: str, view: FluxJobView, is_wanted: Callable[[str], bool]
     ) -> FluxJob | None:
-        """None: the name is another's."""
+        """None: another FluxJob has the name."""
         content = _content(name, key, view)
         try:
             return await self._create(content, view.namespace)
         except AlreadyExists:
             other = await self._client.get(FLUX_JOBS, name, view.namespace)
-        whose = key_of(other)
-        if whose == key:
+        other_key = key_of(other)
+        if other_key == key:
             return other
-        if not whose or is_wanted(whose):
+        if not other_key or is_wanted(other_key):
             return None
         await self.remove(other)
         try:
             return await self._create(content, view.namespace)
-        except AlreadyExists:  # it takes its time to go
+        except AlreadyExists:  # the deletion takes time
             return None
 
     async def _create(self, content: Mapping[str, Any], namespace: str) -> FluxJob:
@@ -107,9 +108,9 @@ class FluxJobWriter:
         self, record: FluxJob, content: Mapping[str, Any], subresource: str = ""
     ) -> FluxJob:
         self.writes += 1
-        who = record.metadata
-        patch = merge({"metadata": {"uid": who.uid}, **content})
-        return await self._client.patch(FLUX_JOBS, who.name, patch, who.namespace, subresource)
+        it = record.metadata
+        patch = merge({"metadata": {"uid": it.uid}, **content})
+        return await self._client.patch(FLUX_JOBS, it.name, patch, it.namespace, subresource)
 
 
 def _content(name: str, key: str, view: FluxJobView) -> dict[str, Any]:
@@ -120,20 +121,20 @@ def _content(name: str, key: str, view: FluxJobView) -> dict[str, Any]:
     }
     if view.owner is not None:
         metadata["ownerReferences"] = [_reference(view.owner)]
-    # The type is told even where it is 0, for people who read it.
+    # The type is written even if it is 0, for people who read the manifest.
     asked = {"type": int(view.kind), **msgspec.to_builtins(spec(view))}
     return {"metadata": metadata, "spec": asked}
 
 
 def _reference(owner: Owner) -> dict[str, Any]:
-    """It goes with its owner, and never keeps it from going."""
+    """An owner reference that does not block the deletion of the owner."""
     named = {"apiVersion": owner.api_version, "kind": owner.kind}
     which = {"name": owner.name, "uid": owner.uid}
     return {**named, **which, "controller": False, "blockOwnerDeletion": False}
 
 
 def _changes(before: msgspec.Struct, after: msgspec.Struct) -> dict[str, Any]:
-    """What a merge must say to turn one into the other."""
+    """The merge patch that turns one into the other."""
     return _merge(msgspec.to_builtins(before), msgspec.to_builtins(after))
 
 

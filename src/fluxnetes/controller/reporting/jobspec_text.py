@@ -1,4 +1,4 @@
-"""A job's request as a Flux jobspec, for people who know those."""
+"""Renders a job's request as a Flux jobspec in YAML, for the FluxJob."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.queue.jobs import QueueJob
 
 _LEFT_OUT = ("tenancy", "pods")
-"""Pools that every pod takes one of; they say nothing about it."""
+"""Pools of which every pod takes one, so they carry no information."""
 
 
 def jobspec_text(job: QueueJob) -> str:
-    """The request of a job; what is no gang has no pods, and none is made here."""
+    """The request of a job as YAML; empty if it is no gang, and so has no pods."""
     request = job.submission.request
     if not isinstance(request, Gang):
         return ""

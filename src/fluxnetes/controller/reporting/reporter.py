@@ -1,8 +1,7 @@
-"""What users hear: which words about which object, and when.
+"""Decides what users are shown about which object, and when: events, pod conditions and FluxJobs.
 
-Words for what is over or begins are told at once. Why something waits, and until when, changes all
-the time and takes a look at the queue, so it is worked out in turn, some groups a second, for those
-that have waited for a while.
+What begins or ends is reported at once. Why a job waits, and until when, changes all the time and
+takes a query to the queue. So it is computed in turn, for a limited number of groups per second.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from fluxnetes.cluster.groups import (
     LABELLED,
     POD,
     GroupKey,
-    GroupPart,
     Member,
     WorkloadGroup,
     is_live,
 )
+from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.cluster.pods.reader import notes
 from fluxnetes.controller.actions.types import Action, BindPod
 from fluxnetes.controller.reporting.events import about
@@ -40,12 +39,12 @@ from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.queue.states import ENDED, HOLDING, WAITING, JobState
 
 _WRAPPED = {"Pod": Wrapped.POD, "Job": Wrapped.JOB, "Group": Wrapped.GROUP}
-_AT_ONCE = 100
-"""Groups that wait whose words are worked out in one go."""
-_LONGEST_LOOK = 0.02
-"""Seconds in a second that this may take."""
-_TOLD_PODS = 20
-"""Pods of a group that an event about all of it is told for."""
+_EXPLAINED_PER_TICK = 100
+"""Maximum waiting groups whose reason is computed per tick (a second)."""
+_EXPLAIN_SECONDS = 0.02
+"""Maximum time per tick for that, so that rounds are not delayed."""
+_REPORTED_PODS = 20
+"""Maximum pods of a group that get an event or a condition about the whole group."""
 _JOB_NUMBER = re.compile(r"\bjob (\d{1,15})\b")
 _BAD_ENDS = (JobState.FAILED, JobState.TIMED_OUT, JobState.REJECTED)
 
@@ -57,106 +56,108 @@ class Reporter:
     shared: ControllerState
     reports: Reports
     _waiting: dict[GroupKey, float] = field(default_factory=dict)
-    """Groups that wait, and since when; those that were looked at last come last."""
-
-    _told: set[GroupKey] = field(default_factory=set)
-    """Groups that wait and whose pods have an event about it."""
+    """Waiting groups, and since when; those that were explained last come last."""
+    _has_event: set[GroupKey] = field(default_factory=set)
+    """Waiting groups whose pods have an event that says why."""
     _nodes: dict[int, tuple[str, ...]] = field(default_factory=dict)
-    """The nodes that each job was given last; a record says them after its end, too."""
+    """The nodes that each job was given last; its FluxJob names them after its end, too."""
 
     # -- at once -------------------------------------------------------------------------------
 
-    def bound(self, bind: BindPod) -> None:
-        """A pod has its node."""
+    def pod_bound(self, bind: BindPod) -> None:
+        """A pod was bound."""
         pod = Reference("v1", "Pod", bind.name, bind.uid, bind.namespace)
         note = f"Successfully assigned {bind.namespace}/{bind.name} to {bind.node}"
-        self.reports.events.tell(
+        self.reports.events.record(
             pod, "Scheduled", note, reporter=bind.scheduler or "fluxnetes", action="Binding"
         )
 
-    def failed(self, action: Action, why: str) -> None:
-        """Something could not be done."""
+    def action_failed(self, action: Action, why: str) -> None:
+        """An action failed for good."""
         kind = getattr(action, "kind", "Pod")
         version = ADAPTERS[kind].resource.api_version if kind in ADAPTERS else "v1"
-        thing = Reference(version, kind, action.name, action.uid, action.namespace)
-        self.reports.events.tell(thing, "FailedScheduling", why, type="Warning")
+        regarding = Reference(version, kind, action.name, action.uid, action.namespace)
+        self.reports.events.record(regarding, "FailedScheduling", why, type="Warning")
 
-    def look_at(self, group: WorkloadGroup) -> None:
-        """A group was settled; it may wait for something that the queue knows nothing of."""
+    def group_settled(self, group: WorkloadGroup) -> None:
+        """A group was looked at; it may wait for something that the queue does not know."""
+        blocked = group.not_queued
         if group.is_gone:
             self._waiting.pop(group.key, None)
             self.reports.conditions.forget(group.reference)
-            self.reports.records.forget(group.reference)
-        elif group.told.startswith("refused: "):
-            self._warn(group, "FailedScheduling", group.told)
-            self._condition(group, "Unschedulable", group.told)
-        elif group.told:
-            self._condition(group, "Unschedulable", f"waits: {group.told}")
-            if not group.pods and _is_kept_waiting(group):
-                self._warn(group, "FailedScheduling", f"waits: {group.told}")
+            self.reports.fluxjobs.forget(group.reference)
+        elif blocked is not None and blocked.is_refused:
+            words = f"refused: {blocked.message}"
+            self._warn(group, "FailedScheduling", words)
+            self._condition(group, "Unschedulable", words)
+        elif blocked is not None:
+            words = f"waits: {blocked.message}"
+            self._condition(group, "Unschedulable", words)
+            if not group.pods and _is_suspended_by_us(group):
+                self._warn(group, "FailedScheduling", words)
 
-    def note(self, group: WorkloadGroup) -> None:
-        """A group is queued; say what of it is left out."""
+    def _report_ignored(self, group: WorkloadGroup) -> None:
+        """A group is queued: report which of its settings are ignored."""
         for member in list(group.pods.values())[:1]:
             options = member.options if member.options is not None else group.options
             for note in notes(member.pod.spec, options):
-                self.reports.events.tell(about(PODS, member.pod), "NotHonoured", note)
+                self.reports.events.record(about(PODS, member.pod), "NotHonoured", note)
         for uid, workload in group.workloads.items():
             adapter = ADAPTERS[group.kinds[uid]]
             for note in notes(group.template(uid).spec, group.options):
-                self.reports.events.tell(about(adapter.resource, workload), "NotHonoured", note)
+                self.reports.events.record(about(adapter.resource, workload), "NotHonoured", note)
 
-    def take(self, changes: Changes) -> None:
-        """The queue decided something, and it is written down."""
+    def changes_written(self, changes: Changes) -> None:
+        """The queue decided this, and it is written to the store."""
         moves = [event for event in changes.events if event.kind == "transition"]
         arrived = {move.job for move in moves if move.before is None}
-        # It may have been given other nodes in the same breath.
-        back = {m.job: m.reason for m in moves if m.before in HOLDING and m.after in WAITING}
+        # A requeued job may have been given other nodes in the same step.
+        requeued = {m.job: m.reason for m in moves if m.before in HOLDING and m.after in WAITING}
         for id, job in changes.jobs.items():
             group = self.shared.group_of_job(job)
             if group is None:
                 continue
             if id in arrived:
-                self.note(group)
+                self._report_ignored(group)
             if job.state in WAITING:
                 self._waiting.setdefault(group.key, self.shared.clock)
             else:
                 self._waiting.pop(group.key, None)
-                self._told.discard(group.key)
+                self._has_event.discard(group.key)
                 self.reports.conditions.forget(group.reference)
             known = self.shared.parts.get(id)
             if job.state not in WAITING or job.restarts:
-                # What waits for the first time is told of within a second, with its place and why.
-                self._record(group, job, known[1] if known is not None else None)
+                # A job that waits for the first time is explained within a second (`refresh`).
+                self._want_fluxjob(group, job, known[1] if known is not None else None)
             if job.state in _BAD_ENDS:
                 words = f"{job.state.value}: {in_users_units(job.reason)}"
-                self._warn(group, _reason_word(job.state), words)
+                self._warn(group, _event_reason(job.state), words)
                 self._condition(group, "Unschedulable", words)
-            elif id in back:
-                self._warn(group, "Requeued", back[id])
+            elif id in requeued:
+                self._warn(group, "Requeued", requeued[id])
 
-    def recover(self, ended: Iterable[tuple[WorkloadGroup, QueueJob]]) -> None:
-        """A term begins: say what is the matter with all that is queued or runs.
+    def term_started(self, ended: Iterable[tuple[WorkloadGroup, QueueJob]]) -> None:
+        """Report the state of everything that is queued or runs, and of what has ended.
 
-        Of what has ended the last term may not have come to tell; then its record would say for
-        ever that it runs.
+        The previous term may not have reported some of the ends; without this, their FluxJobs would
+        say for ever that they run.
         """
         for group, job in ended:
-            self._record(group, job, None)
+            self._want_fluxjob(group, job, None)
         for group, part in self.shared.parts.values():
             job = self.shared.job(part)
             if job.state in WAITING:
                 self._waiting[group.key] = self.shared.clock
-            self._record(group, job, part)
-        self.reports.records.settle()
+            self._want_fluxjob(group, job, part)
+        self.reports.fluxjobs.settle()
 
     # -- in turn -------------------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Work out why some of those wait that do."""
+        """Compute why jobs wait, for the waiting groups whose turn it is."""
         began = time.perf_counter()
-        for key in list(self._waiting)[:_AT_ONCE]:
-            if time.perf_counter() - began > _LONGEST_LOOK:
+        for key in list(self._waiting)[:_EXPLAINED_PER_TICK]:
+            if time.perf_counter() - began > _EXPLAIN_SECONDS:
                 return
             since = self._waiting.pop(key)
             group = self.shared.model.groups.get(key)
@@ -167,24 +168,24 @@ class Reporter:
             self._explain(group, part)
 
     def _explain(self, group: WorkloadGroup, part: GroupPart) -> None:
-        told = self.shared.scheduler.explain(part.job, self.shared.now)
+        explained = self.shared.scheduler.explain(part.job, self.shared.now)
         job = self.shared.job(part)
-        place = None if told.place is None else told.place + 1
-        eta = told.until if job.plan is not None else None
-        reason = words = self._with_names(in_users_units(told.reason))
-        self._record(group, job, part, reason, place, eta)
+        position = None if explained.place is None else explained.place + 1
+        eta = explained.until if job.plan is not None else None
+        reason = words = self._with_names(in_users_units(explained.reason))
+        self._want_fluxjob(group, job, part, reason, position, eta)
         if eta is not None:
             words += f"; it starts by {moment(eta)}"
-        if place is not None:
-            words += f"; it is number {place} in queue {job.queue}"
+        if position is not None:
+            words += f"; position {position} in queue {job.queue}"
         self._condition(group, "Unschedulable", words)
-        if group.key not in self._told:
-            # Reasons change all the time; the condition and the record follow, an event does not.
-            self._told.add(group.key)
-            self._tell_pods(group, "FailedScheduling", f"not yet: {reason}")
+        if group.key not in self._has_event:
+            # Reasons change all the time; the condition and the FluxJob follow, events do not.
+            self._has_event.add(group.key)
+            self._warn_pods(group, "FailedScheduling", f"not yet: {reason}")
 
     def _with_names(self, reason: str) -> str:
-        """Users know other jobs by what they called them."""
+        """Name other jobs by their workloads, since users do not know job numbers."""
 
         def name(found: re.Match[str]) -> str:
             job = self.shared.scheduler.jobs.get(int(found[1]))
@@ -195,28 +196,28 @@ class Reporter:
 
         return _JOB_NUMBER.sub(name, reason)
 
-    # -- the three ways ------------------------------------------------------------------------
+    # -- conditions, events, FluxJobs ----------------------------------------------------------
 
     def _condition(self, group: WorkloadGroup, reason: str, message: str) -> None:
         pods = [
             member.pod.key
-            for member in list(group.pods.values())[:_TOLD_PODS]
+            for member in list(group.pods.values())[:_REPORTED_PODS]
             if is_live(member.pod) and not member.pod.spec.node_name and not _is_gated(member)
         ]
         if pods:
             self.reports.conditions.want(group.reference, pods, reason, message)
 
     def _warn(self, group: WorkloadGroup, reason: str, note: str) -> None:
-        """Tell it of the workloads, and of pods that nobody made."""
+        """Record a warning event for the workloads of a group, and for its pods that wait."""
         for uid, workload in group.workloads.items():
-            thing = about(ADAPTERS[group.kinds[uid]].resource, workload)
-            self.reports.events.tell(thing, reason, note, type="Warning")
-        self._tell_pods(group, "FailedScheduling" if reason == "Rejected" else reason, note)
+            regarding = about(ADAPTERS[group.kinds[uid]].resource, workload)
+            self.reports.events.record(regarding, reason, note, type="Warning")
+        self._warn_pods(group, "FailedScheduling" if reason == "Rejected" else reason, note)
 
-    def _tell_pods(self, group: WorkloadGroup, reason: str, note: str) -> None:
-        for member in list(group.pods.values())[:_TOLD_PODS]:
+    def _warn_pods(self, group: WorkloadGroup, reason: str, note: str) -> None:
+        for member in list(group.pods.values())[:_REPORTED_PODS]:
             if is_live(member.pod) and not member.pod.spec.node_name:
-                self.reports.events.tell(
+                self.reports.events.record(
                     about(PODS, member.pod),
                     reason,
                     note,
@@ -224,20 +225,20 @@ class Reporter:
                     reporter=member.pod.spec.scheduler_name,
                 )
 
-    def _record(
+    def _want_fluxjob(
         self,
         group: WorkloadGroup,
         job: QueueJob,
         part: GroupPart | None,
         reason: str = "",
-        place: int | None = None,
+        position: int | None = None,
         eta: int | None = None,
     ) -> None:
-        """The FluxJob of a group; single pods go without, they have their condition."""
+        """Update the FluxJob of a group; single pods have none, only their condition."""
         if group.key.kind == POD or (group.parts and group.parts[0].job != job.id):
-            return  # of a group that is queued in parts, the record tells of the first
+            return  # the FluxJob of a group with several parts is about the first
         if group.is_deleted and group.key.kind != LABELLED:
-            return  # the record went with its workload
+            return  # the FluxJob was deleted with its workload
         if part is not None and part.holds:
             self._nodes[job.id] = tuple(dict.fromkeys(part.nodes))
         if job.state in WAITING:
@@ -252,7 +253,7 @@ class Reporter:
             state=job.state,
             reason=reason or in_users_units(job.reason),
             queue=job.queue,
-            position=place,
+            position=position,
             eta=eta if eta is not None or job.plan is None else job.plan.start,
             start=job.start,
             end=job.end if job.state in ENDED else None,
@@ -263,11 +264,11 @@ class Reporter:
             owner=_owner(group),
             jobspec=jobspec_text(job),
         )
-        self.reports.records.want(group.reference, view)
+        self.reports.fluxjobs.want(group.reference, view)
 
 
 def _owner(group: WorkloadGroup) -> Owner | None:
-    """The one object that is the workload."""
+    """The workload of a group, if it is one object."""
     if len(group.workloads) != 1:
         return None
     ((uid, workload),) = group.workloads.items()
@@ -276,23 +277,23 @@ def _owner(group: WorkloadGroup) -> Owner | None:
 
 
 def _is_gated(member: Member) -> bool:
-    """The API server keeps the condition of gated pods itself."""
+    """Whether a pod has scheduling gates: the API server sets the condition of those itself."""
     return bool(member.pod.spec.scheduling_gates)
 
 
-def _reason_word(state: JobState) -> str:
-    """`timed out` is TimedOut."""
+def _event_reason(state: JobState) -> str:
+    """The state as the reason of an event: `timed out` is TimedOut."""
     return "".join(word.capitalize() for word in state.value.split())
 
 
 def _size(job: QueueJob) -> int:
-    """How many pods a job asked for."""
+    """The number of pods that a job asked for."""
     request = job.submission.request
     return sum(shape.count for shape in request.shapes) if isinstance(request, Gang) else 1
 
 
-def _is_kept_waiting(group: WorkloadGroup) -> bool:
-    """Whether it is us who keep a workload from making its pods."""
+def _is_suspended_by_us(group: WorkloadGroup) -> bool:
+    """Whether a workload creates no pods because we suspended it."""
     return any(
         ADAPTERS[group.kinds[uid]].is_waiting_for_us(workload)
         for uid, workload in group.workloads.items()

@@ -1,14 +1,15 @@
-"""All that we tell users: events, conditions of pods, FluxJobs.
+"""Bundles everything that is reported to users: events, conditions of pods, FluxJobs.
 
-    reports = report_to(client, "fluxnetes-host-1", find=pods.objects.get, idle=binder.is_idle)
+    reports = report_to(client, "fluxnetes-host-1", find=pods.objects.get, idle=actions.is_idle)
     async with asyncio.TaskGroup() as tasks:
         running = tasks.create_task(reports.run())
-        reports.events.tell(...)
+        reports.events.record(...)
         ...
         await reports.drain(5.0)
         running.cancel()
 
-None of it is needed to place a pod: it may come late, and it gives way to binds (`courtesy`).
+None of it is needed to place a pod: it may be late, and it has a lower priority than binds
+(`throttle`).
 """
 
 from __future__ import annotations
@@ -26,35 +27,36 @@ from fluxnetes.kube.objects.base import Key
 from fluxnetes.kube.objects.pods import Pod
 
 _LOOK_AGAIN = 0.02
+"""Seconds between two checks whether all FluxJobs are written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reports:
-    """The three ways to tell, and their manners."""
+    """The three kinds of reports, and the throttle that they share."""
 
     events: EventRecorder
     conditions: ConditionWriter
-    records: FluxJobSync
+    fluxjobs: FluxJobSync
     throttle: WriteThrottle
 
     async def run(self) -> None:
-        """Write what is told, until cancelled."""
+        """Write reports until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self.events.run())
             tasks.create_task(self.conditions.run())
-            tasks.create_task(self.records.run())
+            tasks.create_task(self.fluxjobs.run())
 
     async def drain(self, seconds: float) -> bool:
-        """Write what is left without giving way, while `run` runs; false if time was too short.
+        """Write what is left at full speed, while `run` runs; false if time was too short.
 
-        Conditions are left out: whoever comes next says why pods wait.
+        Conditions are left out: the next leader writes why pods wait.
         """
-        self.throttle.in_haste = True
+        self.throttle.lift()
         try:
             async with asyncio.timeout(seconds):
                 await self.events.drained()
-                while not self.records.is_level():
-                    self.records.hurry()
+                while not self.fluxjobs.is_synced():
+                    self.fluxjobs.hurry()
                     await asyncio.sleep(_LOOK_AGAIN)
         except TimeoutError:
             return False
@@ -70,10 +72,10 @@ def report_to(
     may_write: Callable[[], bool] = always,
     keep: float = KEEP,
 ) -> Reports:
-    """Reports as they are by default.
+    """Reports with default limits.
 
-    `find` is a pod by its key as the informer knows it, `idle` whether no binds are on their way,
-    `may_write` whether we are sure to lead.
+    `find` returns a pod by its key from the informer's cache, `idle` whether no binds are queued,
+    and `may_write` whether this controller is sure to lead.
     """
     throttle = WriteThrottle(idle, may_write)
     return Reports(

@@ -32,6 +32,7 @@ _MAX_IDLE = 30.0
 """Maximum idle seconds of a connection; after that a firewall in between may have dropped it."""
 
 _KEEPALIVE = {"TCP_KEEPIDLE": 20, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
+"""TCP keepalive: a lost peer is detected after 20 + 3 * 10 seconds."""
 
 
 class NotConnected(OSError):  # noqa: N818 - names the state

@@ -1,4 +1,4 @@
-"""Which nodes a constraint allows, as a column."""
+"""Evaluates a constraint to a column: which nodes it allows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fluxnetes.match.engine.evaluate import CONSTRAINED_TYPES
 
 
 def allowed_positions(graph: ResourceGraph, tree: Topology, constraint: Constraint) -> Bools:
-    """By position, whether a vertex may be used; only nodes are ever refused."""
+    """By position, whether a vertex may be used; a constraint excludes nothing but nodes."""
     numbers = [graph.types.get(name) for name in sorted(CONSTRAINED_TYPES)]
     nodes = np.flatnonzero(np.isin(graph.type_id[tree.vertex], numbers))
     allowed = np.ones(len(tree), np.bool_)

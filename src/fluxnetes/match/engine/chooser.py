@@ -1,4 +1,4 @@
-"""Choosing: from all vertices that qualify to the ones a job gets.
+"""Selects the vertices of a job from all vertices that qualify.
 
 At every level of a request the best k candidates are taken, in the policy's order, and the same is
 done below each of them. Candidates for the request's top level come from the whole graph; below
@@ -40,7 +40,7 @@ class SlotFilling:
     """Slots filled below some members: one row for each vertex used."""
 
     parent: Ints
-    """Index into the members asked about."""
+    """Index into the members that were passed in."""
     slot: Ints
     """The number of the slot among its parent's."""
     stage: Ints
@@ -50,12 +50,12 @@ class SlotFilling:
     score: Ints
     stages: list[Stage]
     places: Ints
-    """What decides between equal slots of different members."""
+    """The tie-breaker between equal slots of different members."""
     made: int
-    """How many slots were filled in all."""
+    """Total number of filled slots."""
 
     def slots(self) -> tuple[Ints, Ints, Ints, Ints]:
-        """The slots themselves: the slot of each row; and parent, number, score of each slot."""
+        """The slot of each row; then the parent, the number and the score of each slot."""
         width = int(self.slot.max()) + 1 if len(self.slot) else 1
         which, row, of_row = np.unique(
             self.parent * width + self.slot, return_index=True, return_inverse=True
@@ -66,7 +66,7 @@ class SlotFilling:
 
 
 class Chooser:
-    """One traversal's choice."""
+    """The selection of one traversal."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class Chooser:
         )
 
     def _is_alternative(self, wanted: Resource, siblings: tuple[Resource, ...]) -> bool:
-        """Of sibling slots that are alternatives the last one says how many there are to be."""
+        """Whether a slot is an alternative to a later sibling, whose count applies to all."""
         if not self.flexible or wanted.type != SLOT:
             return False
         return wanted is not [s for s in siblings if s.type == SLOT][-1]
@@ -111,14 +111,14 @@ class Chooser:
     # -- the top level -------------------------------------------------------------------------
 
     def _candidates(self, root: Stage, type: str) -> list[tuple[Stage, Bools]]:
-        """The stages whose members compete for the request's top level, and which may."""
+        """The stages whose members compete for the request's top level, and those members."""
         reached = list(self._reach(root, None, type))
         if self._met is None:
             return reached
         return [(stage, self._only_met(stage, ok)) for stage, ok in reached]
 
     def _only_met(self, stage: Stage, ok: Bools) -> Bools:
-        assert self._met is not None  # noqa: S101 - only asked after a walk
+        assert self._met is not None  # noqa: S101 - called only after a walk
         only = np.zeros(len(ok), np.bool_)
         met = self._met.get(id(stage))
         if met is not None:
@@ -126,7 +126,7 @@ class Chooser:
         return only
 
     def _turns(self, stage: Stage, members: Ints) -> Ints:
-        """What decides between equals at the top level: depth-first order, or the walk's."""
+        """The tie-breaker between equals at the top level: depth-first order, or the walk's."""
         if self._met is None:
             return stage.group.members[members]
         turn = np.zeros(len(stage.group), np.int64)
@@ -189,7 +189,7 @@ class Chooser:
         return joined.take(np.lexsort((np.concatenate(turns), self._key(joined.score))))
 
     def _key(self, score: Ints) -> Ints:
-        """What to sort by, ascending, so that the most preferred comes first."""
+        """The sort key: ascending order puts the most preferred first."""
         if self.policy.scoring != "interval":
             return score if self.policy.low else -score
         self._scores_seen = np.unique(np.concatenate((self._scores_seen, score)))
@@ -243,10 +243,10 @@ class Chooser:
     def _leaders_by_interval(
         self, state: StageState, members: Ints, slots: Ints, count: int
     ) -> Ints:
-        """The same where slots are preferred by the interval that their scores are in."""
-        assert state.scores is not None and state.slots is not None  # noqa: S101 - asked so
+        """The same where the policy prefers slots by the interval of their scores."""
+        assert state.scores is not None and state.slots is not None  # noqa: S101 - the caller checks
         if not len(members) or int(slots.sum()) != int(state.slots.sum()):
-            return members  # some are out of reach: the intervals are others
+            return members  # some slots are unreachable, so the intervals differ from the kept ones
         leaders = state.scores.leaders(count)
         if leaders is None:
             return members
@@ -365,7 +365,7 @@ class Chooser:
         return SlotFilling(parent, slot, at, member, needed, score, stages, places, made)
 
     def _fill_mixtures(self, stage: Stage, members: Ints, slots: Ints) -> SlotFilling:
-        """The same where slots are made in several ways: slot by slot."""
+        """The same where slots have alternatives: slot by slot."""
         stages: list[Stage] = []
         supply: dict[tuple[int, str], list[tuple[int, int, int, int, bool]]] = {}
         for type, serving, entries in alternatives(stage, self.states, self.context, members):

@@ -1,9 +1,9 @@
-"""From the vertices that a request names to everything that its job holds.
+"""Computes everything that a job holds from the vertices that its request selects.
 
 The job holds what was selected exclusively, all below a vertex of an *exclusive type* (the policy
-or the request may make a type exclusive: whoever uses a node then has the whole node), and shares
-everything above what it holds. What was selected to be shared but has nothing held below it
-is not part of the job.
+or the request may make a type exclusive: a job that uses a part of a node then holds the whole
+node), and shares everything above what it holds. What was selected to be shared but has nothing
+held below it is not part of the job.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from fluxnetes.graph.topology import Topology, ragged
 
 @dataclass(frozen=True, slots=True)
 class VertexSelection:
-    """The vertices that a request itself names; a pool may stand in several rows."""
+    """The vertices that a request itself selects; a pool may be in several rows."""
 
     position: Ints
     needs: Ints
     exclusive: Bools
     labels: dict[int, str] = field(default_factory=dict)
-    """Labels of the request that named a vertex, by position."""
+    """Labels that the request sets on the vertices, by position."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldVertices:
-    """All that a job holds, by ascending position."""
+    """All that a job holds or shares, by ascending position."""
 
     position: Ints
     needs: Ints
@@ -43,9 +43,9 @@ NOTHING = HeldVertices(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0,
 def hold(
     tree: Topology, size: Ints, whole: Bools | None, selection: VertexSelection
 ) -> HeldVertices | None:
-    """Close a selection upwards and downwards; None if nothing in it is held exclusively.
+    """Extend a selection upwards and downwards; None if nothing in it is held exclusively.
 
-    `whole` says by position which vertices are of an exclusive type.
+    `whole` marks by position the vertices that are of an exclusive type.
     """
     mine = selection.exclusive
     position, needs = _add_up(selection.position[mine], selection.needs[mine])
@@ -67,7 +67,7 @@ def hold(
 def _hold_siblings(
     tree: Topology, size: Ints, position: Ints, needs: Ints, labels: dict[int, str]
 ) -> HeldVertices:
-    """The same for vertices of one parent, such as the pools of one pod: all above comes first."""
+    """The same for vertices of one parent, such as the pools of one pod: ancestors come first."""
     above = _path(tree, int(position[0]))
     exclusive = np.ones(len(above) + len(position), np.bool_)
     exclusive[: len(above)] = False
@@ -115,7 +115,7 @@ def distinct(numbers: Ints) -> Ints:
 
 
 def among(numbers: Ints, ascending: Ints) -> Bools:
-    """Which numbers are among some ascending ones: `np.isin`, likewise."""
+    """Whether each number is among the ascending ones: `np.isin` without its overhead."""
     if not len(ascending):
         return np.zeros(len(numbers), np.bool_)
     at = ascending.searchsorted(numbers)
@@ -125,7 +125,7 @@ def among(numbers: Ints, ascending: Ints) -> Bools:
 
 
 def _add_up(position: Ints, needs: Ints) -> tuple[Ints, Ints]:
-    """Sort, and join the rows of a pool that serves several slots."""
+    """Sort, and add up the rows of a pool that serves several slots."""
     order = np.argsort(position, kind="stable")
     position, needs = position[order], needs[order]
     new = np.ones(len(position), np.bool_)
@@ -139,7 +139,7 @@ def _add_up(position: Ints, needs: Ints) -> tuple[Ints, Ints]:
 def _add_whole(
     tree: Topology, size: Ints, whole: Bools, selected: Ints, position: Ints, needs: Ints
 ) -> tuple[Ints, Ints]:
-    """Add the subtrees of used vertices of an exclusive type, all of them and all of each."""
+    """Add the whole subtree of every used vertex of an exclusive type."""
     used = distinct(np.concatenate((selected, ancestors(tree, selected))))
     roots = used[whole[used]]
     if not len(roots):
@@ -154,7 +154,7 @@ def _add_whole(
 
 
 def propagate_down(tree: Topology, marked: Bools) -> Bools:
-    """Mark all that is below something marked."""
+    """The marked vertices and all below them."""
     roots = np.flatnonzero(marked)
     if not len(roots):
         return np.zeros(len(tree), np.bool_)

@@ -1,10 +1,11 @@
-"""The matching engine: one tree, who holds what on it, and where a request fits.
+"""The matching engine: finds where a request fits on one tree, and records what jobs hold.
 
-The engine answers "where does this request fit, in this window of time?" and records what a job
-was given. It knows nothing of operations, job ids counted up or text; that is the matcher's.
+The engine answers "where does this request fit, in this window of time?" and records the vertices
+of each job. It knows nothing of operations, of assigning job ids or of text formats; those belong
+to the matcher.
 
 Everything computed from the shape of the graph (groups, scores, orders) is kept until the shape
-changes; then the engine is built anew and the jobs are entered again.
+changes; then the matcher builds a new engine and enters the jobs again.
 """
 
 from __future__ import annotations
@@ -44,29 +45,34 @@ from fluxnetes.match.ledger.prune_filters import parse_filters
 from fluxnetes.match.ledger.views import LedgerView, WholeGraphView
 from fluxnetes.match.policy import MatchPolicy
 
-_PLANS_KEPT = 64
+_MAX_PLANS = 64
+"""Maximum number of compiled requests, and of evaluated constraints, that an engine caches: each
+holds columns as long as the tree."""
 
 
 @dataclass(slots=True, eq=False)
 class CompiledRequest:
-    """A request laid over the tree, with what is known of it now."""
+    """A request compiled for the tree, with the states of its last evaluations."""
 
     resources: tuple[Resource, ...]
     constraint: Constraint | None
     stage: Stage | None
     whole: Bools | None
-    """By position, vertices that are taken whole when they are used at all."""
+    """By position, vertices that are allocated whole when any part of them is used."""
     allowed: Bools | None = None
+    """By position, whether the constraint allows the vertex; None without a constraint."""
     labels: int = -1
-    """The state of the properties that `allowed` was computed from."""
+    """The engine's count of property changes from which `allowed` was computed."""
     now: States = field(default_factory=dict)
+    """The states in the view of now, updated incrementally."""
     clock: int = -1
+    """The ledger's clock when `now` was last updated; -1: never."""
     ever: States = field(default_factory=dict)
-    """What is known of it on the empty graph; nothing changes that."""
+    """The states on the empty graph, which change only with the graph or its properties."""
     sums: dict[str, int] | None = None
-    """What it adds up to, by tracked type."""
+    """Its minimum amounts, by tracked type."""
     tried: States = field(default_factory=dict)
-    """What the last traversal knew."""
+    """The states of the last traversal, from which a failure is explained."""
 
 
 class MatchEngine:
@@ -97,11 +103,11 @@ class MatchEngine:
         self._up: Bools | None = None
         self._node_count_up: int | None = None
         self.leaf_types = leaf_types | self._find_leaf_types()
-        """The types that stand at a leaf or, as the reference never forgets one, ever did."""
+        """The types that are at a leaf, or once were: the reference never drops one."""
         self.filters = parse_filters(filters, sorted(self.leaf_types, key=graph.types.get))
         self._root_types = self.filters.of(self.groups.type, graph.types)
         self.root_types = [graph.types.names[number] for number in self._root_types]
-        """The types of which the root keeps the sum, over time."""
+        """The types whose sums the root tracks over time."""
         self._is_tracked: Bools = np.array([n in self.filters.tracked for n in graph.types.names])
         self._profile = AggregateProfile(self._totals())
         self._uncounted: dict[int, tuple[HeldVertices, int, int]] = {}
@@ -138,7 +144,7 @@ class MatchEngine:
             pending.extend(group.below)
 
     def relabelled(self) -> None:
-        """Properties changed: constraints are looked at again, and scores that depend on them."""
+        """Properties changed: recompute constraints, and scores that depend on properties."""
         self.labels += 1
         self.gangs.relabelled()
         if self.policy.scoring == "property":
@@ -146,7 +152,7 @@ class MatchEngine:
             self._plans.clear()
 
     def inherit(self, old: MatchEngine) -> None:
-        """Take over from the engine for the graph's last shape what jobs left behind."""
+        """Copy the edge weights of the engine for the graph's previous shape."""
         if self.weights is not None and old.weights is not None:
             vertices = self.tree.vertex[self.tree.vertex < len(old.tree.position)]
             before = old.tree.position[vertices]
@@ -155,13 +161,13 @@ class MatchEngine:
             self.weights.weight[here] = old.weights.weight[before[known]]
 
     def follow_status(self, position: int) -> None:
-        """A vertex went up or down, or was closed or opened, in the graph."""
+        """Update the ledger after the graph marked a vertex up or down, closed or open."""
         vertex = int(self.tree.vertex[position])
         self.ledger.mark(position, bool(self.graph.up[vertex] and not self.graph.closed[vertex]))
         self._up, self._node_count_up = None, None
 
     def reachable(self) -> Bools:
-        """Vertices that are up and not closed, and so is all above them."""
+        """By position, whether a vertex and all above it are up and not closed."""
         if self._up is None:
             self._up = ~propagate_down(self.tree, ~self.ledger.up)
         return self._up
@@ -171,14 +177,14 @@ class MatchEngine:
         return len(self.nodes)
 
     def nodes_up(self) -> int:
-        """How many nodes can be reached."""
+        """Number of nodes that are up, and so is all above them."""
         if self._node_count_up is None:
             self._node_count_up = int(np.count_nonzero(self.reachable()[self.nodes]))
         return self._node_count_up
 
     def nodes_allowed(self, plan: CompiledRequest, *, status: bool) -> int:
-        """How many nodes a request's constraint allows; with `status`, of those that are up."""
-        assert plan.allowed is not None  # noqa: S101 - asked only of constrained requests
+        """Number of nodes that a request's constraint allows; with `status`, only those up."""
+        assert plan.allowed is not None  # noqa: S101 - called only for constrained requests
         allowed = plan.allowed[self.nodes]
         if status:
             allowed = allowed & self.reachable()[self.nodes]
@@ -189,7 +195,7 @@ class MatchEngine:
     def plan(
         self, resources: tuple[Resource, ...], constraint: Constraint | None
     ) -> CompiledRequest:
-        """The request laid over the tree, from the last times it was asked if possible."""
+        """The request compiled for the tree, from the cache if possible."""
         key = (resources, constraint)
         plan = self._plans.get(key)
         if plan is None:
@@ -200,7 +206,7 @@ class MatchEngine:
             stage = compile_stages(self.groups, resources, rules)
             plan = CompiledRequest(resources, constraint, stage, self._of_types(whole_types))
             self._plans[key] = plan
-            if len(self._plans) > _PLANS_KEPT:
+            if len(self._plans) > _MAX_PLANS:
                 self._plans.popitem(last=False)
         else:
             self._plans.move_to_end(key)
@@ -222,7 +228,7 @@ class MatchEngine:
         return [self.plan(variant, constraint) for variant in variants]
 
     def select(self, plans: Iterable[CompiledRequest], view: LedgerView) -> HeldVertices | None:
-        """Where the first variant of a request that fits a view does so; None: nowhere.
+        """The vertices for the first variant of a request that fits a view; None: none fits.
 
         Raises NothingHeld if it fits but would hold nothing exclusively.
         """
@@ -233,13 +239,13 @@ class MatchEngine:
         return None
 
     def sums(self, plan: CompiledRequest) -> dict[str, int]:
-        """What a plan's request adds up to, by tracked type."""
+        """The minimum amounts of a plan's request, by tracked type."""
         if plan.sums is None:
             plan.sums = add_up(plan.resources, self.filters.tracked, flexible=self.flexible)
         return plan.sums
 
     def context(self, plan: CompiledRequest, view: LedgerView) -> EvaluationContext:
-        """What a plan's stages are evaluated against in a view."""
+        """The context in which a plan's stages are evaluated for a view."""
         limit = WalkLimit(self.weights, self.policy.low) if self.weights is not None else None
         return EvaluationContext(
             view, plan.allowed, self._excluded, self.policy, self.flexible, limit
@@ -260,7 +266,7 @@ class MatchEngine:
         return held
 
     def _states(self, plan: CompiledRequest, context: EvaluationContext) -> States:
-        assert plan.stage is not None  # noqa: S101 - only asked for plans that may match
+        assert plan.stage is not None  # noqa: S101 - called only for plans that may match
         if type(context.view) is WholeGraphView:
             if not plan.ever:
                 evaluate(plan.stage, plan.ever, context, None)
@@ -278,7 +284,7 @@ class MatchEngine:
     def allowed(self, constraint: Constraint) -> Bools:
         known = self._constraints.get(constraint)
         if known is None or known[0] != self.labels:
-            if len(self._constraints) > _PLANS_KEPT:
+            if len(self._constraints) > _MAX_PLANS:
                 self._constraints.clear()
             found = allowed_positions(self.graph, self.tree, constraint)
             known = self._constraints[constraint] = (self.labels, found)
@@ -298,9 +304,10 @@ class MatchEngine:
         adopted: bool = False,
         moved: bool = False,
     ) -> None:
-        """Record what a job holds, from now on or from later on.
+        """Record what a job holds, from now on or for a later span.
 
-        `adopted`: it was placed elsewhere. `moved`: it was here before, only less or elsewhere.
+        `adopted`: another scheduler placed it. `moved`: the job was recorded before, and its
+        holding or the graph's shape changed; the edge weights of its first record remain.
         """
         if not len(held.position):
             return
@@ -314,7 +321,7 @@ class MatchEngine:
 
     @property
     def profile(self) -> AggregateProfile:
-        """What the root has left over time, of all jobs; counted only when somebody asks."""
+        """The amounts that the root has left over time; computed on demand."""
         for jobid, (held, start, end) in self._uncounted.items():
             counts = self._root_counts(held)
             if counts is not None:
@@ -323,7 +330,7 @@ class MatchEngine:
         return self._profile
 
     def _root_counts(self, held: HeldVertices) -> Ints | None:
-        """What a job takes from the sums that the root keeps; None if it is in none of them."""
+        """The amounts of a job in the sums that the root tracks; None if it has none of them."""
         below = held.position > 0
         types = self.types[held.position[below]]
         if not self._is_tracked[types].any():
@@ -333,7 +340,7 @@ class MatchEngine:
         return sums.astype(np.int64)[self._root_types]
 
     def leave(self, jobid: int) -> None:
-        """Forget what a job holds."""
+        """Release what a job holds."""
         if self.ledger.drop(jobid) is None:
             return
         if self._uncounted.pop(jobid, None) is None:
@@ -360,13 +367,13 @@ class MatchEngine:
         )
 
     def held(self, placement: Placement) -> HeldVertices:
-        """The reverse: what is left of a placement on this tree, as positions."""
+        """The reverse of `placement`: the vertices of it that are still in this tree."""
         return self.hold(
             placement.vertex[placement.exclusive], placement.needs[placement.exclusive]
         )
 
     def hold_adopted(self, selection: VertexSelection) -> HeldVertices | None:
-        """What a job holds that was placed elsewhere; a node-exclusive policy takes whole nodes."""
+        """What an adopted job holds: whole nodes under a node-exclusive policy."""
         whole = self._of_types(frozenset({"node"})) if self.policy.node_exclusive else None
         return hold(self.tree, self.ledger.size, whole, selection)
 
@@ -384,7 +391,7 @@ class MatchEngine:
         )
 
     def hold(self, vertices: Ints, needs: Ints) -> HeldVertices:
-        """What a job holds that has these vertices exclusively; gone vertices are left out."""
+        """What a job holds that has these vertices exclusively; removed vertices are omitted."""
         position = self.tree.position[vertices]
         there = position >= 0
         selection = VertexSelection(
@@ -399,7 +406,7 @@ class NothingHeld(Exception):  # noqa: N818 - a signal within this layer, not an
 
 
 def exclusive_types(resources: Iterable[Resource]) -> frozenset[str]:
-    """The types of which a request asks for a vertex of its own."""
+    """The types of which a request asks for exclusive vertices."""
     found: frozenset[str] = frozenset()
     for resource in resources:
         if resource.exclusive is True:

@@ -1,4 +1,4 @@
-"""Which vertices of each stage qualify, and how many slots they can fill.
+"""Evaluates stages: which vertices of each qualify, and how many slots they can fill.
 
 Evaluation goes bottom up over the stages of a request. For each stage it keeps, as arrays over the
 group's members: whether a member qualifies (`ok`), and how many slots can be filled from its
@@ -6,8 +6,8 @@ children (`slots`); and, as arrays over the parent group's members: how many mem
 (`count`) and what they add up to (`quantity`).
 
 For the view of *now* the arrays are kept from one match to the next, and only the members that
-changed since (the ledger tells which) are looked at again, so a match costs as much as the
-last job was large, not as the graph is. For any other window they are computed afresh.
+changed since (the ledger logs them) are evaluated again, so the cost of a match depends on the size
+of the last job, not on that of the graph. For any other window they are computed from scratch.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ from fluxnetes.match.engine.stages import Stage, StageKind
 from fluxnetes.match.engine.states import EvaluationContext, StageState, States, fit, quantity_below
 
 CONSTRAINED_TYPES = frozenset({"node", "storage_node"})
+"""The types of vertices to which constraints apply."""
 
 
 def evaluate(
     stage: Stage, states: States, context: EvaluationContext, changed: Ints | None
 ) -> None:
-    """Bring the states of a stage and all below it up to date.
+    """Update the states of a stage and all below it.
 
-    `changed` are the positions to look at again, ancestors included; None: all.
+    `changed` are the positions to evaluate again, ancestors included; None: all.
     """
     for below in stage.below:
         evaluate(below, states, context, changed)
@@ -99,7 +100,7 @@ def _amounts(
     ok: Bools,
     slots: Ints | None,
 ) -> Ints | None:
-    """What each member counts for, where that is not simply its group's size."""
+    """The amount of each member, where that is not simply its group's size."""
     group = stage.group
     if stage.request is None and not context.policy.first:
         return None
@@ -146,5 +147,5 @@ def _supply(
     if wanted.type == SLOT:
         return np.zeros(len(members), np.int64) if slots is None else fit(wanted.count, slots)
     if stage.kind is StageKind.SLOT:
-        return np.zeros(len(members), np.int64)  # beside a slot nothing else is looked for
+        return np.zeros(len(members), np.int64)  # beside a slot no sibling can be matched
     return fit(wanted.count, quantity_below(stage, states, members, wanted.type))

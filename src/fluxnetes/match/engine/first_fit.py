@@ -1,11 +1,11 @@
-"""The walk of the `first` policies: take what is met first, in the order of edge weights.
+"""The walk of the `first` policies: visits vertices by edge weight and stops at enough.
 
-Under `first` and `firstnodex` a vertex looks at its children in the order of their weights, the
-heaviest first, and stops as soon as it has enough; only what was met competes by score. A weight is
-the amount that was free below a child, of the last type that it keeps count of, when a job was last
-placed through it; a child that no job went through yet is heavier than any other. So the
-walk goes to untouched parts of the machine first, then to the emptiest (worst fit). Weights are
-not renewed when a job ends: that is the reference's meaning, and placements depend on it.
+Under `first` and `firstnodex` the walk visits the children of a vertex in the order of their
+weights, the heaviest first, and stops as soon as it has enough; only visited vertices compete by
+score. A weight is the amount that was free below a child, of the last type that it tracks, when a
+job was last placed through it; a child through which no job was placed yet is heavier than any
+other. So the walk visits unused parts of the machine first, then the emptiest (worst fit). Weights
+are not updated when a job ends: the reference does not either, and placements depend on it.
 """
 
 from __future__ import annotations
@@ -28,18 +28,25 @@ from fluxnetes.match.engine.states import QualifiedEntries, States, below_member
 from fluxnetes.match.ledger.prune_filters import PruneFilters
 
 _UNTOUCHED = 2**31 - 1
+"""The weight of an edge through which no job was placed yet, and the largest weight."""
 _RANKS = 2**31
+"""More than there are vertices: a weight times this plus a rank sorts by weight, then by rank."""
 _WORTH_MOVING = 1024
+"""Number of children from which moving a few is quicker than sorting all again."""
 
 
 @dataclass(slots=True)
 class _Share:
-    """What one job takes of the types that vertices weigh by."""
+    """The amounts that one job holds of the types by which vertices are weighted."""
 
     rows: Ints
+    """Positions of the job's vertices that track a type."""
     used: Ints
+    """The amount of that type that the job holds below each."""
     spans: Ints
+    """1 where the job holds a vertex of any tracked type below, else 0."""
     counted: bool = False
+    """Whether `used` is included in the running totals: from the job's start to its end."""
 
 
 class EdgeWeights:
@@ -62,12 +69,12 @@ class EdgeWeights:
         self._spans = np.zeros(count, np.int64)
         self._jobs: dict[int, _Share] = {}
         self._events: list[tuple[int, int, int]] = []
-        """Times at which a job begins (1) or ends (0) to use what it was given."""
+        """Times at which a job starts (1) or ends (0), as a heap of (time, 1 or 0, job id)."""
         self._orders: dict[int, tuple[Ints, Ints]] = {}
         self._leaf_orders: dict[int, Ints] = {}
 
     def _last_types(self, graph: ResourceGraph, filters: PruneFilters) -> Ints:
-        """The last type that each vertex keeps count of; -1: none, as at all leaves."""
+        """The last type that each vertex tracks; -1: none, as at all leaves."""
         last = np.full(len(graph.types), -1, np.int64)
         for number, name in enumerate(graph.types.names):
             kept = filters.of(name, graph.types)
@@ -85,13 +92,13 @@ class EdgeWeights:
         return total
 
     def key(self, positions: Ints) -> Ints:
-        """What the walk sorts by, largest first: weight, then unique id."""
+        """The sort key of the walk, largest first: weight, then unique id."""
         return np.minimum(self.weight[positions], _UNTOUCHED) * _RANKS + self._rank[positions]
 
-    # -- jobs come and go ----------------------------------------------------------------------
+    # -- jobs ----------------------------------------------------------------------------------
 
     def enter(self, jobid: int, held: HeldVertices, start: int, end: int) -> None:
-        """Count what a job takes, from its start to its end."""
+        """Count what a job holds, from its start to its end."""
         rows, used, spans = self._below(held)
         self._jobs[jobid] = _Share(rows, used, spans)
         self._spans[rows] += spans
@@ -106,7 +113,7 @@ class EdgeWeights:
                 self._used[share.rows] -= share.used
 
     def _advance(self, now: int) -> None:
-        """Let the jobs begin and end that do so until now."""
+        """Apply the starts and ends of jobs up to now."""
         while self._events and self._events[0][0] <= now:
             _, begins, jobid = heapq.heappop(self._events)
             share = self._jobs.get(jobid)
@@ -115,7 +122,7 @@ class EdgeWeights:
                 self._used[share.rows] += share.used if begins else -share.used
 
     def weigh(self, held: HeldVertices, now: int | None) -> None:
-        """Renew the weights along a job's placement by what is left now; None: they fall to 0."""
+        """Set the weights along a job's placement to what is left now; None: to 0."""
         if now is not None:
             self._advance(now)
         rows = held.position[(self._last[held.position] >= 0) & (held.position > 0)]
@@ -125,7 +132,7 @@ class EdgeWeights:
         self._set(rows, np.zeros_like(left) if now is None else left)
 
     def _below(self, held: HeldVertices) -> tuple[Ints, Ints, Ints]:
-        """For each vertex of a job that keeps count: what the job takes of that, strictly below."""
+        """For each vertex of a job that tracks a type: what the job holds of it strictly below."""
         position = held.position
         keeps = self._last[position] >= 0
         rows = position[keeps]
@@ -155,7 +162,7 @@ class EdgeWeights:
     # -- the order of the walk -----------------------------------------------------------------
 
     def order(self, parent: int) -> Ints:
-        """The children of a vertex as positions, in the order in which the walk meets them."""
+        """The children of a vertex as positions, in the order of the walk."""
         found = self._orders.get(parent)
         if found is None:
             children = self.tree.children(parent)
@@ -173,12 +180,12 @@ class EdgeWeights:
         return found
 
     def _reorder(self, parent: int, positions: Ints, weight: Ints) -> None:
-        """Move a few children to where their new weights put them."""
+        """Move a few children to the places of their new weights."""
         found = self._orders.get(parent)
         if found is None:
             return
         if len(found[0]) < _WORTH_MOVING:
-            del self._orders[parent]  # sorting so few anew is quicker than moving some
+            del self._orders[parent]  # sorting so few again is quicker than moving some
             return
         key, children = found
         gone = np.searchsorted(key, -self.key(positions))
@@ -191,7 +198,7 @@ class EdgeWeights:
 
 
 class WalkLimit:
-    """Where a walk stops below a vertex: as soon as it has enough."""
+    """The vertices that a walk visits below a vertex before it has enough."""
 
     def __init__(self, weights: EdgeWeights, low: bool) -> None:
         self._weights = weights
@@ -200,11 +207,11 @@ class WalkLimit:
     def below(
         self, stages: list[Stage], states: States, parents: Ints, share: int, shares: int
     ) -> QualifiedEntries:
-        """What is met below some parents before each has its shares, the best first."""
+        """What is visited below some parents before each has its shares, the best first."""
         group = stages[0].group
         if len(stages) > 1 or group.below or group.size <= 0 or group.divisible:
             return self.limit(below_members(stages, states, parents, self._low), share, shares)
-        # Leaves are always met in the same order, and alike: count them, no need to weigh.
+        # Leaves are always visited in the same order and have equal sizes: counting is enough.
         first = group.first[parents]
         lengths = group.first[parents + 1] - first
         member = self._weights.leaf_order(group)[ragged(first, lengths)]
@@ -218,13 +225,13 @@ class WalkLimit:
         return entries_of(0, stages[0], states[id(stages[0])], member[best], parent[best])
 
     def enough(self, entries: QualifiedEntries, count: int) -> QualifiedEntries:
-        """Of each parent's entries, those met before they add up to a count, the best first."""
+        """Of each parent's entries, those visited before they add up to a count, best first."""
         return self.limit(replace(entries, divisible=False), count, 1)
 
     def limit(self, entries: QualifiedEntries, share: int, shares: int) -> QualifiedEntries:
-        """Of each parent's entries, those met before it has its shares, the best first.
+        """Of each parent's entries, those visited before it has its shares, the best first.
 
-        Equals keep the order in which they were met.
+        Equals keep the order in which they were visited.
         """
         if not len(entries):
             return entries
@@ -252,21 +259,21 @@ class WalkLimit:
 
 @dataclass(frozen=True, slots=True)
 class VisitedMembers:
-    """Members of one stage that the walk met, and when: its turn among all that were met."""
+    """Members of one stage that the walk visited, and the ordinal of each visit among all."""
 
     members: Ints
     turn: Ints
 
 
 class FirstFitWalk:
-    """One traversal: which vertices are met before there is enough."""
+    """One traversal: the vertices that are visited before there is enough."""
 
     def __init__(self, weights: EdgeWeights, states: States) -> None:
         self._weights = weights
         self._states = states
 
     def meet(self, root: Stage, wanted: tuple[Resource, ...]) -> dict[int, VisitedMembers]:
-        """What is met at the request's top level, by `id(stage)`."""
+        """What is visited for the request's top level, by `id(stage)`."""
         found: list[tuple[int, Ints]] = []
         if root.kind is not StageKind.PASS:
             found.append((id(root), np.zeros(1, np.int64)))
@@ -290,7 +297,7 @@ class FirstFitWalk:
         wanted: tuple[Resource, ...],
         found: list[tuple[int, Ints]],
     ) -> dict[str, int]:
-        """Look below one vertex; returns how much of each wanted type was met."""
+        """Visit the vertices below one vertex; returns the amount found of each wanted type."""
         if len(stage.below) == 1 and stage.below[0].kind is not StageKind.PASS and len(wanted) == 1:
             return self._explore_one_kind(stage, member, wanted[0], found)
         met = dict.fromkeys((w.type for w in wanted), 0)
@@ -311,7 +318,7 @@ class FirstFitWalk:
         return met
 
     def _children(self, stage: Stage, member: int) -> Iterator[tuple[Stage, int]]:
-        """The children worth a visit, in the order of the walk."""
+        """The children that qualify, in the order of the walk."""
         order = self._weights.order(int(stage.group.members[member]))
         if len(stage.below) == 1:
             below = stage.below[0]
@@ -326,7 +333,7 @@ class FirstFitWalk:
         return (kids[i] for i in np.argsort(keys).tolist())
 
     def _in_order(self, stage: Stage, parent: int, order: Ints) -> Ints:
-        """The members below one parent that are worth a visit, in the order of the walk."""
+        """The members below one parent that qualify, in the order of the walk."""
         group, state = stage.group, self._states[id(stage)]
         start, stop = int(group.first[parent]), int(group.first[parent + 1])
         if start == stop:
@@ -346,7 +353,7 @@ class FirstFitWalk:
     def _explore_one_kind(
         self, stage: Stage, member: int, wanted: Resource, found: list[tuple[int, Ints]]
     ) -> dict[str, int]:
-        """The same where all children worth looking at are of one group: no loop is needed."""
+        """The same where all children to visit are of one group: no loop is needed."""
         below = stage.below[0]
         type = below.request.type if below.request is not None else SLOT
         if type != wanted.type:
@@ -362,7 +369,7 @@ class FirstFitWalk:
         return {wanted.type: int(sums[needed - 1])}
 
     def _worth(self, stage: Stage, members: Ints, most: int) -> Ints:
-        """How much each member adds: itself, or the slots filled below it."""
+        """The amount that each member adds: itself, or the slots filled below it."""
         state = self._states[id(stage)]
         if stage.request is None and state.slots is not None:
             slots: Ints = state.slots[members]

@@ -1,8 +1,8 @@
-"""The flexible traverser: slots that may be filled in one of several ways.
+"""The flexible traverser: selects among slots that are alternatives to each other.
 
 Sibling slots are alternatives. Below each vertex the mixture of alternatives is chosen that makes
-the most slots out of what is there; among mixtures that make as many, the one that begins with
-the alternative listed first. Siblings of type `xor_slot` exclude each other: the request is
+the most slots out of the available units; among mixtures that make as many, the one that begins
+with the alternative listed first. Siblings of type `xor_slot` exclude each other: the request is
 split into one request for each, tried in the order in which they are listed.
 """
 
@@ -15,15 +15,17 @@ from math import prod
 from fluxnetes.jobspec.model import SLOT, XOR_SLOT, Resource
 
 MAX_VARIANTS = 1000
+"""Maximum number of variants of one request: xor slots at several levels multiply, and each variant
+is compiled and tried."""
 
 
 class TooManyVariants(ValueError):  # noqa: N818 - reads better where it is raised and caught
-    """A request whose xor slots combine to more variants than anybody should try."""
+    """The xor slots of a request combine to more than MAX_VARIANTS variants."""
 
 
 @dataclass(frozen=True, slots=True)
 class TypeStock:
-    """What there is of one type below a vertex: granules in the order of use, or pools."""
+    """The units of one type below a vertex: of each granule in the order of use, or each pool."""
 
     type: str
     granules: tuple[int, ...]
@@ -39,7 +41,7 @@ Mixture = tuple[int, ...]
 
 
 def best_mixture(slots: tuple[Resource, ...], stocks: tuple[TypeStock, ...]) -> Mixture:
-    """The alternatives to fill, in order; none if whole granules do not go round after all."""
+    """The alternatives to fill, in order; none if whole granules do not suffice for them."""
     units = {stock.type: stock.units for stock in stocks}
     mixture = _one_way(slots[0], units) if len(slots) == 1 else _many_ways(slots, units)
     return mixture if _granules_suffice(slots, stocks, mixture) else ()
@@ -85,7 +87,7 @@ def _many_ways(slots: tuple[Resource, ...], units: dict[str, int]) -> Mixture:
 
 
 def _without(slot: Resource, types: list[str], left: tuple[int, ...]) -> tuple[int, ...]:
-    """What is left after one slot was filled; empty if it cannot be."""
+    """The units left after one slot is filled; empty if it cannot be."""
     if not slot.children:
         return ()
     rest = list(left)

@@ -1,4 +1,4 @@
-"""The tree cut into groups of vertices that a request cannot tell apart by shape.
+"""Partitions the tree into groups of vertices that a request cannot distinguish by shape.
 
 Two vertices are in one group when their parents are in one group, they have the same type, and
 they hold children of the same types. A cluster of racks of equal nodes has four groups (cluster,
@@ -23,18 +23,18 @@ from fluxnetes.graph.topology import Topology, ragged
 
 @dataclass(slots=True, eq=False)
 class VertexGroup:
-    """Members, how they hang below the parent group, and the groups below."""
+    """The members of a group, their parents in the parent group, and the groups below."""
 
     type: str
     members: Ints
     above: NDArray[np.int32]
     """For each member the index of its parent in the parent group."""
     first: Ints
-    """Where the members below each parent begin; one entry more than there are parents."""
+    """Where the members below each parent begin; the last entry is the end."""
     size: int
     """The size that all members have, or -1 if they differ."""
     divisible: bool
-    """Members are pools of which a part can be taken."""
+    """Members are pools of which a part can be allocated."""
     child_types: frozenset[str]
     parent: VertexGroup | None = None
     below: list[VertexGroup] = field(default_factory=list)
@@ -46,7 +46,7 @@ class VertexGroup:
         return len(self.members)
 
     def locate(self, positions: Ints) -> Ints:
-        """Indices of those of the ascending positions that are members."""
+        """Indices of the members among some ascending positions."""
         start, stop = np.searchsorted(positions, (self.members[0], self.members[-1] + 1))
         inside = positions[start:stop]
         at: Ints = np.searchsorted(self.members, inside)
@@ -56,7 +56,7 @@ class VertexGroup:
     def order(self, low: bool) -> Ints | None:
         """The members below each parent from the most to the least preferred, parent by parent.
 
-        None says that they are in that order as they stand. Equals keep depth-first order.
+        None means that they are in that order already. Equals keep depth-first order.
         """
         if low not in self._orders:
             key = self.score if low else -self.score
@@ -80,7 +80,7 @@ class VertexGroup:
 
 
 def build_groups(graph: ResourceGraph, tree: Topology) -> VertexGroup:
-    """Cut a tree into groups, top down; returns the root's group."""
+    """Partition a tree into groups, top down; returns the root's group."""
     types = graph.type_id[tree.vertex]
     signature, meanings = _signatures(graph, tree)
     root = _group(graph, tree, types, meanings, signature, np.zeros(1, np.int64), None)
@@ -97,7 +97,7 @@ def build_groups(graph: ResourceGraph, tree: Topology) -> VertexGroup:
 def _signatures(
     graph: ResourceGraph, tree: Topology
 ) -> tuple[NDArray[np.int32], list[frozenset[str]]]:
-    """Which types each vertex holds directly (in any subsystem), as a number for each set."""
+    """The set of types that each vertex holds directly (in any subsystem), as a number per set."""
     pairs = np.unique(
         graph.edge_source * len(graph.types) + graph.type_id[graph.edge_target]
         if graph.edge_count
@@ -106,7 +106,7 @@ def _signatures(
     sources, held = np.divmod(pairs, len(graph.types))
     number = np.zeros(graph.vertex_count, np.int32)
     # A set of types becomes a number one type at a time: the number so far and the next type
-    # together are looked up in a table of sets seen.
+    # together identify an entry in the table of sets.
     meanings: list[frozenset[str]] = [frozenset()]
     for type_id in np.unique(held).tolist():
         with_it = sources[held == type_id]
@@ -116,7 +116,7 @@ def _signatures(
             after[before == old] = len(meanings)
             meanings.append(meanings[old] | {graph.types.names[type_id]})
         number[with_it] = after
-    # Pools of which a part can be taken are never in one group with vertices taken whole.
+    # Pools, which can be allocated in part, are never in one group with indivisible vertices.
     number = number * 2 + graph.divisible
     return number[tree.vertex], [types for types in meanings for _ in range(2)]
 

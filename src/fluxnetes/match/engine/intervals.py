@@ -1,8 +1,9 @@
-"""Intervals of scores, for the locality policy.
+"""Tracks intervals of scores, for the locality policy.
 
-Under `locality` scores next to each other form an interval, and the highest interval wins: with
-ids for scores this prefers long runs of free neighbours. To know the intervals one must know every
-score there is; `SlotScores` keeps them for the slots of all members of a stage as jobs come and go.
+Under `locality` consecutive scores form an interval, and the highest interval wins: with ids for
+scores this prefers long runs of free neighbours. The intervals depend on every existing score;
+`SlotScores` keeps the scores of the slots of all members of a stage up to date as jobs start and
+end.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 from fluxnetes.common.arrays import Ints
 
 NONE = -(2**62)
-"""Stands where a member has no further slot."""
+"""The score in a row where a member has no further slot."""
 
 
 def interval_of(seen: Ints, score: Ints) -> Ints:
@@ -26,7 +27,8 @@ class SlotScores:
     """The scores of each member's slots, in the order in which they are filled."""
 
     _WIDEST = 2**22
-    """Scores further apart than this are not counted; then there are no leaders to be had."""
+    """Maximum range of scores that is counted, to bound the table's memory; beyond it `leaders`
+    returns None, and all members are considered."""
 
     def __init__(self, rows: Ints) -> None:
         self.rows = rows
@@ -43,7 +45,7 @@ class SlotScores:
             self._counts = np.bincount(there - self._lowest, minlength=span)
 
     def replace(self, members: Ints, rows: Ints) -> None:
-        """Some members' slots changed."""
+        """Replace the scores of some members' slots."""
         width = max(self.rows.shape[1], rows.shape[1])
         self.rows, rows = _widen(self.rows, width), _widen(rows, width)
         before = self.rows[members]
@@ -68,7 +70,10 @@ class SlotScores:
         return present
 
     def leaders(self, count: int) -> Ints | None:
-        """The first members with `count` slots in the highest interval; None: there are too few."""
+        """The first members that together have `count` slots in the highest interval.
+
+        None: there are too few, or the scores are not counted.
+        """
         if self._counts is None:
             return None
         seen = self.seen()

@@ -1,8 +1,8 @@
-"""Packing vertices into shares.
+"""Packs vertices into the shares of slots.
 
 A share of a slot needs a number of units of one type. Vertices are never split: a share takes
-whole vertices, in order, until it has enough, and what its last vertex has too much is lost.
-Only a *pool* can be split: it serves as many shares as its amount holds, each exactly.
+whole vertices, in order, until it has enough, and the excess of its last vertex is lost. Only a
+*pool* can be split: it serves as many shares as fit in its amount, each exactly.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Packed = tuple[Ints, Ints, Ints]
 def pack(entries: QualifiedEntries, share: Ints, most: Ints) -> Packed:
     """Pack each parent's entries into shares of `share[parent]` units, `most[parent]` at most.
 
-    The caller knows that there are enough for that many.
+    The caller ensures that there are enough for that many.
     """
     if entries.divisible:
         return _pack_pools(entries, share, most)
@@ -41,7 +41,7 @@ def count_shares(entries: QualifiedEntries, share: Ints, parents: int) -> Ints:
     made = np.zeros(parents, np.int64)
     number = _whole_shares(entries, share)
     np.maximum.at(made, entries.parent, number)
-    # The last share of a parent counts only if it is complete: its units say so.
+    # The last share of a parent counts only if its units complete it.
     last = number == made[entries.parent]
     units = np.bincount(
         entries.parent[last], weights=entries.amount[last], minlength=parents

@@ -1,7 +1,7 @@
-"""Scores: what makes one vertex preferable to another under a policy.
+"""Computes the scores by which a policy prefers one vertex to another.
 
-A score depends only on a vertex and on what stands above it, never on which jobs run, so it is a
-column computed once for a tree (again only when a property that matters changes).
+A score depends only on a vertex and on its ancestors, never on which jobs run, so it is a column
+computed once for a tree (again only when a property that it depends on changes).
 """
 
 from __future__ import annotations
@@ -14,8 +14,11 @@ from fluxnetes.graph.topology import Topology
 from fluxnetes.match.policy import MatchPolicy
 
 MATCH_MET = 1
+"""What the reference adds to the score of everything that matches."""
 _NODE_WEIGHT = 10_000
+"""Factor of a node's id in the scores below it, as in the reference: above any id in a node."""
 _WORST_CLASS = 9_999
+"""The performance class of a vertex that has none or an invalid one."""
 
 
 def score_tree(graph: ResourceGraph, tree: Topology, policy: MatchPolicy) -> Ints:
@@ -38,12 +41,12 @@ def unscorable(graph: ResourceGraph, tree: Topology, policy: MatchPolicy) -> Boo
 
 
 def _node_weights(graph: ResourceGraph, tree: Topology) -> Ints:
-    """For each position the weights of the nodes above it, added up."""
+    """For each position the sum of the weights of the nodes above it."""
     is_node = graph.type_id[tree.vertex] == graph.types.get("node")
     nodes = np.flatnonzero(is_node)
     rows = tree.vertex[nodes]
     weight = (graph.id[rows] + 2) * _NODE_WEIGHT + np.abs(graph.uniq_id[rows] % _NODE_WEIGHT - 1)
-    # A node's weight counts for all below it: add it where its subtree begins, take it off
+    # A node's weight counts for all below it: add it where its subtree begins, subtract it
     # where that ends, and sum along the positions.
     steps = np.zeros(len(tree) + 1, np.int64)
     np.add.at(steps, nodes + 1, weight)

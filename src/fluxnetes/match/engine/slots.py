@@ -1,4 +1,4 @@
-"""Slots: how many can be filled below a vertex, and how good they are.
+"""Counts and scores the slots that can be filled below a vertex.
 
 A slot is made of parts, each a number of units of one type. Below each vertex the qualified
 children of each type are packed into shares; the scarcest part decides how many slots there are.
@@ -31,9 +31,9 @@ from fluxnetes.match.policy import MatchPolicy
 
 
 def share_of(stage: Stage, states: States, members: Ints, part: Resource) -> Ints:
-    """How much of one part each slot below each member takes.
+    """The units of one part that each slot below each member takes.
 
-    Of a range, the most that there is; where that is in several pools, the most that one has.
+    Of a range, as many as are available; where they are in several pools, in the largest of them.
     """
     have = quantity_below(stage, states, members, part.type)
     serving = stage.serving(part.type)
@@ -46,7 +46,7 @@ def share_of(stage: Stage, states: States, members: Ints, part: Resource) -> Int
 
 
 def count_slots(stage: Stage, states: States, context: EvaluationContext, members: Ints) -> Ints:
-    """How many slots can be filled below each member: the scarcest part decides."""
+    """Number of slots that can be filled below each member: the scarcest part decides."""
     if context.flexible:
         made = (len(m) for m in mixtures(stage, states, context, members))
         return np.fromiter(made, np.int64, len(members))
@@ -63,7 +63,7 @@ def count_slots(stage: Stage, states: States, context: EvaluationContext, member
 
 
 def _shares(serving: list[Stage], states: States, low: bool, members: Ints, share: Ints) -> Ints:
-    """How many shares the qualified vertices below each member make, vertices kept whole."""
+    """Number of shares that the qualified vertices below each member make, vertices unsplit."""
     found = np.zeros(len(members), np.int64)
     asked = np.flatnonzero(share)
     if len(serving) == 1 and serving[0].group.size > 0 and not serving[0].group.divisible:
@@ -79,7 +79,7 @@ def _shares(serving: list[Stage], states: States, low: bool, members: Ints, shar
 def alternatives(
     stage: Stage, states: States, context: EvaluationContext, members: Ints
 ) -> Iterator[tuple[str, list[Stage], QualifiedEntries]]:
-    """What the alternatives of a stage's slots can be made of, type by type."""
+    """The qualified vertices for the alternatives of a stage's slots, type by type."""
     for type in sorted({part.type for slot in stage.slots for part in slot.children}):
         serving = stage.serving(type)
         if not serving:
@@ -96,7 +96,7 @@ def alternatives(
 def mixtures(
     stage: Stage, states: States, context: EvaluationContext, members: Ints
 ) -> list[Mixture]:
-    """For each member the alternatives that its slots are best made of."""
+    """The best mixture of alternatives for the slots of each member."""
     stocks: list[list[TypeStock]] = [[] for _ in range(len(members))]
     for type, _, entries in alternatives(stage, states, context, members):
         bounds = entries.parent.searchsorted(np.arange(len(members) + 1)).tolist()
@@ -117,7 +117,7 @@ def mixtures(
 def _shares_met(
     stage: Stage, states: States, limiter: Limiter, members: Ints, part: Resource, share: Ints
 ) -> Ints:
-    """The same of what a walk meets: of mixed sizes, it may leave less than it could have had."""
+    """The same for what a walk visits: with mixed sizes that may be fewer than possible."""
     most, shares = part.count.largest, stage.slots[0].count.largest
     entries = limiter.below(stage.serving(part.type), states, members, most, shares)
     found = np.zeros(len(members), np.int64)
@@ -130,7 +130,7 @@ def _shares_met(
 def competes(stage: Stage, context: EvaluationContext) -> bool:
     """Whether the slots of all members of a stage are ranked against each other by score.
 
-    Pools can make more slots than anybody wants to rank; they are ranked as they are filled.
+    Pools can make too many slots to rank in advance; they are ranked as they are filled.
     """
     plain = stage.request is None and not context.policy.first and not context.flexible
     pools = context.policy.scoring != "id" and any(b.group.divisible for b in stage.below)
@@ -156,8 +156,9 @@ def best_slots(
 def first_is_best(stage: Stage, policy: MatchPolicy) -> bool:
     """Whether a vertex's slots get no better the later they are filled.
 
-    They do under `variation`, which fills from the worst class and prefers the best one, and may
-    where a slot takes one large vertex and the next several small ones, or is made otherwise.
+    They do get better under `variation`, which fills from the worst class and prefers the best one,
+    and may where a slot takes one large vertex and the next one several small ones, or where slots
+    have alternatives.
     """
     return policy.scoring != "property" and not stage.uneven and len(stage.slots) == 1
 

@@ -1,15 +1,15 @@
-"""A request laid over the groups of a tree: what each group means to it.
+"""Compiles a request for the groups of a tree: the role of each group in it.
 
-Walking down from the root with the request in hand, every group of vertices is one of
+From the root down, each group of vertices is one of
 
-- PASS: nothing of the request speaks of it; what is asked for may be below. Only possible until
-  the first match: a request may leave out the levels above, never one in between.
-- RESOURCE: its vertices are asked for by type, and what the request has below them is looked for
-  among their direct children.
+- PASS: the request does not mention it; what is requested may be below. Only possible until the
+  first match: a request may omit the levels above, never one in between.
+- RESOURCE: its vertices are requested by type, and what the request has below them is matched with
+  their direct children.
 - SLOT: its vertices hold, as direct children, everything a slot is made of, so slots are filled
-  there. (They may at the same time be asked for by type.)
+  there. (They may be requested by type at the same time.)
 
-or of no use, and then left out. The result is a small tree of stages, as deep as the graph and as
+or of no use, and then omitted. The result is a small tree of stages, as deep as the graph and as
 wide as its kinds of vertices, whatever the number of vertices.
 """
 
@@ -30,7 +30,7 @@ class StageKind(enum.Enum):
 
 @dataclass(slots=True, eq=False)
 class Stage:
-    """One group, as one request sees it."""
+    """The role of one group in one request."""
 
     group: VertexGroup
     depth: int
@@ -40,33 +40,34 @@ class Stage:
     slots: tuple[Resource, ...]
     """The slot filled from their children; with the flexible traverser, the alternatives."""
     exclusive: bool
-    """The vertices are taken for one job alone."""
+    """The job holds the vertices exclusively."""
     alone: bool
-    """No other job may be on them or below."""
+    """The vertices qualify only if no job holds anything on them or below."""
     contradictory: bool
-    """Asked to be shared where everything is exclusive: never matches."""
+    """Requested as shared where everything is exclusive: never matches."""
     below: list[Stage] = field(default_factory=list)
     uneven: bool = False
-    """Slots are filled from vertices of different sizes, so a later one may be the better one."""
+    """Slots are filled from vertices of different sizes, so a later slot may be the better one."""
 
     def serving(self, type: str) -> list[Stage]:
-        """The stages directly below whose vertices are asked for as `type`."""
+        """The stages directly below whose vertices are requested as `type`."""
         return [s for s in self.below if s.request is not None and s.request.type == type]
 
 
 @dataclass(frozen=True, slots=True)
 class CompileRules:
-    """What a compilation needs to know besides the request."""
+    """The parameters of a compilation besides the request."""
 
     exclusive_types: frozenset[str]
-    """Types of which every vertex used is taken whole."""
+    """Types of which every used vertex is allocated whole."""
     flexible: bool = False
+    """Sibling slots are alternatives."""
 
 
 def compile_stages(
     root: VertexGroup, resources: tuple[Resource, ...], rules: CompileRules
 ) -> Stage | None:
-    """Lay a request over the groups below `root`; None if it can match nowhere."""
+    """Compile a request for the groups from `root` down; None if it can match nowhere."""
     return _compile(root, 0, resources, True, False, rules)
 
 
@@ -81,10 +82,10 @@ def _compile(
     matched = [r for r in resources if r.type == group.type]
     slots = [r for r in resources if r.type == SLOT]
     if matched and group.divisible:
-        slots = []  # a pool is never where slots are filled, so it may be asked for beside one
+        slots = []  # slots are never filled in a pool, so it may be requested beside one
     too_many = len(matched) > 1 or (matched and slots) or (len(slots) > 1 and not rules.flexible)
     if too_many:
-        return None  # siblings that ask for one type: nobody could say which is meant
+        return None  # siblings that request one type: it is ambiguous which one a vertex serves
     request = matched[0] if matched else None
     x_in = exclusive or (request is not None and request.exclusive is True)
     wanted = [c for c in request.children if c.type == SLOT] if request else slots
@@ -95,7 +96,7 @@ def _compile(
     fitting = _fitting(group, wanted, rules)
     if fitting:
         if request is None and not pristine:
-            return None  # a level in between was left out
+            return None  # the request omits a level in between
         kind, following, x_below = StageKind.SLOT, _union(fitting), True
     elif request is not None and not (rules.flexible and wanted):
         kind, following, x_below = StageKind.RESOURCE, request.children, x_in
@@ -125,7 +126,7 @@ def _compile(
 
 
 def _must_be_alone(group: VertexGroup, exclusive: bool, rules: CompileRules) -> bool:
-    """A part of a pool leaves the rest to others, unless the pool is asked for as exclusive."""
+    """The rest of a pool stays available to other jobs, unless its type is requested exclusive."""
     if group.type in rules.exclusive_types:
         return True
     return exclusive and not group.divisible
@@ -148,7 +149,7 @@ def _fitting(group: VertexGroup, slots: list[Resource], rules: CompileRules) -> 
 
 
 def _union(slots: list[Resource]) -> tuple[Resource, ...]:
-    """What alternatives are made of, each type once and the most that is asked of it."""
+    """The parts of all alternatives, each type once, with the largest minimum count."""
     if len(slots) == 1:
         return slots[0].children
     most: dict[str, Resource] = {}

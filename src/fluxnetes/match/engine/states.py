@@ -1,9 +1,9 @@
-"""What a traversal knows: of each stage, and of what was asked.
+"""The state of a traversal: columns of each stage, and the context they are evaluated in.
 
 For each stage there is a `StageState`: arrays over the group's members (which qualify, how many
 slots can be filled below each) and over the parent group's members (how many qualify below each
-parent, and what they add up to). `QualifiedEntries` are some of those members pulled out, one row
-each, to be ranked and packed.
+parent, and what they add up to). `QualifiedEntries` are a selection of those members, one row each,
+to be ranked and packed.
 """
 
 from __future__ import annotations
@@ -24,15 +24,19 @@ from fluxnetes.match.policy import MatchPolicy
 
 @dataclass(slots=True, eq=False)
 class StageState:
-    """What is known of one stage in one view."""
+    """The columns of one stage in one view."""
 
     ok: Bools
+    """Whether each member qualifies."""
     amount: Ints | None
-    """What each member counts for where that is not its group's size: the free part of a pool,
-    the slots of a vertex that is not itself asked for, all there is below one that is passed."""
+    """The amount of each member where that is not its group's size: the free part of a pool, the
+    slots of a vertex that is not itself requested, all that qualifies below a PASS vertex."""
     count: Ints
+    """By parent, the number of members below it that qualify."""
     quantity: Ints
+    """By parent, the sum of their amounts."""
     slots: Ints | None
+    """The number of slots that can be filled below each member."""
     best: Ints | None
     """The score of each member's best slot, where slots of all members compete."""
     scores: SlotScores | None = None
@@ -44,10 +48,10 @@ States = dict[int, StageState]
 
 
 class Limiter(Protocol):
-    """Knows in which order vertices are met, and when there is enough."""
+    """The order in which a walk visits vertices, and where it stops."""
 
     def limit(self, entries: QualifiedEntries, share: int, shares: int) -> QualifiedEntries:
-        """Of each parent's entries, those met before it has its shares, the best first."""
+        """Of each parent's entries, those visited before it has its shares, the best first."""
 
     def below(
         self, stages: list[Stage], states: States, parents: Ints, share: int, shares: int
@@ -55,12 +59,12 @@ class Limiter(Protocol):
         """The same of all that qualifies below some parents."""
 
     def enough(self, entries: QualifiedEntries, count: int) -> QualifiedEntries:
-        """Of each parent's entries, those met before they add up to a count, the best first."""
+        """Of each parent's entries, those visited before they add up to a count, best first."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationContext:
-    """What a stage is evaluated against."""
+    """The view and the rules under which a stage is evaluated."""
 
     view: LedgerView
     allowed: Bools | None
@@ -71,7 +75,7 @@ class EvaluationContext:
     flexible: bool = False
     """Sibling slots are alternatives."""
     limiter: Limiter | None = None
-    """Who says what a walk meets, under policies that stop at the first match."""
+    """What a walk visits, under policies that stop at the first match; None under others."""
 
 
 def fit(count: Count, available: Ints) -> Ints:
@@ -98,16 +102,16 @@ class QualifiedEntries:
     """Qualified vertices below some parents, one row each, parent by parent."""
 
     parent: Ints
-    """Index into the parents asked about."""
+    """Index into the parents that were passed in."""
     stage: Ints
-    """Index into the stages asked about."""
+    """Index into the stages that were passed in."""
     member: Ints
     """Index into the stage's group."""
     position: Ints
     score: Ints
     amount: Ints
     size: int
-    """The amount of every row, if they are alike and whole; 0 if not."""
+    """The amount of every row, if all are equal and indivisible; 0 if not."""
     divisible: bool
     """The rows are pools."""
 
@@ -148,7 +152,7 @@ def below_members(
 
 
 def join(parts: list[QualifiedEntries]) -> QualifiedEntries:
-    """Entries of several stages one after the other."""
+    """The concatenated entries of several stages."""
     sizes = {part.size for part in parts}
     return QualifiedEntries(
         np.concatenate([p.parent for p in parts]),

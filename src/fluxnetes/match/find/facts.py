@@ -1,4 +1,4 @@
-"""What `find` can ask of every vertex, as columns."""
+"""The facts about every vertex that `find` can query, as columns."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class TreeFacts:
         return found
 
     def jobid_span(self, jobid: int) -> Bools:
-        """Vertices that keep count of something that the job has below them."""
+        """Vertices that track a type of which the job holds something below them."""
         found = np.zeros(len(self), np.bool_)
         if jobid in self._held:
             held = self._held[jobid][1]
@@ -74,7 +74,7 @@ class TreeFacts:
         return sums[stop] > sums[start]
 
     def filtered(self) -> Bools:
-        """Vertices that keep count of what is below them."""
+        """Vertices that track the amounts of some types below them."""
         tree, names = self._tree, self._engine.graph.types.names
         inner = tree.first_child[1:] > tree.first_child[:-1]
         keeps = np.array([bool(self._tracked_by(name)) for name in names], np.bool_)
@@ -97,7 +97,7 @@ class TreeFacts:
         return found
 
     def usage(self, positions: Ints, jobid: int | None) -> dict[int, dict[str, str]]:
-        """What each vertex counts of each type: used (by all, or by one job) and in all."""
+        """The amounts that each vertex tracks: used (by all jobs, or by one) and total."""
         if jobid is None:
             jobs = [held for job, held in self._held.values() if not job.reserved]
         else:

@@ -1,19 +1,19 @@
-"""The language of `find`: which vertices of the graph are in a given state.
+"""The query language of `find`: parses queries for vertices in a given state, and evaluates them.
 
     status=down                                     sched-now=allocated and status=up
     jobid-alloc=7 (sched-future=free or names=node[0-3])
 
-A query is a row of *terms*, each a predicate `key=value` or a query in parentheses, read strictly
-from left to right: `a or b and c` is `(a or b) and c`. `and` may be left out. Blanks separate;
-nothing else does, so a parenthesis must stand apart from the term before it. Keys and the words
-`and` and `or` are lower case, values are of either case.
+A query is a sequence of *terms*, each a predicate `key=value` or a query in parentheses, read
+strictly from left to right: `a or b and c` is `(a or b) and c`. `and` may be omitted. Only blanks
+separate terms, so a parenthesis must not touch the term before it. Keys and the words `and` and
+`or` are lower case, values are of either case.
 
-`parse_query` turns the text into a frozen `FindQuery`; `FindQuery.evaluate` asks `VertexFacts`,
+`parse_query` turns the text into a frozen `FindQuery`; `FindQuery.evaluate` reads `VertexFacts`,
 columns over the positions of a tree, and combines them. `emitted` then adds what must be shown
-around a match: the way up to the root.
+around a match: the ancestors up to the root.
 
-`agfilter=t` is true of every vertex and asks that each be shown with its aggregates, of all jobs
-or of the last job that the query names.
+`agfilter=t` is true of every vertex and requests that each be shown with its aggregates, of all
+jobs or of the last job that the query names.
 """
 
 from __future__ import annotations
@@ -39,18 +39,21 @@ _JOBID_KEYS = ("jobid-alloc", "jobid-reserved", "jobid-span", "jobid-tag")
 PREDICATES = (*_CHOICES, *_JOBID_KEYS, "names", "property")
 
 MAX_NESTING = 100
+"""Maximum nesting of parentheses, because the parser recurses."""
 
 _BLANK = re.compile(r"[ \t]")
 _PARENTHESIS = re.compile(r"[()]")
 
 
 class QueryError(ValueError):
-    """A query that cannot be understood; says where, what stands there and what may."""
+    """A query is invalid; the text has the place, what was found and what is allowed."""
 
 
 class VertexFacts(Protocol):
-    """What is known of each position of a tree. Who asks has already handed down the first three
-    from each vertex to all below it: what is in a down node is down."""
+    """Columns over the positions of a tree.
+
+    The first three are inherited from each vertex by all below it: what is in a down node is down.
+    """
 
     def __len__(self) -> int:
         """The number of positions."""
@@ -130,7 +133,7 @@ class PropertyPredicate:
 
 @dataclass(frozen=True, slots=True)
 class AggregateFilter:
-    """`agfilter`: a constant for every vertex, and a wish."""
+    """`agfilter`: the same for every vertex; it requests aggregates in the output."""
 
     wanted: bool
 
@@ -195,7 +198,7 @@ def emitted(matched: Bools, tree: Topology, within: Bools | None = None) -> Ints
 
 
 def parse_query(text: str) -> FindQuery:
-    """Read a query, or raise a QueryError that says what is wrong with it."""
+    """Parse a query. Raises QueryError."""
     parser = _Parser(text)
     term = parser.chain(0, len(text), nesting=0)
     return FindQuery(text, term, parser.jobid, parser.agfilter)
@@ -233,7 +236,7 @@ class _Parser:
         if start == end:
             raise self._error(
                 start,
-                "the query ends where a term should stand",
+                "the query ends where a term is expected",
                 "a term is key=value or a query in parentheses",
             )
         if self.text[start] != "(":

@@ -1,1 +1,13 @@
-"""TODO index."""
+"""Gangs: groups of pods, placed all or none on nodes whose resources are pools.
+
+    Gang + LedgerView --gang_matcher--> FreeTable --placer--> GangPlacement --> HeldVertices, Seats
+                           |
+                           +--placement_cache: the same gang again, without a search
+
+- `model`: the values: `Gang`, `Shape`, and `Seats`, the nodes of each shape's pods
+- `gang_matcher`: `GangMatcher`, the facade: places gangs and counts pods on one engine's tree
+- `node_table`: `NodeTable`, nodes and their pools as a table; `FreeTable`, what is free in a view
+- `placer`: `GangPlacer`, one attempt to place a gang
+- `placement_cache`: the last placement on one node, reused for an equal gang
+- `fixed_placement`: a gang on nodes that the caller names, whatever is free there
+"""

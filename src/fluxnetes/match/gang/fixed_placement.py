@@ -1,4 +1,7 @@
-"""A gang where it already is: on nodes that are given, pod by pod, whatever else is there."""
+"""Places a gang on nodes that the caller names, pod by pod, whatever is free there.
+
+For pods that run already: their usage is a fact, which the matcher records instead of deciding.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from fluxnetes.match.nodes import NodeIndex
 def gang_at(
     engine: MatchEngine, nodes: NodeIndex, gang: Gang, names: Sequence[str]
 ) -> Candidate | Reason:
-    """What a gang holds whose pods are on these nodes; or why that cannot be."""
+    """What a gang holds whose pods are on these nodes; or the reason why that is impossible."""
     if gang.shared:
         return Reason.of(Message.UNKNOWN_SHARED_POOL)
     count = sum(shape.count for shape in gang.shapes)
@@ -40,7 +43,7 @@ def gang_at(
                 column = table.pools.get(type)
                 pool = -1 if column is None or position not in row_of else column[row_of[position]]
                 if pool < 0:
-                    continue  # It is there all the same, and holds what there is.
+                    continue  # The pod runs there anyway, and holds what the node has.
                 held[int(pool)] = held.get(int(pool), 0) + amount
     positions = np.array(sorted(held), np.int64)
     needs = np.array([held[position] for position in positions.tolist()], np.int64)

@@ -1,7 +1,7 @@
-"""Gangs on one tree: which nodes have pools, what is free of them, and where a gang's pods go.
+"""Places gangs on one engine's tree, and counts the pods that fit.
 
-What was worked out for one gang serves the next: the table of nodes stays until the tree or its
-properties change, and what nodes have free now follows the ledger's changes.
+What was computed for one gang is reused for the next: the table of nodes is kept until the tree or
+its properties change, and the table of what is free now is updated from the ledger's log.
 """
 
 from __future__ import annotations
@@ -22,28 +22,29 @@ from fluxnetes.match.ledger.views import LedgerView
 if TYPE_CHECKING:
     from fluxnetes.match.engine.engine import MatchEngine
 
-_CONSTRAINTS_KEPT = 256
+_MAX_CONSTRAINTS = 256
+"""Maximum number of constraints whose allowed rows a table caches."""
 
 
 class GangMatcher:
-    """The part of an engine that knows of pods."""
+    """The part of an engine that places pods."""
 
     def __init__(self, engine: MatchEngine) -> None:
         self._engine = engine
         self._table: NodeTable | None = None
         self._free_now: tuple[int, FreeTable] | None = None
-        """What nodes have free now, and the ledger's clock when that was so."""
+        """The ledger's clock, and what nodes had free then in the view of now."""
         self._cache = PlacementCache(engine.ledger)
 
     def relabelled(self) -> None:
-        """Properties changed, and with them which nodes are allowed, or come first."""
+        """Properties changed, and with them the nodes that are allowed or preferred."""
         self._table = self._free_now = None
         self._cache.forget()
 
     # -- where ---------------------------------------------------------------------------------
 
     def seat(self, gang: Gang, view: LedgerView) -> CachedPlacement | Reason:
-        """Where a gang goes in a view; or why it cannot."""
+        """The nodes for a gang in a view; or the reason why there are none."""
         if type(view) is not LedgerView:
             return self._place(gang, FreeTable(self._engine.tree, self.table(), view))
         cached = self._cache.find(gang)
@@ -65,7 +66,7 @@ class GangMatcher:
         return CachedPlacement(tuple(seating.seats), held)
 
     def _free_table_now(self, view: LedgerView) -> FreeTable:
-        """What nodes have free now, from the last time that somebody asked if possible."""
+        """What nodes have free now, updated from the last table if possible."""
         ledger = self._engine.ledger
         if self._free_now is not None:
             clock, free_table = self._free_now
@@ -80,7 +81,7 @@ class GangMatcher:
     # -- how much ------------------------------------------------------------------------------
 
     def count(self, shape: Shape, view: LedgerView) -> int:
-        """How many pods of a shape there is room for in a view."""
+        """The number of pods of a shape that fit in a view."""
         free_table = FreeTable(self._engine.tree, self.table(), view)
         usable = free_table.usable
         if shape.constraint is not None:
@@ -88,7 +89,7 @@ class GangMatcher:
         return int(free_table.capacity_for(shape)[usable].sum())
 
     def loose_pools(self, type: str) -> list[int]:
-        """The sizes of the pools of a type that no node owns, of those that can be reached."""
+        """The sizes of the reachable pools of a type that are in no node."""
         engine = self._engine
         pools = self.table().loose.get(type, np.empty(0, np.int64))
         sizes: list[int] = engine.ledger.size[pools[engine.reachable()[pools]]].tolist()
@@ -108,7 +109,7 @@ class GangMatcher:
         table = self.table()
         known = table.allowed.get(constraint)
         if known is None:
-            if len(table.allowed) > _CONSTRAINTS_KEPT:
+            if len(table.allowed) > _MAX_CONSTRAINTS:
                 table.allowed.clear()
             known = table.allowed[constraint] = self._engine.allowed(constraint)[table.nodes]
         return known

@@ -1,8 +1,8 @@
-"""Gangs: groups of pods of several shapes, placed all or none on nodes that are pools.
+"""The values of gangs: groups of pods of several shapes, placed all or none on nodes of pools.
 
-A *shape* is a number of equal pods, each of which takes an amount from several pools of one node. A
-gang may besides take amounts from pools that no node owns, such as licences. How gangs are placed
-is told in `seating`.
+A *shape* is a number of equal pods, each of which needs an amount from several pools of one node. A
+gang may also need amounts from pools that are in no node, such as licences. `placer` defines how
+gangs are placed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fluxnetes.jobspec.constraint import Constraint
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """So many pods, each of which needs these amounts on one node."""
+    """A number of equal pods, each of which needs these amounts on one node."""
 
     count: int
     amounts: tuple[tuple[str, int], ...]
@@ -34,20 +34,20 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Gang:
-    """A group of pods, all or none, with what it needs besides nodes."""
+    """A group of pods, placed all or none, and what it needs from pools outside of nodes."""
 
     shapes: tuple[Shape, ...]
     shared: tuple[tuple[str, int], ...] = ()
-    """Amounts from pools that no node owns."""
+    """Amounts from pools that are in no node."""
     duration: float = 0.0
     queue: str | None = None
 
     def tidied(self) -> Gang:
-        """The same with each type once, and without amounts of nothing."""
+        """The same gang with each type once, and without amounts of 0."""
         return _tidied(self)
 
     def needs(self) -> dict[str, int]:
-        """What the whole gang adds up to, by type."""
+        """The sum over the whole gang, by type."""
         sums: dict[str, int] = {}
         for shape in self.shapes:
             for type, amount in shape.amounts:
@@ -73,13 +73,14 @@ def _add_up(amounts: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]
 
 @dataclass(slots=True)
 class Seats:
-    """Where the pods of one shape go: so many on each node."""
+    """The nodes of the pods of one shape, and the number of pods on each."""
 
     node: Ints
     """Row in the graph."""
     pods: Ints
+    """Number of pods on each node."""
 
     def each(self) -> list[int]:
-        """The node of each pod, one after the other."""
+        """The node of each pod."""
         nodes: list[int] = np.repeat(self.node, self.pods).tolist()
         return nodes

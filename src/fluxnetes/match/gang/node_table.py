@@ -1,6 +1,7 @@
-"""Nodes that hold pools, as a table: a row a node in the policy's order, a column a type of pool.
+"""Nodes that hold pools, as a table: one row per node in the policy's order, one column per type.
 
-What nodes have free *now* is kept between gangs, and only what changed is looked at again.
+`NodeTable` depends on the graph alone; `FreeTable` is what the nodes have free in one view. That of
+the view of *now* is kept between gangs, and only what changed is read again.
 """
 
 from __future__ import annotations
@@ -26,20 +27,20 @@ class NodeTable:
 
     nodes: Ints
     above: Ints
-    """Everything above a node or a pool, ascending; what is closed there closes all below."""
+    """All ancestors of nodes and pools, ascending; one that is not open blocks all below it."""
     depths: list[int]
-    """The depths of the tree at which nodes, pools and what is above them stand."""
+    """The depths of the tree that have nodes, pools or ancestors of them."""
     row: Ints
     """By position: the row of the node that has this pool in `pools`; -1: none has."""
     column: Ints
-    """By position: and the column of its type."""
+    """By position: the column of the pool's type."""
     pools: dict[str, Ints] = field(default_factory=dict)
     """Position of each node's pool of a type, the largest if it has several; -1: none. In the order
     of the columns."""
     loose: dict[str, Ints] = field(default_factory=dict)
     """Positions of pools that are in no node, in depth-first order."""
     allowed: dict[Constraint, Bools] = field(default_factory=dict)
-    """Which rows constraints allow that were asked for so far."""
+    """The rows that each constraint allows, for the constraints used so far."""
 
 
 def build_table(graph: ResourceGraph, tree: Topology, policy: MatchPolicy) -> NodeTable:
@@ -84,7 +85,7 @@ def _depths(tree: Topology, positions: Ints) -> list[int]:
 
 
 class FreeTable:
-    """What nodes have free in one view; worked out once, however many gangs are tried."""
+    """What nodes have free in one view; computed once, however many gangs are tried."""
 
     def __init__(self, tree: Topology, table: NodeTable, view: LedgerView) -> None:
         self.table = table
@@ -99,7 +100,7 @@ class FreeTable:
         self._is_known = [False] * len(table.pools)
 
     def _find_shut(self) -> Bools | None:
-        """What is below something that is down or held whole; None: nothing."""
+        """What is below a vertex that is down or completely held; None: nothing is."""
         closed = self.table.above[~self._is_open_above]
         if not len(closed):
             return None
@@ -112,7 +113,7 @@ class FreeTable:
         return open_ if self._shut is None else open_ & ~self._shut[positions]
 
     def free(self, type: str) -> Ints:
-        """What each node has left of a type. Not to be changed."""
+        """What each node has left of a type. The caller must not modify it."""
         column = self._columns.get(type)
         if column is None:
             return np.zeros(len(self.table.nodes), np.int64)
@@ -127,13 +128,13 @@ class FreeTable:
         return np.where(self.view.is_open(pools, 0), self.view.free(pools, 0), 0)
 
     def capacity_for(self, shape: Shape) -> Ints:
-        """How many pods of a shape each node has room for."""
+        """The number of pods of a shape that fit on each node."""
         each = [self.free(type) // amount for type, amount in shape.amounts]
-        room: Ints = np.maximum(np.minimum.reduce(each), 0)
-        return room
+        capacity: Ints = np.maximum(np.minimum.reduce(each), 0)
+        return capacity
 
     def follow(self, changed: Ints) -> bool:
-        """Look again at positions that changed in the view; False: all must be looked at again."""
+        """Update the positions that changed in the view; False: the table must be rebuilt."""
         table = self.table
         if not len(table.above):
             return False

@@ -1,8 +1,8 @@
-"""Seating a gang: which of its pods go on which nodes.
+"""Places a gang: selects the nodes for its pods.
 
-Shapes are placed one after the other, each on the first nodes in the policy's order that have room
-for at least one of its pods, as many pods on each as fit. What earlier shapes took is gone for
-later ones.
+Shapes are placed one after the other, each on the first nodes in the policy's order that have
+capacity for at least one of its pods, as many pods on each as fit. What earlier shapes use is
+unavailable to later ones.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from fluxnetes.match.engine.closure import VertexSelection
 from fluxnetes.match.gang.model import Gang, Seats, Shape
 from fluxnetes.match.gang.node_table import FreeTable
 
-_AT_ONCE = 1024
-"""So many nodes are looked at before the next ones: most often the first are enough."""
+_CHUNK = 1024
+"""Number of nodes that are examined first; most often they are enough. Later chunks double."""
 
 Columns = list[tuple[str, int, Ints]]
-"""A type, the amount of it that is asked for, and what each node has left of it."""
+"""A type, the amount of it that one pod needs, and what each node has left of it."""
 
 
 @dataclass(slots=True)
 class GangPlacement:
-    """Where a gang goes: the seats of each shape, and the parts of pools that this takes."""
+    """The nodes for a gang: the seats of each shape, and the parts of pools that they use."""
 
     seats: list[Seats]
     selection: VertexSelection
 
 
 class GangPlacer:
-    """One attempt to seat a gang."""
+    """One attempt to place a gang."""
 
     def __init__(self, tree: Topology, free_table: FreeTable) -> None:
         self._tree = tree
         self._table = free_table.table
         self._free = free_table
         self._left: dict[str, Ints] = {}
-        """What is left of the types of which the gang's earlier shapes took something."""
+        """What is left of the types that the gang's earlier shapes use."""
         self._positions: list[Ints] = []
         self._needs: list[Ints] = []
         self.why: Reason | None = None
@@ -71,7 +71,7 @@ class GangPlacer:
         return GangPlacement(seats, selection)
 
     def _no_node(self, shape: Shape, allowed: Callable[[Constraint], Bools]) -> Reason | None:
-        """Why there is no node at all for a shape, however small; None if there is one."""
+        """Why no node is eligible for a shape, whatever its amounts; None if one is."""
         may = np.ones(len(self._table.nodes), np.bool_)
         if shape.constraint is not None:
             may = allowed(shape.constraint)
@@ -88,8 +88,8 @@ class GangPlacer:
 
     def _seat_shape(self, shape: Shape, usable: Bools, *, last: bool) -> Seats | None:
         columns = [(type, amount, self._column(type)) for type, amount in shape.amounts]
-        rows, room = _first_rooms(shape.count, columns, usable)
-        taken = np.minimum(room, np.maximum(shape.count - (np.cumsum(room) - room), 0))
+        rows, capacity = _first_capacities(shape.count, columns, usable)
+        taken = np.minimum(capacity, np.maximum(shape.count - (np.cumsum(capacity) - capacity), 0))
         rows, taken = rows[taken > 0], taken[taken > 0]
         if int(taken.sum()) < shape.count:
             self.why = _why(shape, columns, usable, int(taken.sum()))
@@ -119,24 +119,24 @@ class GangPlacer:
         return False
 
 
-def _first_rooms(count: int, columns: Columns, usable: Bools) -> tuple[Ints, Ints]:
-    """The first rows with room for pods, until so many fit, and how many each has room for."""
+def _first_capacities(count: int, columns: Columns, usable: Bools) -> tuple[Ints, Ints]:
+    """The first rows with capacity for pods, until `count` fit, and the number that each fits."""
     parts: list[tuple[Ints, Ints]] = []
-    found, first, step = 0, 0, max(_AT_ONCE, count)
-    while not parts or (found < count and first < len(usable)):  # once, even without any node
+    found, first, step = 0, 0, max(_CHUNK, count)
+    while not parts or (found < count and first < len(usable)):  # at least once, even without nodes
         part = slice(first, first + step)
         fits = usable[part].copy()
         for _, amount, column in columns:
             fits &= column[part] >= amount
-        rows = fits.nonzero()[0][:count] + first  # each has room for one at least
-        room = np.minimum.reduce([column[rows] // amount for _, amount, column in columns])
-        parts.append((rows, room))
-        found += int(room.sum())
+        rows = fits.nonzero()[0][:count] + first  # each fits at least one pod
+        capacity = np.minimum.reduce([column[rows] // amount for _, amount, column in columns])
+        parts.append((rows, capacity))
+        found += int(capacity.sum())
         first, step = first + step, 2 * step
     if len(parts) == 1:
         return parts[0]
-    rows, room = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return rows, room
+    rows, capacity = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return rows, capacity
 
 
 def _why(shape: Shape, columns: Columns, usable: Bools, found: int) -> Reason:

@@ -1,8 +1,8 @@
-"""Aggregates: what a request adds up to, and when the whole graph has that much.
+"""Computes the minimum amounts of a request, and the times at which the whole graph has them.
 
-Before a reservation is tried at some time, the root is asked whether the sums allow it: are there
-that many cores and nodes, anywhere, through the window? The times worth trying are those at which
-some job begins or ends, since nothing changes in between.
+Before a reservation is tried at some time, the sums at the root are checked: are there that many
+cores and nodes, anywhere, through the window? The only times to try are those at which some job
+starts or ends, since nothing changes in between.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fluxnetes.jobspec.model import SLOT, Resource
 def add_up(
     resources: Sequence[Resource], tracked: frozenset[str], *, flexible: bool = False
 ) -> dict[str, int]:
-    """How much of each tracked type a request needs at the least."""
+    """The minimum amount of each tracked type that a request needs."""
     sums: dict[str, int] = {}
     alternatives: list[dict[str, int]] = []
     for resource in resources:
@@ -30,7 +30,7 @@ def add_up(
             alternatives.append(needed)
         else:
             _add(sums, needed)
-    # Alternatives need the least that any of them needs, and nothing that one does without.
+    # Of alternatives the minimum counts, and 0 for a type that one of them does not need.
     for type in set().union(*alternatives):
         _add(sums, {type: min(needed.get(type, 0) for needed in alternatives)})
     return sums
@@ -42,7 +42,7 @@ def _add(sums: dict[str, int], more: dict[str, int]) -> None:
 
 
 class AggregateProfile:
-    """How much of each type the root has left, over time."""
+    """The amount of each type that the root has left, over time."""
 
     def __init__(self, totals: Ints) -> None:
         self.totals = totals
@@ -71,7 +71,7 @@ class AggregateProfile:
         return found
 
     def _layout(self) -> Ints:
-        """Lay out all spans along time: the points of change, and what is left at each."""
+        """Arrange all spans along time: the points of change, and what is left at each."""
         if self._points is None:
             spans = list(self._spans.values())
             starts = np.array([s for s, _, _ in spans], np.int64)

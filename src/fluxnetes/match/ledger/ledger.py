@@ -1,21 +1,21 @@
-"""Who holds what, and when.
+"""The ledger: records what every job holds on one tree, and when.
 
 Every job holds rows of the tree for a span of time: some exclusively (with an amount), and all
-ancestors of those shared (a *tag*, which says that somebody is below). The ledger keeps
+ancestors of those shared (a *tag*: a job holds something at or below this vertex). The ledger keeps
 
-- for *now*: how much of each vertex is held by allocations, and by how many jobs it is tagged, as
+- for *now*: the amount of each vertex that allocations hold, and the number of jobs that tag it, as
   columns that change with every job, so that "free now" is a comparison over a column;
 - for *later*: the spans themselves, in a table for each depth of the tree, so that "free from t1
-  to t2" reads only the depths that a request asks about;
-- a log of the positions that changed, so that whoever caches something derived from "now" needs to
-  look only at those again.
+  to t2" reads only the depths that a request needs;
+- a log of the positions that changed, so that code that caches values derived from "now" recomputes
+  only those.
 
 An allocation blocks its vertices now until it is cancelled, even past its end: a job that overruns
-is still there. Later, only spans count. A vertex of which a part can be taken (a pool) is judged by
-the largest amount held at any instant of the window.
+still holds them. For later windows only spans count. A vertex that can be allocated in part (a
+pool) is counted by the largest amount held at any instant of the window.
 
-What others hold of a pool, of whom nothing else is known, is as though it were not there: `size` is
-what can be used, `nominal` what there is. They may come to hold more than was free.
+Usage outside of the matcher's jobs (*occupied*) reduces a pool: `size` is what jobs can use,
+`nominal` the whole. Such usage may grow beyond what is free.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from fluxnetes.match.engine.closure import ancestors
 from fluxnetes.match.ledger.views import IdleView, LedgerView, WholeGraphView, WindowView
 
 FOREVER = 2**62
+"""A time after all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +48,15 @@ class JobHolding:
 
     @property
     def taken(self) -> Ints:
-        """The amounts that nobody else can have: none of what is only shared."""
+        """The amounts that are unavailable to other jobs: 0 for what is only shared."""
         return np.where(self.exclusive, self.needs, 0)
 
 
 class SpanTable:
-    """Spans of one depth of the tree, as growing columns; a dead span ends before all time."""
+    """Spans of one depth of the tree, as growing columns: position, needs, start, end, reserved.
+
+    A deleted span stays in the table, with an end before all others, until the next compaction.
+    """
 
     def __init__(self) -> None:
         self.size = 0
@@ -60,7 +64,7 @@ class SpanTable:
         self._columns = np.empty((5, 64), np.int64)
 
     def add(self, rows: Ints) -> int:
-        """Append spans, given as columns; returns where they begin."""
+        """Append spans, as columns; returns the index of the first."""
         first, last = self.size, self.size + rows.shape[1]
         if last > self._columns.shape[1]:
             grown = np.empty((5, 2 * last), np.int64)
@@ -79,7 +83,7 @@ class SpanTable:
     def during(self, start: int, end: int, *, lingering: bool) -> Ints:
         """The spans that overlap a window, as columns position, needs, start, end.
 
-        `lingering` adds the allocations that should have ended before it but are still there.
+        `lingering` adds the allocations whose end is past but that still hold their vertices.
         """
         live = self._columns[:, : self.size]
         overlap = live[3] > start
@@ -93,6 +97,7 @@ class Ledger:
     """All holdings on one tree."""
 
     _LOG_LIMIT = 1024
+    """Maximum number of logged changes; a cache that is further behind recomputes everything."""
 
     def __init__(self, graph: ResourceGraph, tree: Topology) -> None:
         count = len(tree)
@@ -111,10 +116,11 @@ class Ledger:
         self._log: list[Ints] = []
         self._holdings: dict[int, JobHolding] = {}
         self._unfiled: dict[int, JobHolding] = {}
-        """Holdings whose spans are not in the tables yet; nobody asked about later so far."""
+        """Holdings whose spans are not in the tables yet; they are added when a window is read."""
         self._filed: dict[int, tuple[list[Ints], int]] = {}
-        """For each job the batch that it was filed with, and its number in that."""
+        """For each job the batch with which its spans were added, and its number in the batch."""
         self._promised: dict[int, tuple[int, int]] = {}
+        """Start and end of each reservation and booking."""
 
     # -- changes -------------------------------------------------------------------------------
 
@@ -129,7 +135,7 @@ class Ledger:
             self._changed(holding.position)
 
     def drop(self, jobid: int) -> JobHolding | None:
-        """Take a job's holding out; None if it had none."""
+        """Remove and return a job's holding; None if it has none."""
         holding = self._holdings.pop(jobid, None)
         if holding is None:
             return None
@@ -142,7 +148,7 @@ class Ledger:
         return holding
 
     def mark(self, position: int, up: bool) -> None:
-        """A vertex went up or down."""
+        """Mark a vertex up or down."""
         self.up[position] = up
         ancestors = [position]
         while ancestors[-1] > 0:
@@ -150,7 +156,7 @@ class Ledger:
         self._changed(np.array(ancestors[::-1]))
 
     def occupy(self, positions: Ints, amounts: Ints) -> None:
-        """Others hold so much of these pools from now on."""
+        """Set the amounts of pools that are in use outside of the matcher's jobs."""
         self.size[positions] = np.maximum(self.nominal[positions] - amounts, 0)
         self._changed(np.union1d(positions, ancestors(self.tree, positions)))
 
@@ -168,7 +174,7 @@ class Ledger:
         return self._tables[depth]
 
     def _file(self, holdings: dict[int, JobHolding]) -> None:
-        """Enter many holdings into the tables at once."""
+        """Add the spans of many holdings to the tables at once."""
         held = list(holdings.values())
         lengths = [len(h.position) for h in held]
         position = np.concatenate([h.position for h in held])
@@ -198,7 +204,7 @@ class Ledger:
         self._compact()
 
     def _compact(self) -> None:
-        """Lay the tables anew once more spans are dead than alive."""
+        """Rebuild the tables once more spans are deleted than live."""
         if sum(t.dead for t in self._tables) * 2 <= sum(t.size for t in self._tables) + 4096:
             return
         self._tables = [SpanTable() for _ in range(self._depths)]
@@ -224,11 +230,11 @@ class Ledger:
     # -- views ---------------------------------------------------------------------------------
 
     def now(self) -> LedgerView:
-        """What is free at this moment, whatever was promised for later."""
+        """What is free at this moment, reservations for later ignored."""
         return LedgerView(self.size, self.up, self.held, self.tags)
 
     def during(self, start: int, end: int) -> LedgerView:
-        """What is free from now (`start`) on until `end`, promises honoured."""
+        """What is free from now (`start`) until `end`, reservations respected."""
         if any(s < end and e > start for s, e in self._promised.values()):
             return WindowView(self, start, end, lingering=True)
         return self.now()
@@ -244,9 +250,9 @@ class Ledger:
         return view
 
     def everything(self) -> LedgerView:
-        """All that there is, up or not, whoever holds it."""
+        """The whole graph: up or down, free or held."""
         return WholeGraphView(self.nominal)
 
     def idle(self) -> LedgerView:
-        """All that is up and that others leave us, as though no job held anything."""
+        """All that is up and not occupied outside of the matcher, as if no job held anything."""
         return IdleView(self.size, self.up)

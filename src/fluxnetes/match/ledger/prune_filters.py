@@ -1,10 +1,10 @@
-"""Prune filters: which aggregates a vertex keeps of what lies below it.
+"""Prune filters: the aggregates that a vertex tracks of what is below it.
 
-A filter `rack:core` makes every rack keep count of the cores below it, `ALL:core` makes every
-vertex that holds others do so; a vertex of type `cluster` besides keeps count of every type that
-stands at a leaf. Our matcher needs no filters to be fast. They are kept because they have meaning:
-the root's filters decide at which times a reservation is tried, and the last filter of a vertex is
-the weight by which the `first` policies order their walk.
+A filter `rack:core` makes every rack track the number of cores below it, `ALL:core` makes every
+vertex that holds others do so; a vertex of type `cluster` also tracks every type that is at a leaf.
+This matcher needs no filters to be fast. They exist because they affect results: the root's filters
+determine the times at which a reservation is tried, and the last filter of a vertex is the weight
+by which the `first` policies order their walk.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ANY = "ALL"
 
 
 class FilterError(ValueError):
-    """A prune filter specification that we cannot read."""
+    """A prune filter specification is invalid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class PruneFilters:
 
 
 def parse_filters(text: str, leaf_types: Iterable[str] = ()) -> PruneFilters:
-    """Read `HL:LL[,HL:LL...]`; leaf types are tracked by the cluster without being asked."""
+    """Parse `HL:LL[,HL:LL...]`; the cluster tracks leaf types that no filter names."""
     anchored: dict[str, set[str]] = {}
     for pair in (text or DEFAULT_FILTERS).split(","):
         anchor, colon, tracked = (part.strip() for part in pair.partition(":"))

@@ -1,8 +1,8 @@
-"""Views of a ledger: what is free now, in a window of time, or if nobody held anything.
+"""Views of a ledger: what is free now, in a window of time, or on the empty graph.
 
-A request is laid over a view and asks it about positions of the tree; which of them are up, which
-are nobody's, how much is left of each. A pool of which more is held than can be used (others came
-to hold parts of it) has less than nothing left.
+A request is evaluated against a view: which positions of the tree are up, which are held by no job,
+how much is left of each. The amount left of a pool is negative where more is held than can be used
+(usage outside of the matcher's jobs grew).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class LedgerView:
     """What is free through one window of time."""
 
     lingering = True
-    """Whether this is a view of now, in which a job that overruns is still there."""
+    """Whether this is a view of now, in which a job that overruns still holds its vertices."""
 
     def __init__(self, size: Ints, up: Bools, held: Ints, tags: NDArray[np.int32]) -> None:
         self.size = size
@@ -32,20 +32,20 @@ class LedgerView:
         self.tags = tags
 
     def read(self, depths: Iterable[int]) -> None:
-        """Have some depths of the tree at hand, so that one question may be about all of them."""
+        """Load some depths of the tree, so that one call may ask about positions of all of them."""
 
     def is_open(self, positions: Ints, depth: int) -> Bools:
-        """Up, and not held whole by somebody."""
+        """Whether each vertex is up and not completely held."""
         found: Bools = self.up[positions] & (self.held[positions] < self.size[positions])
         return found
 
     def is_alone(self, positions: Ints, depth: int) -> Bools:
-        """Up, and nobody holds it or anything below it."""
+        """Whether each vertex is up and no job holds it or anything below it."""
         found: Bools = self.up[positions] & (self.tags[positions] == 0)
         return found
 
     def free(self, positions: Ints, depth: int) -> Ints:
-        """How much is left of each vertex."""
+        """The amount left of each vertex."""
         return self.size[positions] - self.held[positions]
 
 
@@ -66,7 +66,7 @@ class WholeGraphView(LedgerView):
 
 
 class IdleView(WholeGraphView):
-    """All that is up, as though nobody held anything."""
+    """All that is up, as if no job held anything."""
 
     def __init__(self, size: Ints, up: Bools) -> None:
         super().__init__(size)
@@ -80,7 +80,7 @@ class IdleView(WholeGraphView):
 
 
 class WindowView(LedgerView):
-    """A window of time read from the spans, depth by depth, as it is asked."""
+    """A window of time, read from the spans depth by depth, on demand."""
 
     def __init__(self, ledger: Ledger, start: int, end: int, *, lingering: bool) -> None:
         count = len(ledger.size)

@@ -1,4 +1,8 @@
-"""Who is let in: a job that can never run is rejected at once, with the reason in words."""
+"""Admits jobs to the queue: a job that can never run is rejected at once, with a reason.
+
+A submitted job is recorded as pending, held or gathering; a job that already runs is adopted with
+the nodes that it is on.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +20,13 @@ from fluxnetes.queue.plan.windows import WindowHandlers
 from fluxnetes.queue.states import JobState
 
 MOST_TASKS = 1_000_000
+"""Maximum tasks of an array, whose ids must all be free."""
+_MAX_JUDGED = 10_000
+"""Maximum requests whose verdict is remembered, so that memory stays bounded."""
 
 
 class Admission:
-    """Takes jobs in."""
+    """Admits, rejects and adopts jobs."""
 
     def __init__(
         self,
@@ -74,13 +81,13 @@ class Admission:
             self._transitions.gathering_to_pending(job, now)
 
     def adopt(self, submission: Submission, start: int, nodes: Sequence[str], now: int) -> None:
-        """A job is found running on these nodes, task by task."""
+        """A job already runs on these nodes, task by task."""
         self._check_new(submission)
         if submission.queue not in self._core.queues:
             raise UnknownQueue(f"there is no queue {submission.queue}")
         if submission.array is not None:
             raise QueueRefused(
-                f"job {submission.id} cannot be taken over: it is an array, not a job"
+                f"job {submission.id} cannot be adopted: it is an array"
             )
         job = self._record(submission, min(start, now))
         request = self.plan_request(job)
@@ -88,7 +95,7 @@ class Admission:
             request = request.sized(len(nodes))
         found = self._core.planning.found_at(request.spec, nodes)
         if isinstance(found, Reason):
-            raise QueueRefused(f"job {submission.id} cannot be taken over: {found}")
+            raise QueueRefused(f"job {submission.id} cannot be adopted: {found}")
         self._core.add_request(job.id, request)
         self._transitions.nowhere_to_running(job, request, found, min(start, now), now)
 
@@ -96,26 +103,25 @@ class Admission:
         records = self._core.records
         tasks = submission.array.tasks if submission.array is not None else 0
         if submission.id < 1:
-            raise QueueError(f"job id {submission.id}: ids are 1 and up")
+            raise QueueError(f"job id {submission.id} is invalid: ids start at 1")
         if not 0 <= tasks <= MOST_TASKS:
-            raise QueueError(f"job {submission.id}: an array has 1 to {MOST_TASKS} tasks")
+            raise QueueError(f"job {submission.id} has {tasks} tasks; an array has 1 to {MOST_TASKS}")
         for id in range(submission.id, submission.id + tasks + 1):
             if id in records.jobs or id in records.outcomes:
-                raise QueueError(f"there is a job {id} already")
+                raise QueueError(f"job id {id} is already in use")
         for array in records.arrays.values():
-            assert array.submission.array is not None  # noqa: S101 - arrays alone are there
+            assert array.submission.array is not None  # noqa: S101 - only arrays are there
             last = array.id + array.submission.array.tasks
             if submission.id <= last and submission.id + tasks > array.id:
-                raise QueueError(f"job ids {array.id} to {last} are those of array {array.id}")
+                raise QueueError(f"job ids {array.id} to {last} belong to array {array.id}")
 
     def _record(self, submission: Submission, now: int) -> QueueJob:
         records = self._core.records
-        records.arrivals += 1
         return QueueJob(
             submission,
             JobState.PENDING,
             submitted=now,
-            arrival=records.arrivals,
+            arrival=records.next_arrival(),
             queue=submission.queue,
             priority=submission.priority,
             walltime=self.walltime(submission.queue, submission.walltime),
@@ -123,13 +129,13 @@ class Admission:
         )
 
     def walltime(self, queue: str, asked: int | None) -> int | None:
-        """The walltime of a job in a queue that asks for this one."""
+        """The walltime of a job that requests this one, with the defaults of its queue."""
         config = self._core.queues.get(queue)
         if asked is not None or config is None:
             return asked
         return config.default_walltime or config.max_walltime
 
-    # -- reasons not to ------------------------------------------------------------------------
+    # -- reasons to reject ---------------------------------------------------------------------
 
     def _refuses(self, job: QueueJob) -> Reason | None:
         spec = job.submission
@@ -151,7 +157,7 @@ class Admission:
         )
 
     def refuses_change(self, job: QueueJob) -> Reason | None:
-        """Why a job that waits may not become like this; None if it may."""
+        """Why a waiting job may not be changed to this; None if it may."""
         return self.refuses_walltime(job.queue, job.walltime) or self._windows.refuses(job)
 
     def refuses_walltime(self, queue: str, walltime: int | None) -> Reason | None:
@@ -163,7 +169,7 @@ class Admission:
         return None
 
     def plan_request(self, job: QueueJob) -> PlanRequest:
-        """What a job asks of the room, narrowed down to the nodes of its queue."""
+        """What a job requests of the planner, narrowed down to the nodes of its queue."""
         spec = job.submission
         wanted = spec.request
         reserved = self._windows.constraint(spec)
@@ -173,22 +179,22 @@ class Admission:
         return plan_request(wanted, constraint=constraint, size=spec.size, window=spec.reservation)
 
     def judge(self, request: PlanRequest) -> Reason | None:
-        """Why an ask can never be served; the matcher is asked once for each."""
+        """Why a request can never be satisfied; the matcher checks each request once."""
         if request.elastic is not None and request.unit is None:
             return Reason.of(Message.NOT_A_MULTIPLE)
         if request not in self._judged:
-            if len(self._judged) > 10_000:
+            if len(self._judged) > _MAX_JUDGED:
                 self._judged.clear()
             self._judged[request] = self._core.planning.judge(request.spec)
         return self._judged[request]
 
     def forget(self) -> None:
-        """The graph changed: what was impossible may not be."""
+        """The graph changed: what was impossible may be possible now."""
         self._judged.clear()
 
 
 def contradiction(spec: Submission) -> Reason | None:
-    """Values that contradict each other."""
+    """Why the values of a submission contradict each other; None if they do not."""
     size, array = spec.size, spec.array
     if size is not None and not 1 <= size.min <= size.max:
         return Reason.of(Message.ELASTIC_RANGE, min=size.min, max=size.max)

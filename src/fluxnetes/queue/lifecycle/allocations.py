@@ -1,4 +1,4 @@
-"""What jobs hold, when that changes while they are there: more, less, or elsewhere."""
+"""Changes the allocations of jobs that hold resources: more, less, or on other nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fluxnetes.queue.plan.requests import PlanRequest
 
 
 class AllocationEdits:
-    """Keeps matcher, room, limits, budgets and usage in step with what jobs hold."""
+    """Keeps matcher, capacity plan, limits, budgets and usage in step with a changed allocation."""
 
     def __init__(self, core: QueueCore) -> None:
         self._core = core
@@ -23,11 +23,10 @@ class AllocationEdits:
     def change(
         self, job: QueueJob, allocation: Allocation, now: int, note: Reason | None = None
     ) -> None:
-        """A job holds this from now on; the note is for its story."""
+        """A job holds this from now on; the note is for its history."""
         core = self._core
         planning = core.planning
-        core.allocations[job.id] = allocation
-        core.records.changes.allocations[job.id] = allocation
+        core.set_allocation(allocation)
         before = core.records.amounts[job.id]
         after = planning.amounts(planning.reduce(job.id, allocation.placement))
         core.records.amounts[job.id] = after
@@ -43,13 +42,12 @@ class AllocationEdits:
         more = {type: after.get(type, 0) - before.get(type, 0) for type in before.keys() | after}
         for type, by in more.items():
             core.limits.changes(job, type, by)
-        account = (job.namespace, job.user)
-        usage = core.usage.change(account, core.rate(after) - core.rate(before), now)
-        core.records.changes.usage[account] = usage
-        core.commit(job, more, 0 if job.deadline is None else max(0, job.deadline - now), now)
+        core.charge_usage(job, core.rate(after) - core.rate(before), now)
+        seconds = 0 if job.deadline is None else max(0, job.deadline - now)
+        core.commit_budgets(job, more, seconds, now)
 
     def _current_request(self, job: QueueJob, held: Mapping[str, int]) -> PlanRequest:
-        """What a job is counted as now: the units it has left."""
+        """What a job counts as now: the units that it has left."""
         core = self._core
         request = core.capacity.holders[job.id].request
         if request.unit is None:
@@ -58,20 +56,20 @@ class AllocationEdits:
         if job.size:
             job.size = units
         if not exact and not core.capacity.by_vertex:
-            # Not a whole number of equal units: whoever counts is wrong from here on.
+            # Not a whole number of equal units: counting is wrong from here on.
             core.request_relayout(Reason.of(Message.GROUP_SHRANK))
-            core.capacity.mistaken = True
+            core.capacity.mark_miscounted()
         return replace(request.sized(units), elastic=None)
 
 
 def units_held(core: QueueCore, request: PlanRequest, held: Mapping[str, int]) -> tuple[int, bool]:
-    """How many units of an ask are in what is held, and whether that is all there is.
+    """How many units of a request are in what is held, and whether nothing is left over.
 
-    A unit may come with more than it asks for, as cores do with a node, or ask for something that
-    it shares with others, as for the node around its cores; but of one type it takes just what it
-    asked for.
+    A unit may hold more than it requests, as a node comes with its cores, or request something that
+    it shares with others, as the node around its cores; but of at least one type it holds exactly
+    what it requested.
     """
-    assert request.unit is not None  # noqa: S101 - asked only where units are counted
+    assert request.unit is not None  # noqa: S101 - called only where units are counted
     least = core.planning.least(request.unit)
     own = (
         least

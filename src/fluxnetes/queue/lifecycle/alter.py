@@ -1,4 +1,4 @@
-"""Changing a job that was submitted: its walltime, priority or queue."""
+"""Changes submitted jobs: walltime, priority and queue, or the request of a waiting job."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fluxnetes.queue.states import ENDED, WAITING, JobState
 
 
 class JobAlterations:
-    """Alters jobs that wait, and extends those that run."""
+    """Alters waiting jobs, and changes the walltime of running ones."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class JobAlterations:
     def alter(self, event: Alter, now: int) -> None:
         job = self._core.records.find(event.job)
         if job.state in ENDED or job.state is JobState.ENDING:
-            raise QueueRefused(f"job {job.id} is {job.state.value}; it cannot be changed any more")
+            raise QueueRefused(f"job {job.id} is {job.state.value} and cannot be changed")
         if job.state in WAITING:
             self._alter_waiting(job, event, now)
         elif event.priority is not None or event.queue is not None:
@@ -78,7 +78,7 @@ class JobAlterations:
         if queue not in core.queues:
             raise UnknownQueue(f"there is no queue {queue}")
         if queue != job.queue and core.is_drained(queue):
-            raise QueueRefused(f"queue {queue} is drained: it takes in no more jobs")
+            raise QueueRefused(f"queue {queue} is drained: it takes no more jobs")
         refused = self._admission.refuses_change(replace(job, queue=queue, walltime=walltime))
         if refused:
             raise QueueRefused(f"job {job.id}: {refused}")
@@ -94,14 +94,14 @@ class JobAlterations:
             raise QueueRefused(f"job {job.id} cannot be moved to queue {job.queue}: {refused}")
 
     def reshape(self, event: Reshape, now: int) -> None:
-        """A job that waits asks for something else."""
+        """A waiting job requests something else."""
         core, job = self._core, self._core.records.find(event.job)
         if job.state not in WAITING:
             raise QueueRefused(
-                f"job {job.id} is {job.state.value}; only who waits can ask otherwise"
+                f"job {job.id} is {job.state.value}; only a waiting job can change its request"
             )
         if job.submission.array is not None:
-            raise QueueRefused(f"job {job.id} is an array; its tasks are all alike")
+            raise QueueRefused(f"job {job.id} is an array; the request of an array cannot be changed")
         before = job.submission
         if (before.request, before.size) == (event.request, event.size):
             return
@@ -117,7 +117,7 @@ class JobAlterations:
             self._replace_request(job, request, now)
 
     def _replace_request(self, job: QueueJob, request: PlanRequest, now: int) -> None:
-        """Put another ask in the place of a job's old one."""
+        """Replace the request of a waiting job."""
         core, reason = self._core, Reason.of(Message.ALTERED_REQUEST)
         core.records.add_event(JobEvent(job.id, now, "altered", reason=reason))
         placed = job.state is JobState.PENDING
@@ -128,29 +128,29 @@ class JobAlterations:
         core.remove_request(job.id)
         core.add_request(job.id, request)
         if placed:
-            # As one that was changed otherwise, it goes before those behind it once more.
+            # Like any altered job, it takes its place anew: it may overtake promises behind it.
             self._gate.became_pending(job, now)
 
     # -- running -------------------------------------------------------------------------------
 
     def _extend(self, job: QueueJob, walltime: int, now: int) -> None:
-        """Give a running job more time (or less), if that breaks no promise."""
+        """Give a running job more or less time, if that breaks no promise."""
         refused = self._admission.refuses_walltime(job.queue, walltime)
         if refused:
             raise QueueRefused(f"job {job.id}: {refused}")
         assert job.start is not None  # noqa: S101 - it holds something
         deadline = job.start + walltime
         if deadline <= now:
-            raise QueueRefused(f"job {job.id} has run {now - job.start} s already")
+            raise QueueRefused(f"job {job.id} has already run for {now - job.start} s")
         core = self._core
         more = 0 if job.deadline is None else deadline - job.deadline
         amounts = core.records.amounts[job.id]
         refused = core.budgets.stops(job, amounts, more, now) if more > 0 else None
         if refused:
-            raise QueueRefused(f"job {job.id}: more time is too much for {refused}")
+            raise QueueRefused(f"job {job.id} cannot have more time: {refused}")
         if not core.capacity.prolong_if_free(job.id, deadline):
-            raise QueueRefused(f"job {job.id}: more time would break promises made to others")
-        core.commit(job, amounts, more, now)
+            raise QueueRefused(f"job {job.id} cannot have more time: it would delay jobs that are promised a start")
+        core.commit_budgets(job, amounts, more, now)
         if job.deadline is None or deadline < job.deadline:
             core.resources_freed()
         job.walltime, job.deadline, job.expected = walltime, deadline, deadline

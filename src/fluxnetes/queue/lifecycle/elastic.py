@@ -1,7 +1,7 @@
-"""Groups that grow.
+"""Grows elastic jobs that hold resources.
 
-A group that may be larger than it is grows when it is told that it may, into room that nobody was
-promised. What it gets becomes further tasks, numbered after those it had.
+A job below its maximum size grows on request, into capacity that is not promised to other jobs. The
+added units become further tasks, numbered after the existing ones.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from fluxnetes.queue.plan.requests import PlanRequest
 
 
 class ElasticGrowth:
-    """Lets groups grow."""
+    """Adds units to elastic jobs."""
 
     def __init__(self, core: QueueCore, allocation_edits: AllocationEdits) -> None:
         self._core = core
         self._edits = allocation_edits
 
     def grow(self, job: QueueJob, now: int) -> int:
-        """Add as many units as there is room for; returns how many."""
+        """Add as many units as there is capacity for; returns how many."""
         core = self._core
         request = core.records.requests[job.id]
         if request.elastic is None:
@@ -47,7 +47,7 @@ class ElasticGrowth:
         return added
 
     def _allowed(self, job: QueueJob, more: PlanRequest, most: int, left: int, now: int) -> int:
-        """How many units more no limit and no budget stops."""
+        """The most further units that no limit and no budget stops."""
         core = self._core
         if job.queue not in core.limits.any and not core.budgets:
             return most
@@ -84,7 +84,7 @@ class ElasticGrowth:
 
 
 def _units_alone(request: PlanRequest, size: ElasticSize) -> PlanRequest:
-    """One unit of an ask, without what it takes whatever its size."""
+    """One unit of a request, without the shared amounts that do not depend on its size."""
     spec = request.spec
     if isinstance(spec, Gang):
         spec = replace(spec, shared=())

@@ -1,4 +1,4 @@
-"""What the queue does when it is told something: one method for each event."""
+"""Handles events: one method for each type of event."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ from fluxnetes.queue.states import ENDED, HOLDING, WAITING, EndCause, JobState
 
 
 class EventHandlers:
-    """Takes in events."""
+    """Dispatches events to the modules of the lifecycle."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class EventHandlers:
         array = job.submission.array
         if array is not None and job.tasks_started >= array.tasks:
             raise QueueRefused(
-                f"job {job.id}: all of its tasks were started; nothing is left to hold"
+                f"job {job.id} cannot be held: all of its tasks have started"
             )
         if job.state is JobState.PENDING:
             self._transitions.pending_to_held(job, now, reason)
@@ -126,7 +126,7 @@ class EventHandlers:
             self._core.records.touch(job)
         elif job.state is not JobState.HELD:
             raise QueueRefused(
-                f"job {job.id} is {job.state.value}; only a job that waits can be held"
+                f"job {job.id} is {job.state.value}; only a waiting job can be held"
             )
 
     def _release(self, event: Release, now: int) -> None:
@@ -142,7 +142,7 @@ class EventHandlers:
     def _cancel(self, event: Cancel, now: int) -> None:
         job = self._core.records.find(event.job)
         if job.state in ENDED:
-            raise QueueRefused(f"job {job.id} has ended: {job.state.value}")
+            raise QueueRefused(f"job {job.id} has already ended: {job.state.value}")
         tasks = sorted(self._core.records.children.get(job.id, ()))
         # The array first, or it would end as failed with the last of its tasks.
         for id in (job.id, *tasks):
@@ -157,14 +157,14 @@ class EventHandlers:
         else:
             self._transitions.start_ending(job, now, EndCause.CANCELLED, reason)
 
-    # -- jobs that hold something --------------------------------------------------------------
+    # -- jobs that hold resources --------------------------------------------------------------
 
     def _started(self, event: Started, now: int) -> None:
         job = self._core.records.find(event.job)
         if job.state is JobState.ALLOCATED:
             self._transitions.allocated_to_running(job, now)
         elif job.state not in (JobState.RUNNING, JobState.ENDING):
-            raise QueueRefused(f"job {job.id} is {job.state.value}; it was given nothing to run on")
+            raise QueueRefused(f"job {job.id} is {job.state.value}; it has no allocation to run on")
 
     def _returned(self, event: Returned, now: int) -> None:
         job = self._core.records.find(event.job)
@@ -175,7 +175,7 @@ class EventHandlers:
         elif (
             job.cause is EndCause.TIMED_OUT and job.running is None and job.state is JobState.ENDING
         ):
-            # Its time went by before anything of it ran.
+            # Its walltime passed before any of it ran.
             self._transitions.ending_to_pending(job, now, event.reason)
         else:
             raise QueueRefused(f"job {job.id} is {job.state.value}, not allocated")
@@ -184,7 +184,7 @@ class EventHandlers:
         job = self._core.records.find(event.job)
         if job.state not in HOLDING:
             raise QueueRefused(
-                f"job {job.id} is {job.state.value}; it holds nothing that could end"
+                f"job {job.id} is {job.state.value}; it holds no resources"
             )
         for victims in self._core.preempting.values():
             victims.discard(job.id)
@@ -196,7 +196,7 @@ class EventHandlers:
             self._transitions.holding_to_failed(job, now, event.reason or Reason.of(Message.FAILED))
 
     def _gone(self, job: QueueJob, now: int) -> None:
-        """A job that was told to go is gone."""
+        """A job in `ending` has ended: it goes back to the queue, or reaches its final state."""
         again = (job.cause is EndCause.PREEMPTED and job.submission.requeue) or (
             job.cause is EndCause.LOST_NODES and job.submission.on_loss is OnLoss.REQUEUE
         )
@@ -212,7 +212,7 @@ class EventHandlers:
     def _tasks_ended(self, event: TasksEnded, now: int) -> None:
         job = self._core.records.find(event.job)
         if job.state not in HOLDING:
-            raise QueueRefused(f"job {job.id} is {job.state.value}; none of its tasks is anywhere")
+            raise QueueRefused(f"job {job.id} is {job.state.value}; none of its tasks is placed")
         known = self._core.allocations[job.id].ended_tasks
         last = self._tasks.end(job, event.tasks, now)
         job.tasks_failed += len(event.failed.intersection(event.tasks) - known)
@@ -231,7 +231,7 @@ class EventHandlers:
     def _grow(self, event: Grow, now: int) -> None:
         job = self._core.records.find(event.job)
         if job.state not in (JobState.ALLOCATED, JobState.RUNNING):
-            raise QueueRefused(f"job {job.id} is {job.state.value}; only a job that runs can grow")
+            raise QueueRefused(f"job {job.id} is {job.state.value}; only a running job can grow")
         self._elastic.grow(job, now)
 
     def _remove_window(self, event: RemoveWindow, now: int) -> None:
@@ -245,8 +245,7 @@ class EventHandlers:
         if event.queue not in core.queues:
             raise UnknownQueue(f"there is no queue {event.queue}")
         state = QueueState(event.queue, event.stopped, event.drained)
-        core.operators[event.queue] = state
-        core.records.changes.queues[event.queue] = state
+        core.set_queue(state)
         if not event.stopped:
             core.resources_freed(unplanned=False)
             return

@@ -1,8 +1,8 @@
-"""What happens to nodes, and what that means for jobs and promises.
+"""Handles what happens to nodes, and what that means for jobs and promises.
 
-Nodes are *lost*: jobs on them end. Nodes are *closed*: nothing new starts there, and who is there
-goes on. *Others*, of whom the queue knows nothing else, take room on nodes and leave it. And the
-graph itself changes: nodes come and go for good, are relabelled, or grow.
+Nodes are *lost*: jobs on them end. Nodes are *closed*: nothing new starts there, and jobs on them
+continue. Foreign pods, which are no jobs of the queue, use more or less of nodes. And the graph
+itself changes: nodes are added, removed for good, relabelled or resized.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from fluxnetes.queue.lifecycle.transitions import Transitions
 from fluxnetes.queue.states import EndCause, JobState
 
 _NAMED = 5
-"""So many nodes are named in a reason."""
+"""Maximum nodes named in a reason, so that it stays readable."""
 
 
 class NodeHandlers:
-    """Takes in what happens to nodes."""
+    """Handles the events of nodes."""
 
     def __init__(
         self, core: QueueCore, transitions: Transitions, admission: Admission, tasks: TaskHandlers
@@ -40,7 +40,7 @@ class NodeHandlers:
         self._admission = admission
         self._tasks = tasks
         self._version = -1
-        """The shape of the graph when jobs were last looked at."""
+        """The version of the graph for which jobs were last checked for lost resources."""
 
     def lost(self, event: NodesLost, now: int) -> None:
         core = self._core

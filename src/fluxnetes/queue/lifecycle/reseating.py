@@ -1,8 +1,8 @@
-"""Tasks that lose their places and get others, while the rest of their gang stays where it is.
+"""Moves tasks of a gang to other nodes, while the rest of the gang stays where it is.
 
-A node vanished under a part of a gang, or others took the room before its pods got there. The gang
-need not go back to the queue if what is missing fits elsewhere now, beside everybody and whatever
-is promised to others.
+A node vanished under a part of a gang, or foreign pods used its capacity before the gang's pods were
+bound. The gang need not go back to the queue if the missing tasks fit elsewhere now, beside all
+running jobs and all promises.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from fluxnetes.queue.plan.requests import PlanRequest
 from fluxnetes.queue.states import JobState
 
 _NAMED = 5
-"""So many tasks are named in a story."""
+"""Maximum tasks named in an event, so that it stays readable."""
 
 
 class TaskReseating:
-    """Moves tasks."""
+    """Finds other nodes for tasks of a gang."""
 
     def __init__(
         self, core: QueueCore, tasks: TaskHandlers, allocation_edits: AllocationEdits
@@ -40,7 +40,7 @@ class TaskReseating:
         self._edits = allocation_edits
 
     def reseat(self, job: QueueJob, tasks: Iterable[int], now: int) -> None:
-        """Give tasks other places, all of them; or raise Refused, and nothing has changed."""
+        """Move all of these tasks; or raise QueueRefused, and nothing has changed."""
         moved = sorted(set(tasks))
         self._check(job, moved)
         if not moved:
@@ -64,22 +64,22 @@ class TaskReseating:
     def _check(self, job: QueueJob, tasks: Sequence[int]) -> None:
         if job.state not in (JobState.ALLOCATED, JobState.RUNNING):
             raise QueueRefused(
-                f"job {job.id} is {job.state.value}; only tasks that are there can move"
+                f"job {job.id} is {job.state.value}; only placed tasks can move"
             )
         allocation = self._core.allocations[job.id]
         if not allocation.seats:
-            raise QueueRefused(f"job {job.id} is no gang; its tasks cannot be moved one by one")
+            raise QueueRefused(f"job {job.id} is not a gang; its tasks cannot be moved one by one")
         self._tasks.check(job, tasks, len(self._tasks.nodes(allocation)))
         ended = sorted(allocation.ended_tasks.intersection(tasks))
         if ended:
-            raise QueueRefused(f"job {job.id}: task {ended[0]} has ended")
+            raise QueueRefused(f"job {job.id}: task {ended[0]} has already ended")
 
-    # -- looking for room ----------------------------------------------------------------------
+    # -- finding other places ------------------------------------------------------------------
 
     def _find(
         self, job: QueueJob, before: Allocation, left: Placement, moved: Sequence[int], now: int
     ) -> Candidate:
-        """Where the tasks fit once they have left the places that they have."""
+        """Where the tasks fit once their present places are free."""
         core, request = self._core, self._request(before, moved)
         holder = core.capacity.holders[job.id]
         staying = core.planning.amounts(core.planning.reduce(job.id, left))
@@ -94,10 +94,10 @@ class TaskReseating:
         reason = core.planning.why_not_now(request.spec) or Reason.of(Message.PROMISED_TO_OTHERS)
         core.planning.reduce(job.id, before.placement)
         core.capacity.resize(job.id, holder.request, core.records.amounts[job.id])
-        raise QueueRefused(f"job {job.id}: there is no other place for its tasks: {reason}")
+        raise QueueRefused(f"job {job.id}: its tasks fit nowhere else: {reason}")
 
     def _request(self, allocation: Allocation, moved: Sequence[int]) -> PlanRequest:
-        """What some tasks ask for, by shapes."""
+        """What some tasks request, by shapes."""
         whole = self._core.records.requests[allocation.job]
         shapes = self._tasks.shapes(allocation.job)
         numbers, counts = np.unique(
@@ -108,7 +108,7 @@ class TaskReseating:
         return PlanRequest(asked, whole.unit, len(moved), window=whole.window)
 
     def _duration(self, job: QueueJob, now: int) -> int:
-        """How long a job is still there, for the planner."""
+        """How long a job still holds resources, for the planner."""
         core = self._core
         return core.duration(job) if job.deadline is None else max(1, job.deadline - now)
 

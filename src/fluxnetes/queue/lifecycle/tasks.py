@@ -1,9 +1,9 @@
-"""The tasks of a group, one by one.
+"""Ends single tasks of a job, and computes what each of them holds.
 
 For a gang a task is a pod, numbered in the order of its seats; for a jobspec it is the job's part
-of one node, numbered in the order of the graph. Tasks end one by one and give back what they had;
-the last one ends the job. Numbers never change: a task that ended, or was moved to another node, is
-still known by its own.
+of one node, numbered in the order of the graph. Tasks end one by one and free what they held; the
+last one ends the job. Numbers never change: a task that ended, or was moved to another node, keeps
+its own.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from fluxnetes.queue.lifecycle.allocations import AllocationEdits
 
 
 class TaskHandlers:
-    """Lets tasks end, and knows what each of them has."""
+    """Ends tasks, and knows what each of them holds."""
 
     def __init__(self, core: QueueCore, allocation_edits: AllocationEdits) -> None:
         self._core = core
@@ -38,10 +38,10 @@ class TaskHandlers:
         """Refuse numbers that no task of a job has."""
         for task in tasks:
             if not 0 <= task < count:
-                raise QueueRefused(f"job {job.id} has no task {task}; it has {count}")
+                raise QueueRefused(f"job {job.id} has no task {task}; it has {count} tasks")
 
     def end(self, job: QueueJob, tasks: Iterable[int], now: int) -> bool:
-        """Tasks are gone; True if none is left."""
+        """Tasks ended; True if none is left."""
         before = self._core.allocations[job.id]
         nodes = self.nodes(before)
         self.check(job, tasks, len(nodes))
@@ -57,7 +57,7 @@ class TaskHandlers:
         return False
 
     def drop_vanished(self, job: QueueJob, now: int) -> bool:
-        """A job holds nothing of what the graph has no more; whether that is less than before."""
+        """Free what a job holds of vertices that left the graph; True if it held or used any."""
         before = self._core.allocations[job.id]
         position = self._core.planning.engine.tree.position
         placement, nodes = before.placement, self.nodes(before)
@@ -71,7 +71,7 @@ class TaskHandlers:
         live = [node for task, node in enumerate(nodes) if task not in before.ended_tasks]
         return bool((position[live] < 0).any())
 
-    # -- what a task has -----------------------------------------------------------------------
+    # -- what a task holds ---------------------------------------------------------------------
 
     def without(self, allocation: Allocation, tasks: Sequence[int]) -> Placement:
         """What is left of a placement without some tasks."""
@@ -107,7 +107,7 @@ class TaskHandlers:
         return nodes * len(self._core.planning.engine.graph.types) + type
 
     def _less(self, placement: Placement, pools: Ints, amounts: Ints) -> Placement:
-        """A placement without some amounts, which are of pools that are given by their keys."""
+        """A placement without some amounts, of the pools with these keys."""
         given, where = np.unique(pools, return_inverse=True)
         sums = np.bincount(where, weights=amounts).astype(np.int64)
         types = self._core.planning.engine.graph.type_id[placement.vertex].astype(np.int64)
@@ -129,7 +129,7 @@ class TaskHandlers:
 
 
 def _with_all_above(placement: Placement, kept: Bools) -> Bools:
-    """Some rows of a placement, and those that hold them; a node of which nothing is left is none.
+    """Some rows of a placement and the rows above them; a node without any row left is dropped.
 
     Rows know their parents, so this needs no tree: the node may be gone from it.
     """

@@ -1,32 +1,40 @@
-"""Who waits for something else than room.
+"""Decides which pending jobs are eligible to start.
 
-A job with a begin time or a dependency is *parked* until that is over: it stands in no line. A job
-that a limit or a budget stops stands in line, since that can change with every job that ends, and
-is skipped. Neither is head of its queue, and neither is promised anything.
+A job with a begin time or an unmet dependency is *parked* until that is over: it is in no line. A
+job that a limit or a budget stops stays in line, since that can change with every job that ends,
+and the cycle skips it. Neither is head of its queue, and neither is promised a start.
 """
 
 from __future__ import annotations
 
 from heapq import heappop, heappush
+from typing import Protocol
 
 from fluxnetes.common.reasons import JobRef, Message, Moment, Reason
 from fluxnetes.queue.core import QueueCore
 from fluxnetes.queue.jobs import Dependency, DependencyKind, QueueJob
-from fluxnetes.queue.lifecycle.transitions import Transitions
 from fluxnetes.queue.plan.requests import PlanRequest
 from fluxnetes.queue.states import HOLDING, WAITING, JobState
 
 
-class EligibilityGate:
-    """Parks jobs, and lets them into the line of their queue."""
+class WaitingTransitions(Protocol):
+    """The transitions that the gate needs: a waiting job ends without holding anything."""
 
-    def __init__(self, core: QueueCore, transitions: Transitions) -> None:
+    def waiting_to_rejected(self, job: QueueJob, now: int, reason: Reason | None) -> None: ...
+
+    def pending_to_completed(self, job: QueueJob, now: int, reason: Reason | None) -> None: ...
+
+    def pending_to_failed(self, job: QueueJob, now: int, reason: Reason | None) -> None: ...
+
+
+class EligibilityGate:
+    """Parks pending jobs, and adds them to the line of their queue once they are eligible."""
+
+    def __init__(self, core: QueueCore, transitions: WaitingTransitions) -> None:
         self._core = core
         self._transitions = transitions
         self._begins: list[tuple[int, int]] = []
         """Begin times of parked jobs, as a heap."""
-        transitions.became_eligible = self.became_pending
-        transitions.settled = self.job_settled
 
     # -- parking -------------------------------------------------------------------------------
 
@@ -37,7 +45,7 @@ class EligibilityGate:
         self.park_or_enqueue(job, now)
 
     def park_or_enqueue(self, job: QueueJob, now: int) -> None:
-        """Park a pending job, or let it into line."""
+        """Park a pending job, or add it to the line of its queue."""
         core = self._core
         reason_never = self._never_eligible(job)
         if reason_never:
@@ -71,7 +79,7 @@ class EligibilityGate:
         return Reason.of(Message.AFTER_JOB, kind=kind, job=after)
 
     def wake(self, now: int) -> None:
-        """Let in those whose begin time has come."""
+        """Check parked jobs again whose begin time has come."""
         while self._begins and self._begins[0][0] <= now:
             self._recheck(heappop(self._begins)[1], now)
 
@@ -106,7 +114,7 @@ class EligibilityGate:
         return job is not None and job.tasks_started > 0
 
     def _never_eligible(self, job: QueueJob) -> Reason | None:
-        """Why what a job waits for can never come; None if it can."""
+        """Why a job can never become eligible; None if it can."""
         reservation = job.submission.reservation
         if reservation is not None and reservation not in self._core.windows:
             return Reason.of(Message.RESERVATION_OVER, name=reservation)
@@ -121,7 +129,7 @@ class EligibilityGate:
         return None
 
     def job_settled(self, job: QueueJob, now: int) -> None:
-        """A job started or ended: look again at those that depend on it, and at its array."""
+        """A job started or ended: check the jobs that depend on it again, and its array."""
         self._recheck_dependants(job.id, now)
         if job.parent is not None:
             self._task_settled(job, now)
@@ -131,7 +139,7 @@ class EligibilityGate:
             self._recheck(id, now)
 
     def close(self, window: str, now: int) -> None:
-        """A window is over or was called off: who waits to run in it never will."""
+        """A window is over or was removed: jobs that wait to run in it never will."""
         for job in list(self._core.records.jobs.values()):
             mine = job.submission.reservation == window and job.state in WAITING
             if mine and not self._core.records.children.get(job.id):
@@ -177,7 +185,7 @@ class EligibilityGate:
             self._transitions.pending_to_completed(array, now, reason)
 
     def _is_array_paused(self, job: QueueJob) -> bool:
-        """Whether an array can start no further task just now."""
+        """Whether an array can start no further task at this moment."""
         spec = job.submission.array
         if spec is None:
             return False

@@ -1,7 +1,7 @@
-"""What the queue remembers: jobs, their stories, and what changed since somebody last asked.
+"""Keeps the records of jobs, their histories, and the changes not yet taken by the caller.
 
-Jobs that ended are remembered for a while, so that they can be explained and depended on; the
-memory is bounded, whoever wants to know more has the store.
+Ended jobs are kept for a while, so that they can be explained and depended on. Their number is
+bounded; the store has all of them.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from fluxnetes.queue.plan.requests import PlanRequest
 from fluxnetes.queue.states import ENDED, JobState
 
 _ENDED_KEPT = 1_000
+"""Maximum ended jobs whose records and histories are kept in memory."""
 OUTCOMES_KEPT = 100_000
+"""Maximum ended jobs whose final state is kept, for jobs that depend on them."""
 
 
 class JobRecords:
-    """All jobs that live, and some that did."""
+    """All jobs that have not ended, and the last ones that have."""
 
     def __init__(self) -> None:
         self.jobs: dict[int, QueueJob] = {}
@@ -28,12 +30,12 @@ class JobRecords:
         """What jobs hold, by type."""
         self.holding: dict[int, QueueJob] = {}
         self.children: dict[int, set[int]] = defaultdict(set)
-        """For each array its tasks that live."""
+        """For each array its tasks that have not ended."""
         self.arrays: dict[int, QueueJob] = {}
-        """Arrays that live; the ids after theirs belong to their tasks."""
+        """Arrays that have not ended; the ids after an array's own belong to its tasks."""
         self.dependants: dict[int, set[int]] = defaultdict(set)
         self.outcomes: dict[int, JobState] = {}
-        """How jobs ended, for those that come later and depend on them."""
+        """Final states of ended jobs, for later jobs that depend on them."""
         self.histories: dict[int, list[JobEvent]] = {}
         self.step = 0
         self.arrivals = 0
@@ -45,6 +47,19 @@ class JobRecords:
         if job is None:
             raise UnknownQueueJob(f"there is no job {id}")
         return job
+
+    def add(self, job: QueueJob) -> None:
+        """A job is submitted, adopted or restored."""
+        self.jobs[job.id] = job
+
+    def next_arrival(self) -> int:
+        """The number of the job that arrives now."""
+        self.arrivals += 1
+        return self.arrivals
+
+    def resume(self, step: int, arrivals: int) -> None:
+        """Count on from a snapshot."""
+        self.step, self.arrivals = step, arrivals
 
     def next_step(self) -> int:
         self.step += 1
@@ -58,27 +73,27 @@ class JobRecords:
         return self._changes
 
     def take_changes(self, *, but_newcomers: bool = False) -> Changes:
-        """What changed since this was last asked; with or without those who only came and wait."""
+        """What changed since the last call; `but_newcomers`: without new jobs that only wait."""
         taken, self._changes = self._changes, Changes()
         if but_newcomers:
             self._changes = taken.set_aside_newcomers()
         return taken
 
     def add_event(self, event: JobEvent) -> None:
-        """Add a line to a job's story; its record changed, too."""
+        """Add an event to a job's history; its record changed, too."""
         self._changes.events.append(event)
         self.histories.setdefault(event.job, []).append(event)
         self._changes.jobs[event.job] = self.jobs[event.job]
 
     def touch(self, job: QueueJob) -> None:
-        """A record changed in a way that is no story."""
+        """A record changed in a way that needs no event."""
         self._changes.jobs[job.id] = job
 
     # -- ends ----------------------------------------------------------------------------------
 
     def retire(self, job: QueueJob) -> None:
-        """A job ended; forget the oldest of those that did."""
-        assert job.state in ENDED  # noqa: S101 - asked by transitions alone
+        """A job ended; forget the oldest ended ones beyond the limits."""
+        assert job.state in ENDED  # noqa: S101 - called by transitions alone
         self.children.pop(job.id, None)
         self.arrays.pop(job.id, None)
         self.outcomes[job.id] = job.state

@@ -1,4 +1,4 @@
-"""`fluxnetes.v1.JobService`."""
+"""The service `fluxnetes.v1.JobService`: matches, submissions and views of jobs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from fluxnetes.rpc.call import GrpcCall, no_fit
 from fluxnetes.rpc.callers import user_of
 from fluxnetes.service.backend import Backend
 from fluxnetes.service.errors import Invalid, UnknownJob
-from fluxnetes.service.requests.jobspec_cache import read_ahead
 from fluxnetes.service.values import AllocationUpdate, Grant, JobView, MatchCall
 from fluxnetes.service.views.allocation_text import check_format
 from fluxnetes.v1 import jobs_pb2 as v1
@@ -32,21 +31,20 @@ _UPDATES = {"jgf": "jgf", "jgf_shorthand": "jgf_shorthand", "rv1": "rv1exec", ""
 
 
 class JobService:
-    """What can be done with jobs. The messages say what each call means."""
+    """Jobs. The comments of the messages say what each call means."""
 
     name = "fluxnetes.v1.JobService"
     service = v1.DESCRIPTOR.services_by_name["JobService"]
 
     def __init__(self, backend: Backend) -> None:
-        self._host = backend
+        self._backend = backend
 
     # -- matched -------------------------------------------------------------------------------
 
     async def match(self, request: v1.MatchRequest, call: GrpcCall) -> v1.MatchResponse:
         check_format(request.format)
-        await read_ahead(request.ask.jobspec)
-        wish = MatchCall(
-            read_match(request),
+        match_call = MatchCall(
+            await read_match(request),
             request.reserve,
             name=request.name,
             format=request.format,
@@ -54,14 +52,16 @@ class JobService:
             key=read_key(request.request_id),
             user=user_of(),
         )
-        grant = await self._host.match(wish)
+        grant = await self._backend.match(match_call)
         if not grant:
             raise no_fit(grant)
-        if not wish.key:  # with one, whoever did not hear the answer asks again
-            call.withdraw_if_lost(self._host, grant)
-        allocation = v1.Allocation(format=wish.format, text=grant.text) if grant.text else None
+        if not match_call.key:  # with a key, a client that got no answer repeats the call
+            call.withdraw_if_lost(self._backend, grant)
+        allocation = (
+            v1.Allocation(format=match_call.format, text=grant.text) if grant.text else None
+        )
         return v1.MatchResponse(
-            job=_granted(grant, wish),
+            job=_granted(grant, match_call),
             allocation=allocation,
             at=grant.at,
             overhead=lasting(grant.overhead),
@@ -71,7 +71,7 @@ class JobService:
         given = request.allocation
         if given.format not in _UPDATES:
             raise Invalid(f"found {given.format!r}, expected jgf or rv1", "allocation.format")
-        adoption = AllocationUpdate(
+        allocation = AllocationUpdate(
             request.job,
             given.text,
             _UPDATES[given.format],
@@ -79,17 +79,17 @@ class JobService:
             read_seconds(request.duration, "duration"),
             _time(request.now, "now"),
         )
-        grant = await self._host.update(adoption)
+        grant = await self._backend.update(allocation)
         if not grant:
             raise no_fit(grant)
         return v1.UpdateResponse(job=_granted(grant))
 
     async def renew(self, request: v1.RenewRequest, call: GrpcCall) -> v1.RenewResponse:
-        return v1.RenewResponse(expires=at(await self._host.renew(request.job)))
+        return v1.RenewResponse(expires=at(await self._backend.renew(request.job)))
 
     async def cancel(self, request: v1.CancelRequest, call: GrpcCall) -> v1.CancelResponse:
         try:
-            await self._host.cancel(request.job, request.reason)
+            await self._backend.cancel(request.job, request.reason)
         except UnknownJob:
             if not request.missing_ok:
                 raise
@@ -98,46 +98,44 @@ class JobService:
     # -- queued --------------------------------------------------------------------------------
 
     async def submit(self, request: v1.SubmitRequest, call: GrpcCall) -> v1.SubmitResponse:
-        await read_ahead(request.ask.jobspec)
-        submission, key = read_submit(request), read_key(request.request_id)
-        return v1.SubmitResponse(job=job_message(await self._host.submit(submission, key)))
+        submission, key = await read_submit(request), read_key(request.request_id)
+        return v1.SubmitResponse(job=job_message(await self._backend.submit(submission, key)))
 
     async def start(self, request: v1.StartRequest, call: GrpcCall) -> v1.StartResponse:
-        return v1.StartResponse(job=job_message(await self._host.start(request.job)))
+        return v1.StartResponse(job=job_message(await self._backend.start(request.job)))
 
     async def finish(self, request: v1.FinishRequest, call: GrpcCall) -> v1.FinishResponse:
-        await self._host.finish(request.job, not request.failed, request.reason)
+        await self._backend.finish(request.job, not request.failed, request.reason)
         return v1.FinishResponse()
 
     async def hold(self, request: v1.HoldRequest, call: GrpcCall) -> v1.HoldResponse:
-        return v1.HoldResponse(job=job_message(await self._host.hold(request.job)))
+        return v1.HoldResponse(job=job_message(await self._backend.hold(request.job)))
 
     async def release(self, request: v1.ReleaseRequest, call: GrpcCall) -> v1.ReleaseResponse:
-        return v1.ReleaseResponse(job=job_message(await self._host.release(request.job)))
+        return v1.ReleaseResponse(job=job_message(await self._backend.release(request.job)))
 
-    # -- looking -------------------------------------------------------------------------------
+    # -- views ---------------------------------------------------------------------------------
 
     async def get_job(self, request: v1.GetJobRequest, call: GrpcCall) -> v1.GetJobResponse:
-        found = await self._host.job_views([request.job])
+        found = await self._backend.job_views([request.job])
         if not found:
             raise UnknownJob(f"there is no job {request.job}")
         return v1.GetJobResponse(job=job_message(found[0]))
 
     async def explain(self, request: v1.ExplainRequest, call: GrpcCall) -> v1.ExplainResponse:
-        told = await self._host.explain(request.job)
-        story = (v1.StoryEvent(time=at(when), text=text) for when, text in told.story)
+        explanation = await self._backend.explain(request.job)
+        story = (v1.StoryEvent(time=at(when), text=text) for when, text in explanation.story)
         return v1.ExplainResponse(
-            job=job_message(told.job),
-            reason=reason_text(told.reason),
-            reason_code=code_of(told.reason),
-            ahead=told.ahead or 0,
+            job=job_message(explanation.job),
+            reason=reason_text(explanation.reason),
+            reason_code=code_of(explanation.reason),
+            ahead=explanation.ahead or 0,
             story=story,
         )
 
     async def estimate(self, request: v1.EstimateRequest, call: GrpcCall) -> v1.EstimateResponse:
         now = _time(request.now, "now")
-        await read_ahead(request.ask.jobspec)
-        found = await self._host.estimate(read_submission(request), now)
+        found = await self._backend.estimate(await read_submission(request), now)
         return v1.EstimateResponse(
             known=found.known,
             start=at(found.start) if found.known and not found.still else None,
@@ -152,14 +150,14 @@ class JobService:
     ) -> AsyncIterator[v1.WatchJobsResponse]:
         async def views(keys: list[str] | None) -> list[WatchedItem[JobView]]:
             ids = None if keys is None else [int(key) for key in keys]
-            found = await self._host.job_views(ids)
-            return [WatchedItem(view, view.state in ENDED) for view in found if _is_meant(view)]
+            found = await self._backend.job_views(ids)
+            return [WatchedItem(view, view.state in ENDED) for view in found if _is_selected(view)]
 
-        def _is_meant(view: JobView) -> bool:
+        def _is_selected(view: JobView) -> bool:
             wanted = (request.namespace or view.namespace, request.queue or view.queue)
             return wanted == (view.namespace, view.queue)
 
-        async for kind, view, resume in watch(self._host.jobs, request.resume, views):
+        async for kind, view, resume in watch(self._backend.jobs, request.resume, views):
             job = None if view is None else job_message(view)
             yield v1.WatchJobsResponse(kind=_JOB_KINDS[kind], job=job, resume=resume)
 
@@ -172,9 +170,9 @@ _JOB_KINDS = {
 }
 
 
-def _granted(grant: Grant, wish: MatchCall | None = None) -> v1.Job:
+def _granted(grant: Grant, match_call: MatchCall | None = None) -> v1.Job:
     state = "reserved" if grant.outcome is Outcome.RESERVED else "running"
-    name, user = ("", "") if wish is None else (wish.name, wish.user)
+    name, user = ("", "") if match_call is None else (match_call.name, match_call.user)
     return job_message(JobView(grant.job, state, name=name, user=user, shares=grant.shares))
 
 

@@ -1,4 +1,4 @@
-"""Messages of ours, read into values. Whatever makes no sense is refused with the path to it."""
+"""Reads messages of `fluxnetes.v1` into values. Raises Invalid with the path of the field."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ from fluxnetes.service.requests.jobspec_cache import read_jobspec
 from fluxnetes.v1 import jobs_pb2 as v1
 
 _MOST_SHAPES = 1000
+"""Maximum shapes of a gang, to bound the time of a match."""
 _LONGEST_NAME = 253
+"""Maximum characters of a name: that of names in Kubernetes."""
 _LATEST = 2**40
-"""Seconds since the epoch that no calendar of ours reaches."""
+"""Maximum seconds since the epoch, so that sums of times never overflow."""
 
 _AFTER = {
     v1.Dependency.KIND_AFTER: DependencyKind.STARTED,
@@ -29,19 +31,19 @@ _AFTER = {
 }
 
 
-def read_ask(ask: v1.Ask) -> Request:
-    """What a job asks for."""
+async def read_ask(ask: v1.Ask) -> Request:
+    """The request of a job."""
     match ask.WhichOneof("of"):
         case "jobspec":
-            return read_jobspec(ask.jobspec)
+            return await read_jobspec(ask.jobspec)
         case "gang":
             return _read_gang(ask.gang)
     raise Invalid("expected a jobspec or a gang, found neither", "ask")
 
 
-def read_match(message: v1.MatchRequest) -> Request:
-    """What a job asks for, with the walltime beside it."""
-    request = read_ask(message.ask)
+async def read_match(message: v1.MatchRequest) -> Request:
+    """The request of a match, with its walltime."""
+    request = await read_ask(message.ask)
     if not message.HasField("walltime"):
         return request
     return replace(request, duration=float(read_seconds(message.walltime, "walltime")))
@@ -71,9 +73,9 @@ def _read_shape(shape: v1.Shape, number: int) -> Shape:
     return Shape.of(shape.count, amounts)
 
 
-def read_submission(message: v1.SubmitRequest | v1.EstimateRequest) -> Submission:
+async def read_submission(message: v1.SubmitRequest | v1.EstimateRequest) -> Submission:
     """A submission without a number."""
-    request = read_ask(message.ask)
+    request = await read_ask(message.ask)
     return Submission(
         0,
         request,
@@ -85,12 +87,12 @@ def read_submission(message: v1.SubmitRequest | v1.EstimateRequest) -> Submissio
     )
 
 
-def read_submit(message: v1.SubmitRequest) -> Submission:
+async def read_submit(message: v1.SubmitRequest) -> Submission:
     begin = message.begin.seconds if message.HasField("begin") else None
     if begin is not None and not 0 <= begin < _LATEST:
         raise Invalid(f"found {begin} seconds since 1970, expected a time", "begin")
     return replace(
-        read_submission(message),
+        await read_submission(message),
         name=_name(message.name, "name"),
         held=message.held,
         begin=begin,
@@ -99,7 +101,7 @@ def read_submit(message: v1.SubmitRequest) -> Submission:
 
 
 def named_queue(request: Request) -> str:
-    """The queue that a jobspec asks for by itself; empty: none."""
+    """The queue that a jobspec names; empty: none."""
     return (request.queue or "") if isinstance(request, Jobspec) else ""
 
 
@@ -112,7 +114,7 @@ def _read_dependency(message: v1.Dependency) -> Dependency:
 def _read_walltime(given: Duration, is_given: bool, request: Request) -> int | None:
     if is_given:
         return read_seconds(given, "walltime")
-    # As everywhere in jobspecs, no duration is none that the job wants to be held to.
+    # As everywhere in jobspecs, a duration of 0 means no limit.
     return int(-(-request.duration // 1)) or None
 
 
@@ -126,7 +128,7 @@ def read_seconds(given: Duration, path: str) -> int:
 
 def _name(text: str, path: str) -> str:
     if len(text) > _LONGEST_NAME or not text.isprintable():
-        raise Invalid(f"expected at most {_LONGEST_NAME} characters that can be seen", path)
+        raise Invalid(f"expected at most {_LONGEST_NAME} printable characters", path)
     return text
 
 

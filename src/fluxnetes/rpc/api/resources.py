@@ -1,4 +1,4 @@
-"""`fluxnetes.v1.ResourceService`."""
+"""The service `fluxnetes.v1.ResourceService`: the graph, its nodes, and the status."""
 
 from __future__ import annotations
 
@@ -18,17 +18,19 @@ from fluxnetes.v1 import resources_pb2 as v1
 
 _KIND = v1.WatchResourcesResponse
 _PAGE = 1000
+"""Nodes in a page by default."""
 _LARGEST_PAGE = 10_000
+"""Maximum nodes in a page, to bound the size of an answer."""
 
 
 class ResourceService:
-    """What can be done with resources. The messages say what each call means."""
+    """Resources. The comments of the messages say what each call means."""
 
     name = "fluxnetes.v1.ResourceService"
     service = v1.DESCRIPTOR.services_by_name["ResourceService"]
 
     def __init__(self, backend: Backend, dialect: str = "") -> None:
-        self._host = backend
+        self._backend = backend
         self._dialect = dialect
         self._started = int(time.time())
 
@@ -36,13 +38,13 @@ class ResourceService:
         self, request: v1.ListNodesRequest, call: GrpcCall
     ) -> v1.ListNodesResponse:
         if request.names:
-            found = await self._host.node_views(list(request.names))
+            found = await self._backend.node_views(list(request.names))
             return v1.ListNodesResponse(nodes=map(node_message, found))
         size = min(request.page_size or _PAGE, _LARGEST_PAGE)
         if size < 1:
             raise Invalid(f"found {request.page_size}, expected 0 or more", "page_size")
         first = _first(request.page_token)
-        page = await self._host.node_page(first, size + 1)
+        page = await self._backend.node_page(first, size + 1)
         more = str(first + size) if len(page) > size else ""
         return v1.ListNodesResponse(nodes=map(node_message, page[:size]), next_page_token=more)
 
@@ -50,14 +52,14 @@ class ResourceService:
         self, request: v1.WatchResourcesRequest, call: GrpcCall
     ) -> AsyncIterator[v1.WatchResourcesResponse]:
         async def views(keys: list[str] | None) -> list[WatchedItem[NodeView]]:
-            found = await self._host.node_views(keys)
+            found = await self._backend.node_views(keys)
             there = {view.name for view in found}
             gone = [NodeView(key, "", False) for key in keys or () if key not in there]
             return [WatchedItem(each) for each in found] + [
                 WatchedItem(each, True) for each in gone
             ]
 
-        async for kind, view, resume in watch(self._host.nodes, request.resume, views):
+        async for kind, view, resume in watch(self._backend.nodes, request.resume, views):
             node = None if view is None else node_message(view)
             yield v1.WatchResourcesResponse(kind=_NODE_KINDS[kind], node=node, resume=resume)
 
@@ -65,19 +67,19 @@ class ResourceService:
         format = {"": "jgf", "rv1": "rv1exec"}.get(request.format, request.format)
         if format not in FORMATS:
             raise Invalid(f"found {format!r}, expected jgf, grug or rv1", "format")
-        count = await self._host.load(request.graph, format, request.policy)
+        count = await self._backend.load(request.graph, format, request.policy)
         return v1.LoadResponse(vertices=count)
 
     async def grow(self, request: v1.GrowRequest, call: GrpcCall) -> v1.GrowResponse:
-        return v1.GrowResponse(vertices=await self._host.grow(request.jgf))
+        return v1.GrowResponse(vertices=await self._backend.grow(request.jgf))
 
     async def shrink(self, request: v1.ShrinkRequest, call: GrpcCall) -> v1.ShrinkResponse:
-        return v1.ShrinkResponse(vertices=await self._host.shrink(list(request.paths)))
+        return v1.ShrinkResponse(vertices=await self._backend.shrink(list(request.paths)))
 
     async def get_status(
         self, request: v1.GetStatusRequest, call: GrpcCall
     ) -> v1.GetStatusResponse:
-        status = await self._host.status()
+        status = await self._backend.status()
         return v1.GetStatusResponse(
             version=version("fluxnetes"),
             source=status.source,
@@ -104,5 +106,5 @@ _NODE_KINDS = {
 
 def _first(token: str) -> int:
     if token and not (token.isascii() and token.isdigit() and len(token) < 10):
-        raise Invalid("expected what an answer before said, or nothing", "page_token")
+        raise Invalid("expected the next_page_token of an answer, or nothing", "page_token")
     return int(token or 0)

@@ -1,7 +1,7 @@
-"""Streams that tell what there is, then what changes, and that can be taken up where they were cut.
+"""Streams of the current state, then of changes, that can be resumed after a lost connection.
 
-A message says where to resume only if all before that place was told; so of several that belong
-together only the last one says the new place.
+A message carries a position to resume from only if everything before that position was sent; so of
+several messages of one batch only the last one carries the new position.
 """
 
 from __future__ import annotations
@@ -15,32 +15,34 @@ from fluxnetes.service.changelog import ChangeLog
 
 T = TypeVar("T")
 
-SILENCE = 30.0
-"""After so many seconds without news there is a bookmark: the stream lives."""
-_GATHER = 0.05
-"""News wait so long for more of them."""
+BOOKMARK_INTERVAL = 30.0
+"""Seconds without a change after which a bookmark shows that the stream is alive."""
+_BATCH_DELAY = 0.05
+"""Seconds that a change waits for others, so that a burst is sent as one batch."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchedItem(Generic[T]):
-    """Something as it is now."""
+    """A job or node as it is now."""
 
     view: T
     gone: bool = False
 
 
 Views = Callable[[list[str] | None], Awaitable[list[WatchedItem[T]]]]
-"""What is to be told of some keys, or of all there are."""
-Told = tuple[str, T | None, str]
-"""A kind (`reset`, `changed`, `gone`, `bookmark`), what it is of, and where to resume."""
+"""Reads the current state of some keys, or of all."""
+WatchMessage = tuple[str, T | None, str]
+"""A kind (`reset`, `changed`, `gone`, `bookmark`), its job or node, the position to resume from."""
 
 
-async def watch(changelog: ChangeLog, resume: str, views: Views[T]) -> AsyncIterator[Told[T]]:
-    """Tell of changes, until the journal is closed."""
+async def watch(
+    changelog: ChangeLog, resume: str, views: Views[T]
+) -> AsyncIterator[WatchMessage[T]]:
+    """The messages of a stream, until the change log is closed."""
     done = changelog.read(resume)
     while not changelog.is_closed:
         keys = changelog.since(done)
-        now = changelog.revision  # before looking: what changes meanwhile is told once more
+        now = changelog.revision  # before reading: a change during the read is sent once more
         if keys is None:
             yield "reset", None, ""
             before = ""
@@ -50,6 +52,6 @@ async def watch(changelog: ChangeLog, resume: str, views: Views[T]) -> AsyncIter
             yield "gone" if each.gone else "changed", each.view, before
         done = now
         yield "bookmark", None, changelog.place(done)
-        while not await changelog.beyond(done, SILENCE):
+        while not await changelog.beyond(done, BOOKMARK_INTERVAL):
             yield "bookmark", None, changelog.place(done)
-        await asyncio.sleep(_GATHER)
+        await asyncio.sleep(_BATCH_DELAY)

@@ -1,4 +1,4 @@
-"""Values as messages of ours."""
+"""Writes values as messages of `fluxnetes.v1`."""
 
 from __future__ import annotations
 

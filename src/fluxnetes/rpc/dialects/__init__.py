@@ -1,12 +1,20 @@
-"""Dialects: what the old clients say, in the words of a host, and back.
+"""The dialects of the old clients: their messages to values of `service`, and back.
 
-| dialect | service on the wire | whose clients |
+| dialect | service on the wire | clients |
 |---|---|---|
 | `fluxcli` | `fluxcli.FluxcliService` | Fluence |
-| `podspec` | `fluxion.FluxionService` | Fluxnetes, the first one |
+| `podspec` | `fluxion.FluxionService` | the first Fluxnetes |
 | `jobspec` | `fluxion.FluxionService` | the Fluxion service, Fluxqueue |
 | `external` | `service.ExternalPluginService` | tools of all three |
 
-Two of them have one name on the wire and cannot be told apart by what is sent, so whoever starts a
-server says which it is.
+Each dialect is the module of its name. Besides:
+
+    pods    reads the pods that `fluxcli` and `podspec` have in common
+    choice  chooses the services of a server by its options
+
+Two dialects have the same name on the wire, and their messages cannot be told apart, so the options
+of a server choose one of them.
+
+    message of `wire` ──▶ MatchCall (a jobspec by requests.jobspec_cache, or EqualPods)
+                      ──▶ Backend.match ──▶ Grant ──▶ message of `wire`
 """

@@ -1,4 +1,4 @@
-"""Which services a server has."""
+"""Chooses the services of a server: `fluxnetes.v1` and the old dialects of its options."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from fluxnetes.rpc.handlers import GrpcService
 from fluxnetes.service.backend import Backend
 
 DIALECTS = ("jobspec", "podspec", "fluxcli", "external")
-USUAL = ("jobspec", "fluxcli", "external")
-_ONE_NAME = frozenset({"jobspec", "podspec"})
+DEFAULT_DIALECTS = ("jobspec", "fluxcli", "external")
+_SAME_NAME = frozenset({"jobspec", "podspec"})
 
 
 def check_dialects(chosen: Collection[str]) -> None:
     """ValueError if they cannot be served together."""
     for name in chosen:
         if name not in DIALECTS:
-            raise ValueError(f"there is no dialect {name!r}; there is {', '.join(DIALECTS)}")
-    if set(chosen) >= _ONE_NAME:
+            raise ValueError(f"there is no dialect {name!r}; choose of {', '.join(DIALECTS)}")
+    if set(chosen) >= _SAME_NAME:
         raise ValueError(
             "jobspec and podspec have the same name on the wire, fluxion.FluxionService; choose one"
         )
 
 
 def services(backend: Backend, dialects: Iterable[str]) -> list[GrpcService]:
-    """Our own services, and the dialects that are asked for. ValueError if they cannot be."""
+    """The services of `fluxnetes.v1` and of these dialects. ValueError: they exclude each other."""
     chosen = list(dict.fromkeys(dialects))
     check_dialects(chosen)
-    made: dict[str, type[JobspecDialect | PodspecDialect | FluxcliDialect | ExternalDialect]] = {
+    classes: dict[str, type[JobspecDialect | PodspecDialect | FluxcliDialect | ExternalDialect]] = {
         "jobspec": JobspecDialect,
         "podspec": PodspecDialect,
         "fluxcli": FluxcliDialect,
         "external": ExternalDialect,
     }
-    spoken = next((name for name in chosen if name in _ONE_NAME), "")
+    spoken = next((name for name in chosen if name in _SAME_NAME), "")
     return [
         JobService(backend),
         ResourceService(backend, spoken),
-        *(made[n](backend) for n in chosen),
+        *(classes[name](backend) for name in chosen),
     ]

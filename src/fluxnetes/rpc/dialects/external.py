@@ -1,7 +1,7 @@
-"""What the old external service says of the graph and of groups.
+"""The dialect of the old external service: the graph, and groups of pods.
 
-Its answer to ListGroups has room for one name and one number. So all names are in it, with commas
-between them, and the number is how many there are.
+Its answer to ListGroups has one name and one number. So the name is a list of all names, separated
+by commas, and the number is their count.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ class ExternalDialect:
     service = wire.DESCRIPTOR.services_by_name["ExternalPluginService"]
 
     def __init__(self, backend: Backend) -> None:
-        self._host = backend
+        self._backend = backend
 
     async def get_resources(
         self, request: wire.ResourceRequest, call: GrpcCall
     ) -> wire.ResourceResponse:
-        return wire.ResourceResponse(graph=await self._host.text())
+        return wire.ResourceResponse(graph=await self._backend.text())
 
     async def list_groups(self, request: wire.GroupRequest, call: GrpcCall) -> wire.GroupResponse:
         """All groups; with a name, those whose names begin with it."""
-        names = [g.name for g in await self._host.groups() if g.name.startswith(request.group)]
+        names = [g.name for g in await self._backend.groups() if g.name.startswith(request.group)]
         return wire.GroupResponse(name=",".join(names), size=len(names))
 
     async def get_group(self, request: wire.GroupRequest, call: GrpcCall) -> wire.GroupResponse:
-        for group in await self._host.groups():
+        for group in await self._backend.groups():
             if group.name == request.group:
                 return wire.GroupResponse(name=group.name, size=group.size)
         raise UnknownJob(f"there is no group {request.group!r}")

@@ -1,4 +1,4 @@
-"""What Fluence's clients say: a group of equal pods, all of them now or none."""
+"""The dialect of Fluence's clients: a group of equal pods, all of them now or none."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ class FluxcliDialect:
     service = wire.DESCRIPTOR.services_by_name["FluxcliService"]
 
     def __init__(self, backend: Backend) -> None:
-        self._host = backend
+        self._backend = backend
 
     async def match(self, request: wire.MatchRequest, call: GrpcCall) -> wire.MatchResponse:
-        """Nodes for all pods. A client that is given too few would take what it gets, so it is
-        given none, and an error."""
+        """Nodes for all pods. Its clients would use an answer with too few nodes, so a match that
+        finds none is an error."""
         asked = request.ps
         pods = read_pods(asked, request.count)
-        grant = await self._host.match(
+        grant = await self._backend.match(
             MatchCall(pods, name=asked.id, size=pods.count, user=user_of())
         )
         if not grant:
             raise no_fit(grant, "Allocation was not possible: ")
-        call.withdraw_if_lost(self._host, grant)
+        call.withdraw_if_lost(self._backend, grant)
         nodes = (wire.NodeAlloc(nodeID=each.node, tasks=each.tasks) for each in grant.shares)
         return wire.MatchResponse(podID=asked.id, nodelist=nodes, jobID=grant.job)
 
     async def cancel(self, request: wire.CancelRequest, call: GrpcCall) -> wire.CancelResponse:
-        """It is well if there is no such job, as it always was."""
+        """As in the old service, a job that does not exist is no error."""
         with suppress(UnknownJob):
-            await self._host.cancel(request.jobID)
+            await self._backend.cancel(request.jobID)
         return wire.CancelResponse(jobID=request.jobID)

@@ -1,7 +1,7 @@
-"""What clients of the Fluxion service say: a graph, then jobspecs to match on it.
+"""The dialect of the Fluxion service's clients: a graph, then jobspecs to match on it.
 
-Matches that find nothing are answered, not refused: the status says so, and the trailing metadata
-whether it was busy or could never be.
+A match that finds nothing is an answer, not an error: its status says so, and the trailing metadata
+whether the request is busy or unsatisfiable.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from fluxnetes.rpc.callers import user_of
 from fluxnetes.rpc.wire import jobspec_pb2 as wire
 from fluxnetes.service.backend import Backend
 from fluxnetes.service.errors import Denied, UnknownJob
-from fluxnetes.service.requests.jobspec_cache import read_ahead, read_jobspec
+from fluxnetes.service.requests.jobspec_cache import read_jobspec
 from fluxnetes.service.values import MatchCall
 from fluxnetes.service.views.allocation_text import JGF_IN_FULL
 
@@ -28,31 +28,30 @@ class JobspecDialect:
     service = wire.DESCRIPTOR.services_by_name["FluxionService"]
 
     def __init__(self, backend: Backend) -> None:
-        self._host = backend
+        self._backend = backend
 
     async def init(self, request: wire.InitRequest, call: GrpcCall) -> wire.InitResponse:
         try:
-            await self._host.load(request.jgf, "jgf", request.policy)
+            await self._backend.load(request.jgf, "jgf", request.policy)
         except Denied as denied:
-            call.tell("denied", str(denied))
+            call.add_outcome("denied", str(denied))
             return wire.InitResponse(status=_INIT.INIT_DENIED)
         return wire.InitResponse(status=_INIT.INIT_SUCCESS)
 
     async def match(self, request: wire.MatchRequest, call: GrpcCall) -> wire.MatchResponse:
-        await read_ahead(request.jobspec)
-        asked, later = read_jobspec(request.jobspec), request.reservation
-        wish = MatchCall(asked, later, format=JGF_IN_FULL, user=user_of())
+        jobspec, reserve = await read_jobspec(request.jobspec), request.reservation
+        match_call = MatchCall(jobspec, reserve, format=JGF_IN_FULL, user=user_of())
         try:
-            grant = await self._host.match(wish)
+            grant = await self._backend.match(match_call)
         except Denied as denied:
-            call.tell("denied", str(denied))
+            call.add_outcome("denied", str(denied))
             return wire.MatchResponse(status=_MATCH.MATCH_DENIED)
         if not grant:
-            call.tell_no_fit(grant)
+            call.add_no_fit(grant)
             return wire.MatchResponse(
                 jobid=grant.job, overhead=grant.overhead, status=_MATCH.MATCH_ERROR
             )
-        call.withdraw_if_lost(self._host, grant)
+        call.withdraw_if_lost(self._backend, grant)
         return wire.MatchResponse(
             allocation=grant.text,
             jobid=grant.job,
@@ -62,20 +61,20 @@ class JobspecDialect:
         )
 
     async def cancel(self, request: wire.CancelRequest, call: GrpcCall) -> wire.CancelResponse:
-        """It is well if there is no such job, as it always was."""
+        """As in the old service, a job that does not exist is no error."""
         try:
-            await self._host.cancel(request.jobID)
+            await self._backend.cancel(request.jobID)
         except UnknownJob:
             pass
         except Denied as denied:
-            call.tell("denied", str(denied))
+            call.add_outcome("denied", str(denied))
             return wire.CancelResponse(jobID=request.jobID, status=_CANCEL.CANCEL_DENIED)
         return wire.CancelResponse(jobID=request.jobID)
 
     async def grow(self, request: wire.GrowRequest, call: GrpcCall) -> wire.GrowResponse:
-        await self._host.grow(request.jgf)
+        await self._backend.grow(request.jgf)
         return wire.GrowResponse()
 
     async def shrink(self, request: wire.ShrinkRequest, call: GrpcCall) -> wire.ShrinkResponse:
-        await self._host.shrink(list(request.nodepaths))
+        await self._backend.shrink(list(request.nodepaths))
         return wire.ShrinkResponse()

@@ -1,4 +1,4 @@
-"""Pods, as the dialects that have them say what is asked for."""
+"""Reads the pods of the dialects that have them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ZONE = "zone"
 
 
 class DialectPodSpec(Protocol):
-    """One of the pods that a request is about; both dialects have the same message."""
+    """One of the equal pods of a request; both dialects have the same message."""
 
     cpu: int
     memory: int

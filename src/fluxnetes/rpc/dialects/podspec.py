@@ -1,4 +1,4 @@
-"""What clients of the first Fluxnetes say: a group of equal pods, now, later or not at all."""
+"""The dialect of the first Fluxnetes: a group of equal pods, now, later or not at all."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ class PodspecDialect:
     service = wire.DESCRIPTOR.services_by_name["FluxionService"]
 
     def __init__(self, backend: Backend) -> None:
-        self._host = backend
+        self._backend = backend
 
     async def match(self, request: wire.MatchRequest, call: GrpcCall) -> wire.MatchResponse:
-        """What is only reserved is not allocated; the old service said that it was."""
+        """A reservation is not reported as allocated, which the old service did."""
         asked = request.podspec
         pods = read_pods(asked, request.count)
         name = request.jobName or asked.id
-        wish = MatchCall(pods, request.reserve, name=name, size=pods.count, user=user_of())
-        grant = await self._host.match(wish)
+        match_call = MatchCall(pods, request.reserve, name=name, size=pods.count, user=user_of())
+        grant = await self._backend.match(match_call)
         if not grant:
-            call.tell_no_fit(grant)
+            call.add_no_fit(grant)
             return wire.MatchResponse(fluxID=grant.job)
-        call.withdraw_if_lost(self._host, grant)
+        call.withdraw_if_lost(self._backend, grant)
         nodes = (wire.NodeAlloc(nodeID=each.node, tasks=each.tasks) for each in grant.shares)
         later = grant.outcome is Outcome.RESERVED
         return wire.MatchResponse(
@@ -44,7 +44,7 @@ class PodspecDialect:
 
     async def cancel(self, request: wire.CancelRequest, call: GrpcCall) -> wire.CancelResponse:
         try:
-            await self._host.cancel(request.fluxID)
+            await self._backend.cancel(request.fluxID)
         except UnknownJob:
             if not request.NoExistOK:
                 raise

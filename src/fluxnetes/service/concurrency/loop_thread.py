@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own, for work that goes on beside the main one."""
+"""Runs an event loop in a thread of its own, beside the main one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class LoopThread:
         self.loop.run_forever()
 
     def start(self, work: Callable[[], Coroutine[Any, Any, None]]) -> asyncio.Future[None]:
-        """Begin; the future is done, in the loop of the caller, when the work is."""
+        """Begin; the future, of the caller's loop, is done when the work is."""
 
         async def begin() -> None:
             self._task = asyncio.current_task()
@@ -37,7 +37,7 @@ class LoopThread:
     async def stop(self) -> None:
         """Let the work clean up, and end."""
         if self._done is not None:
-            # To cancel the future would only be to wait no longer.
+            # Cancelling the future would end the wait, but not the work.
             self.loop.call_soon_threadsafe(self._cancel)
             with suppress(asyncio.CancelledError, Exception):
                 await asyncio.wrap_future(self._done)

@@ -1,13 +1,13 @@
-"""One at a time, in a thread of its own: what calls ask for, while the event loop goes on.
+"""Executes work one at a time in a thread of its own, so that the event loop is not blocked.
 
     loop      call ──▶ inbox ──┐                  ┌──▶ future done ──▶ call answered
                                │                  │
     thread                     └──▶ do it ──▶ outbox
 
-Calls are done in the order in which they came. One that is given up before its turn is not done at
-all; of one that is given up later, `undo` hears the result, so that nothing stays behind.
+Work is done in the order of arrival. Work whose caller leaves before its turn is not done at all;
+if the caller leaves later, `undo` gets the result and reverts it.
 
-The loop is woken once for as many results as there are; a wake-up for each would cost more than a
+The loop is woken once for all results that are ready; a wake-up for each would cost more than a
 match.
 """
 
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 @dataclass(slots=True, eq=False)
-class _Call:
+class _Work:
     do: Callable[[], Any]
     future: asyncio.Future[Any]
     undo: Callable[[Any], None] | None
@@ -35,22 +35,22 @@ class _Call:
 
 
 class WorkerThread:
-    """The thread, and the way to it. Made and used in a running event loop."""
+    """The thread and its inbox. Made and used in a running event loop."""
 
     def __init__(self, name: str = "engine") -> None:
         self._loop = asyncio.get_running_loop()
-        self._inbox: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()
-        self._outbox: deque[tuple[_Call, Any, BaseException | None]] = deque()
+        self._inbox: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
+        self._outbox: deque[tuple[_Work, Any, BaseException | None]] = deque()
         self._is_waking = False
-        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
     async def do(self, do: Callable[[], T], undo: Callable[[T], None] | None = None) -> T:
-        """Have something done when its turn comes.
+        """Do something in the thread, and return its result.
 
-        `undo` is done, in the thread, with the result of what was given up while it was being done.
+        If the caller leaves while it is being done, `undo` is called in the thread with the result.
         """
-        call = _Call(do, self._loop.create_future(), undo)
+        call = _Work(do, self._loop.create_future(), undo)
         self._inbox.put(call)
         try:
             result: T = await call.future
@@ -59,24 +59,24 @@ class WorkerThread:
             raise
         return result
 
-    def _give_up(self, call: _Call) -> None:
+    def _give_up(self, call: _Work) -> None:
         call.given_up = True
         done = call.future
-        if not done.cancelled() and done.exception() is None:  # answered in this very moment
+        if not done.cancelled() and done.exception() is None:  # done, but not read yet
             self._undo(call, done.result())
 
-    def _undo(self, call: _Call, result: Any) -> None:
+    def _undo(self, call: _Work, result: Any) -> None:
         if call.undo is not None:
-            self._inbox.put(_Call(partial(call.undo, result), self._nobody(), None))
+            self._inbox.put(_Work(partial(call.undo, result), self._ignored(), None))
 
     async def close(self) -> None:
-        """Let what was asked for be done, and end."""
+        """Finish the work in the inbox, and end."""
         self._inbox.put(None)
         await asyncio.to_thread(self._thread.join)
 
     # -- in the thread -------------------------------------------------------------------------
 
-    def _work(self) -> None:
+    def _run(self) -> None:
         while (call := self._inbox.get()) is not None:
             if call.given_up:
                 continue
@@ -87,7 +87,7 @@ class WorkerThread:
             self._outbox.append((call, result, error))
             if not self._is_waking:
                 self._is_waking = True
-                with suppress(RuntimeError):  # the loop is closed, and nobody listens
+                with suppress(RuntimeError):  # the loop is closed already
                     self._loop.call_soon_threadsafe(self._deliver)
 
     # -- in the loop ---------------------------------------------------------------------------
@@ -104,8 +104,8 @@ class WorkerThread:
             elif error is None:
                 self._undo(call, result)
 
-    def _nobody(self) -> asyncio.Future[Any]:
-        """A future that nobody waits for."""
+    def _ignored(self) -> asyncio.Future[Any]:
+        """A future whose result is not read."""
         future = self._loop.create_future()
         future.add_done_callback(lambda done: done.cancelled() or done.exception())
         return future

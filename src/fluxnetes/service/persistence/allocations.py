@@ -1,9 +1,9 @@
-"""What a matcher granted, kept in the store: written before it is answered, found after a crash.
+"""The journal of a matcher's allocations: committed before an answer, restored after a crash.
 
-A job that was matched is a job as the queue's tables know it: running or, if it is reserved,
-allocated for a time to come; it never was in line. So all that reads the store can tell of it.
+A matched job is stored in the tables of the queue as a job that never waited: running or, if it is
+reserved, allocated with a start in the future. So every reader of the store can show it.
 
-Numbers of jobs are never given twice, not even on another graph: the tables remember what ended.
+Numbers of jobs are never reused, not even on another graph: the tables keep ended jobs.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from fluxnetes.queue.changes import Allocation, Changes, JobEvent
 from fluxnetes.queue.jobs import Origin, QueueJob, Submission
 from fluxnetes.queue.states import JobState
 from fluxnetes.service.matcher_ops import JobNotes, MatcherOperations
-from fluxnetes.service.persistence.ownership import check_ours
+from fluxnetes.service.persistence.ownership import check_owner
 from fluxnetes.store.store import Store
 from fluxnetes.store.translate import translate
 
-_NOBODY = "nobody"
 _MATCHED = Reason.of(Message.MATCHED)
-_NOTHING = Jobspec(())
-"""Stands for the request of what was placed elsewhere."""
+_NO_USER = "nobody"
+_NO_REQUEST = Jobspec(())
+"""The request of a job that was placed elsewhere."""
 
 
 @dataclass(slots=True)
 class AllocationJournal:
-    """The jobs of a matcher as the store has them, and what changed since it was last written."""
+    """The jobs of a matcher as they are stored, and the changes since the last commit."""
 
     jobs: dict[int, QueueJob] = field(default_factory=dict)
     allocations: dict[int, Allocation] = field(default_factory=dict)
@@ -43,12 +43,12 @@ class AllocationJournal:
         changes, self.changes = self.changes, Changes()
         return changes
 
-    def enter(self, matched: MatchedJob, matching: MatcherOperations) -> None:
-        """A job was granted something."""
-        note = matching.notes[matched.jobid]
+    def enter(self, matched: MatchedJob, operations: MatcherOperations) -> None:
+        """A job was allocated or reserved."""
+        note = operations.notes[matched.jobid]
         state = JobState.ALLOCATED if matched.reserved else JobState.RUNNING
-        request = _NOTHING if note.asked is None else matching.request(note.asked)
-        user = note.user or _NOBODY
+        request = _NO_REQUEST if note.asked is None else operations.request(note.asked)
+        user = note.user or _NO_USER
         submission = Submission(
             matched.jobid,
             request,
@@ -77,14 +77,14 @@ class AllocationJournal:
         self.changes.step = matched.jobid
 
     def change(self, matched: MatchedJob) -> None:
-        """A job has something else than before."""
+        """A job has another placement than before."""
         allocation = Allocation(matched.jobid, matched.at, matched.end, matched.placement)
         self.allocations[matched.jobid] = allocation
         self.changes.allocations[matched.jobid] = allocation
 
     def end(self, id: int, now: int, reason: Reason) -> None:
-        """A job holds nothing any more."""
-        # A copy: that it began may not be written yet, and must not be written as if it had ended.
+        """A job ended."""
+        # A copy: its start may not be committed yet, and must not be committed as ended.
         job = copy(self.jobs.pop(id))
         del self.allocations[id]
         before, job.state, job.end, job.reason = job.state, JobState.CANCELLED, now, reason
@@ -94,9 +94,9 @@ class AllocationJournal:
             JobEvent(id, now, "transition", before, JobState.CANCELLED, reason=reason)
         )
 
-    def follow(self, matching: MatcherOperations, now: int, reason: Reason) -> None:
-        """The graph was changed, and jobs may have lost what they had."""
-        live = matching.matcher.jobs if matching.has_graph else {}
+    def follow(self, operations: MatcherOperations, now: int, reason: Reason) -> None:
+        """The graph changed, and jobs may have lost resources."""
+        live = operations.matcher.jobs if operations.has_graph else {}
         for id in list(self.jobs):
             matched = live.get(id)
             if matched is None:
@@ -105,28 +105,28 @@ class AllocationJournal:
                 self.change(matched)
 
 
-async def reopen(store: Store, fence: int, matching: MatcherOperations) -> AllocationJournal:
-    """Go on from what the store has: the graph, and who has what of it."""
+async def reopen(store: Store, fence: int, operations: MatcherOperations) -> AllocationJournal:
+    """Restore the graph and all allocations from the store."""
     snapshot, system = await store.load(), await store.system()
     if system is None:
         return AllocationJournal()
-    check_ours(system, snapshot.jobs, frozenset({Origin.MATCHER}))
+    check_owner(system, snapshot.jobs, frozenset({Origin.MATCHER}))
     snapshot = translate(snapshot, system, system.graph).snapshot
     if not np.array_equal(system.rows, np.arange(len(system.rows))):
-        # Rows have other numbers now, and all that we will write speaks of these.
+        # Rows have other numbers now, and all later commits use these.
         await store.keep_system(system.graph, system.config, fence, snapshot.allocations)
-    matching.begin(
+    operations.begin(
         Matcher(system.graph, policy=system.config.match_policy), system.config.match_policy
     )
-    book = AllocationJournal({job.id: job for job in snapshot.jobs})
+    journal = AllocationJournal({job.id: job for job in snapshot.jobs})
     for allocation in snapshot.allocations:
-        _readmit(matching, allocation, book.jobs[allocation.job])
-        book.allocations[allocation.job] = allocation
-    matching.matcher.next_jobid = 1 + max(snapshot.step, snapshot.arrivals)
-    return book
+        _readmit(operations, allocation, journal.jobs[allocation.job])
+        journal.allocations[allocation.job] = allocation
+    operations.count_from(1 + max(snapshot.step, snapshot.arrivals))
+    return journal
 
 
-def _readmit(matching: MatcherOperations, allocation: Allocation, job: QueueJob) -> None:
+def _readmit(operations: MatcherOperations, allocation: Allocation, job: QueueJob) -> None:
     matched = MatchedJob(
         job.id,
         allocation.start,
@@ -134,10 +134,10 @@ def _readmit(matching: MatcherOperations, allocation: Allocation, job: QueueJob)
         job.state is JobState.ALLOCATED,
         allocation.placement,
     )
-    matching.readmit(matched, _note_of(job))
+    operations.readmit(matched, _note_of(job))
 
 
 def _note_of(job: QueueJob) -> JobNotes:
     asked = job.submission
-    user = "" if asked.user == _NOBODY else asked.user
+    user = "" if asked.user == _NO_USER else asked.user
     return JobNotes(asked.request, asked.name, job.size, asked.workload, job.submitted, user)

@@ -1,6 +1,6 @@
-"""Whose a store is: that of a cluster's controller, of a queue for callers, or of a matcher.
+"""Checks which component owns a store: a controller, a standalone queue, or a matcher.
 
-Each would take what it does not know in the others' for leftovers; so none touches another's.
+Each would treat the jobs of another owner as leftovers of its own, so none opens another's store.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ _ANOTHER = "use another with --dsn or --store-folder"
 
 
 class StoreOwnedElsewhere(ValueError):  # noqa: N818 - reads better where it is raised and caught
-    """The store is somebody else's."""
+    """The store belongs to another component."""
 
 
-def check_ours(
+def check_owner(
     stored: StoredSystem | None, jobs: Iterable[QueueJob], origins: frozenset[Origin]
 ) -> None:
-    """Raise StoreOwnedElsewhere unless all jobs of a store that live have one of these origins."""
+    """Raise StoreOwnedElsewhere unless all live jobs have one of these origins."""
     if stored is not None and cluster_of(stored.graph):
-        raise StoreOwnedElsewhere(f"this store belongs to the controller of a cluster; {_ANOTHER}")
+        raise StoreOwnedElsewhere(f"the store belongs to the controller of a cluster; {_ANOTHER}")
     for job in jobs:
         if job.state not in ENDED and job.submission.origin not in origins:
             raise StoreOwnedElsewhere(
-                f"this store belongs to somebody else, whose job {job.id} is; {_ANOTHER}, or serve "
-                "it as it was served before, with --queue or without"
+                f"the store has job {job.id} of another component; {_ANOTHER}, or serve it as "
+                "before, with --queue or without"
             )

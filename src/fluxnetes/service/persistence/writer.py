@@ -1,10 +1,10 @@
-"""What a matcher granted, written to the store in the order in which it happened.
+"""Commits a matcher's journal to the store, in order and in batches.
 
-    engine's thread      note what changed ──▶ pending
-    event loop           flush: all that is pending, in one transaction ──▶ answer
+    worker thread    note the changes of a call ──▶ pending
+    event loop       flush: commit all pending changes in one transaction ──▶ answer
 
-Many calls come at once, and each waits until its own change is written; whoever comes first writes
-for all that are waiting.
+Every call waits until its own changes are committed. Of several concurrent calls, the first one
+commits the changes of all.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from fluxnetes.store.lease import StoreLease
 from fluxnetes.store.store import Store
 from fluxnetes.store.writes import StatementBatch
 
-_OFTEN = 0.2
+_INTERVAL = 0.2
+"""Seconds between two checks for changes that no call waits for, and for the lease."""
 
 Reshaped = tuple[list[StatementBatch], Changes]
-"""Another graph, and what that did to jobs."""
+"""The statements that store another graph, and what that changed of jobs."""
 
 
 @dataclass(slots=True, eq=False)
@@ -34,40 +35,39 @@ class BatchedWriter:
     """See the module's docstring."""
 
     store: Store
-    fence: int
-    book: AllocationJournal
+    lease: StoreLease
+    """The store's lease, as it was last renewed."""
+    journal: AllocationJournal
     failure: asyncio.Future[None] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
-    """Done, with the error, when nothing can be written any more."""
-    lease: StoreLease | None = None
-    """The store's lease, as it was last renewed."""
+    """Done, with the error, when nothing can be committed any more."""
     _pending: deque[Changes | Reshaped] = field(default_factory=deque)
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    # -- in the engine's thread ----------------------------------------------------------------
+    # -- in the worker thread ------------------------------------------------------------------
 
     def note(self) -> None:
-        """What the book says changed is to be written."""
-        changes = self.book.take_changes()
+        """Have the changes of the journal committed."""
+        changes = self.journal.take_changes()
         if changes:
             self._pending.append(changes)
 
-    def note_graph(self, matching: MatcherOperations) -> None:
-        """The graph is another one, or has another shape."""
-        config = SchedulerConfig(match_policy=matching.policy)
-        held = self.book.allocations.values()
-        writes = self.store.system_writes(matching.graph, config, held)
-        # Together: a job that lost its vertices must never be found on a graph without them.
-        self._pending.append((writes, self.book.take_changes()))
+    def note_graph(self, operations: MatcherOperations) -> None:
+        """Have the graph committed: it was replaced, or changed."""
+        config = SchedulerConfig(match_policy=operations.policy)
+        held = self.journal.allocations.values()
+        writes = self.store.system_writes(operations.graph, config, held)
+        # In one transaction: no job may be restored on a graph without its vertices.
+        self._pending.append((writes, self.journal.take_changes()))
 
     # -- in the loop ---------------------------------------------------------------------------
 
     async def flush(self) -> None:
-        """Have all written that is pending."""
+        """Commit all pending changes."""
         try:
             async with self._writing:
-                if self.failure.done():  # perhaps it was our change that could not be written
+                if self.failure.done():  # it may have lost the changes of this call
                     self.failure.result()
                 while self._pending:
                     await self._write_next()
@@ -76,16 +76,16 @@ class BatchedWriter:
                 self.failure.set_exception(error)
             raise
 
-    async def tend(self, lease: StoreLease) -> None:
-        """Keep the lease, and let nothing stay unwritten that nobody waits for."""
-        self.lease, renewed = lease, time.monotonic()
+    async def tend(self) -> None:
+        """Renew the lease, and commit changes that no call waits for."""
+        renewed = time.monotonic()
         try:
             while True:
-                await asyncio.sleep(_OFTEN)
-                if time.monotonic() - renewed > lease.seconds / 3:
+                await asyncio.sleep(_INTERVAL)
+                if time.monotonic() - renewed > self.lease.seconds / 3:
                     self.lease, renewed = await self.store.renew(self.lease), time.monotonic()
                 if self._pending:
-                    await asyncio.shield(keep_task(self.flush()))  # half of it must not get lost
+                    await asyncio.shield(keep_task(self.flush()))  # never cancelled halfway
         except Exception as error:
             if not self.failure.done():
                 self.failure.set_exception(error)
@@ -94,16 +94,16 @@ class BatchedWriter:
         first = self._pending.popleft()
         if isinstance(first, tuple):
             writes, changes = first
-            await self.store.commit(changes, self.fence, writes)
+            await self.store.commit(changes, self.lease.fence, writes)
             return
         while self._pending and isinstance(self._pending[0], Changes):
             _merge(first, self._pending.popleft())
-        await self.store.commit(first, self.fence)
+        await self.store.commit(first, self.lease.fence)
 
 
 def _merge(changes: Changes, later: Changes | Reshaped) -> None:
-    """Both happened, one after the other."""
-    assert isinstance(later, Changes)  # noqa: S101 - the caller looked
+    """Append the later changes to the earlier ones."""
+    assert isinstance(later, Changes)  # noqa: S101 - checked by the caller
     changes.jobs.update(later.jobs)
     changes.allocations.update(later.allocations)
     changes.events += later.events

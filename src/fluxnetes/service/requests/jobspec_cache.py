@@ -1,7 +1,7 @@
-"""Jobspecs as they come over the wire. Clients send the same few again and again.
+"""Parses jobspecs of callers, with a cache: clients send the same few again and again.
 
-A large one takes seconds to read, in which nobody else would be answered. So whoever gets one has
-it read ahead, in a thread, and then finds it known.
+Parsing a large jobspec takes seconds, so it is done in a thread, and the event loop goes on with
+other calls. Every dialect reads jobspecs here.
 """
 
 from __future__ import annotations
@@ -15,32 +15,28 @@ from fluxnetes.jobspec.parse import parse_jobspec
 from fluxnetes.service.errors import Invalid
 
 LONGEST = 4 << 20
-"""A jobspec is some lines; four million of characters are none."""
+"""Maximum characters of a jobspec, to bound the time and memory that one call takes."""
 _LARGE = 16 << 10
+"""Characters from which a jobspec is parsed in a thread and cached apart: a few large ones must not
+displace the many small ones, nor fill the memory."""
 
 
-async def read_ahead(text: str) -> None:
-    """See to it that a large jobspec is known when it is read."""
-    if _LARGE < len(text) <= LONGEST:
-        await asyncio.to_thread(_large, text)
-
-
-def read_jobspec(text: str) -> Jobspec:
-    """The jobspec that a text is."""
+async def read_jobspec(text: str) -> Jobspec:
+    """The jobspec in a text. Raises Invalid."""
     if len(text) > LONGEST:
         raise Invalid(f"found {len(text)} characters, expected at most {LONGEST}", "jobspec")
-    found = _large(text) if len(text) > _LARGE else _small(text)
+    found = await asyncio.to_thread(_large, text) if len(text) > _LARGE else _small(text)
     if isinstance(found, JobspecError):
         raise Invalid(str(found), found.path)
     return found
 
 
-def _read(text: str) -> Jobspec | JobspecError:
+def _parse(text: str) -> Jobspec | JobspecError:
     try:
         return parse_jobspec(text)
     except JobspecError as error:
         return error
 
 
-_small = lru_cache(maxsize=512)(_read)
-_large = lru_cache(maxsize=8)(_read)
+_small = lru_cache(maxsize=512)(_parse)
+_large = lru_cache(maxsize=8)(_parse)

@@ -1,7 +1,7 @@
-"""Pods in the words of the old dialects, as a request that a graph can be asked for.
+"""Converts the equal pods of the old dialects to a request for a graph.
 
-On a graph of cores the request is the very jobspec that the old services made: a slot for each pod,
-for an hour. On a graph of pools, which is what a Kubernetes cluster is to us, it is a gang.
+On a graph of cores the request is the same jobspec that the old services built: a slot per pod, for
+an hour. On a graph of pools, as that of a Kubernetes cluster, it is a gang.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from fluxnetes.service.values import EqualPods
 NVIDIA_GPU = "nvidia.com/gpu"
 HOUR = 3600
 MIB = 1 << 20
-MOST = 1_000_000
-"""More pods than any cluster has."""
+MAX_PODS = 1_000_000
+"""Maximum pods of a request, more than a cluster has."""
 
 
 def asked_of(asked: Request | EqualPods, graph: ResourceGraph) -> Request:
-    """What is asked for, as a graph can be asked for it."""
+    """The request in the resource types of a graph. Raises Invalid."""
     if isinstance(asked, Gang) and not graph.divisible.any():
-        raise Invalid("a gang takes parts of pools, and this graph has none; ask with a jobspec")
+        raise Invalid("a gang needs a graph of pools, and this graph has none; use a jobspec")
     return request_for(asked, graph) if isinstance(asked, EqualPods) else asked
 
 
 def request_for(pods: EqualPods, graph: ResourceGraph) -> Request:
-    """What pods ask of a graph."""
+    """The request that equal pods are on a graph."""
     _check(pods)
     return _gang(pods) if has_pools(graph) else _jobspec(pods)
 
@@ -39,8 +39,8 @@ def has_pools(graph: ResourceGraph) -> bool:
 
 
 def _check(pods: EqualPods) -> None:
-    if not 1 <= pods.count <= MOST:
-        raise Invalid(f"found {pods.count} pods, expected 1 to {MOST}", "count")
+    if not 1 <= pods.count <= MAX_PODS:
+        raise Invalid(f"found {pods.count} pods, expected 1 to {MAX_PODS}", "count")
     if pods.cpu < 1:
         raise Invalid(f"found {pods.cpu} cpus a pod, expected at least 1", "cpu")
     for name in ("memory", "gpu"):
@@ -71,5 +71,5 @@ def _gang(pods: EqualPods) -> Gang:
 
 
 def one_pod(pods: EqualPods, graph: ResourceGraph) -> dict[str, int]:
-    """What tells how many of the pods are on a node."""
+    """The amounts of one pod, by which the pods on a node are counted."""
     return {"cpu": 1000 * pods.cpu} if has_pools(graph) else {"core": pods.cpu}

@@ -1,10 +1,10 @@
-"""Requests in the words of cores and gpus, for a graph of Kubernetes' pools.
+"""Converts requests for cores and gpus to the pools of a Kubernetes graph.
 
     core: 2      cpu: 2000 (thousandths)
     gpu: 1       nvidia.com/gpu: 1
-    a slot       takes a pod's place on its node, besides
+    a slot       takes a pod's per_pod on its node, besides
 
-What is asked for in Kubernetes' own words stays as it is.
+Resource types of Kubernetes stay as they are.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.queue.jobs import Request
 from fluxnetes.service.requests.pods import NVIDIA_GPU, has_pools
 
-_PLACE = ("pods", "tenancy")
-"""Every pod takes one of each of these."""
+_PER_POD = ("pods", "tenancy")
+"""The types of which every pod takes one."""
 
 
 def pooled(request: Request, graph: ResourceGraph) -> Request:
-    """The same for this graph."""
+    """The same request in the types of this graph."""
     if not has_pools(graph):
         return request
-    place = tuple(type for type in _PLACE if type in graph.types)
+    per_pod = tuple(type for type in _PER_POD if type in graph.types)
     if isinstance(request, Gang):
-        return replace(request, shapes=tuple(_shape(each, place) for each in request.shapes))
-    resources = tuple(_resource(each, place) for each in request.resources)
+        return replace(request, shapes=tuple(_shape(each, per_pod) for each in request.shapes))
+    resources = tuple(_resource(each, per_pod) for each in request.resources)
     return replace(request, resources=resources)
 
 
-def _shape(shape: Shape, place: tuple[str, ...]) -> Shape:
+def _shape(shape: Shape, per_pod: tuple[str, ...]) -> Shape:
     known = {type for type, _ in shape.amounts}
-    missing = tuple((type, 1) for type in place if type not in known)
+    missing = tuple((type, 1) for type in per_pod if type not in known)
     return replace(shape, amounts=shape.amounts + missing)
 
 
-def _resource(resource: Resource, place: tuple[str, ...]) -> Resource:
-    children = tuple(_resource(each, place) for each in resource.children)
+def _resource(resource: Resource, per_pod: tuple[str, ...]) -> Resource:
+    children = tuple(_resource(each, per_pod) for each in resource.children)
     match resource.type:
         case "core":
             count = resource.count
@@ -52,5 +52,5 @@ def _resource(resource: Resource, place: tuple[str, ...]) -> Resource:
             return replace(resource, type=NVIDIA_GPU, children=children)
         case _ if resource.type == SLOT:
             known = {child.type for child in children}
-            children += tuple(res(type, 1) for type in place if type not in known)
+            children += tuple(res(type, 1) for type in per_pod if type not in known)
     return replace(resource, children=children)

@@ -1,4 +1,4 @@
-"""What callers ask for, as the queue's graph can be asked for it; and what the queue says to it."""
+"""Resolves requests of callers for a queue's graph, and its errors for callers."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from fluxnetes.queue.errors import QueueError, QueueRefused, UnknownQueue
 from fluxnetes.queue.errors import UnknownQueueJob as NoSuchJob
 from fluxnetes.queue.jobs import Request
 from fluxnetes.queue.plan.requests import narrowed
-from fluxnetes.service.errors import Invalid, UnknownJob, WrongState, said_as_invalid
+from fluxnetes.service.errors import Invalid, UnknownJob, WrongState, as_invalid
 from fluxnetes.service.mailbox import QueueHost
 from fluxnetes.service.requests.pods import asked_of
 from fluxnetes.service.requests.pools import pooled
 from fluxnetes.service.values import EqualPods
 
-_USUAL = "default"
+_DEFAULT = "default"
 
 
 def resolved(asked: Request | EqualPods, queue_host: QueueHost) -> Request:
-    """A request in the words of the queue's graph, for nodes that callers may be given."""
+    """A request in the resource types of the queue's graph, limited to nodes for callers."""
     graph = queue_host.matcher.graph
-    with said_as_invalid():
+    with as_invalid():
         request = pooled(asked_of(asked, graph), graph)
         where = queue_host.where()
         return request if where is None else narrowed(request, where)
 
 
-def refused_now(request: Request, queue_host: QueueHost) -> Answer | None:
-    """Why a request cannot be served now, whatever the queue thinks of it; None: it can."""
+def find_refusal(request: Request, queue_host: QueueHost) -> Answer | None:
+    """Why the matcher has no place for a request now; None: it has, and the queue is to decide."""
     matcher = queue_host.matcher
-    with said_as_invalid():
+    with as_invalid():
         answer = matcher.match(Operation.WITHOUT_ALLOCATING, request, now=queue_host.now)
         if answer:
             return None
@@ -46,11 +46,11 @@ def queue_of(request: Request, queue_host: QueueHost) -> str:
     if isinstance(request, Jobspec) and request.queue:
         check_queue(request.queue, queue_host)
         return request.queue
-    return _USUAL if _USUAL in names else names[0]
+    return _DEFAULT if _DEFAULT in names else names[0]
 
 
 def check_queue(name: str, queue_host: QueueHost) -> None:
-    """To the queue that would be a job to reject, and to remember; to a caller it is a mistake."""
+    """Raise Invalid if there is no such queue; the scheduler would record a rejected job."""
     names = _queues(queue_host)
     if name not in names:
         raise Invalid(f"there is no queue {name}; there is {', '.join(names)}", "queue")
@@ -61,8 +61,8 @@ def _queues(queue_host: QueueHost) -> list[str]:
 
 
 @contextmanager
-def said_to_callers() -> Iterator[None]:
-    """Whatever the queue refuses is refused to whoever asked for it."""
+def as_service_errors() -> Iterator[None]:
+    """Raises errors of the queue as errors of the service."""
     try:
         yield
     except NoSuchJob as error:

@@ -1,4 +1,4 @@
-"""Allocations as texts, for tools that read them."""
+"""Renders allocations as text, for tools that read them."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from fluxnetes.graph.writers.jgf import write_jgf_in_full
 from fluxnetes.service.errors import Invalid
 
 JGF_IN_FULL = "jgf_in_full"
-"""JGF as the old services wrote it: nothing is left out because it has its default."""
+"""JGF as the old services wrote it, with fields that have their defaults."""
 
 
 def check_format(format: str) -> None:
-    """Refuse a format that nobody can write, before anything is done."""
+    """Refuse an unknown format, before anything is allocated. Raises Invalid."""
     if format and format not in FORMATS:
         raise Invalid(f"found {format!r}, expected one of {', '.join(FORMATS)}", "format")
 
 
 def written(graph: ResourceGraph, placement: Placement, format: str) -> str:
-    """A placement in a format; nothing in none."""
+    """A placement in a format; empty without one."""
     if not format:
         return ""
     if format == JGF_IN_FULL:

@@ -1,4 +1,4 @@
-"""Jobs of a queue, as anybody may see them."""
+"""Views of the jobs of a queue."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from fluxnetes.service.views.tasks import EqualTasks, tasks_of
 
 def job_view(job: QueueJob, matcher: Matcher) -> JobView:
     """A job as it is now."""
-    asked = job.submission
+    submission = job.submission
     return JobView(
         job.id,
         job.state.value,
         job.reason,
-        asked.name,
-        asked.namespace,
-        asked.user,
+        submission.name,
+        submission.namespace,
+        submission.user,
         job.queue,
         job.priority,
         job.walltime,
@@ -36,7 +36,7 @@ def job_view(job: QueueJob, matcher: Matcher) -> JobView:
 
 
 def shares_of(job: QueueJob, matcher: Matcher, pods: EqualPods | None = None) -> tuple[Share, ...]:
-    """What a job holds, node by node; with the `pods` that it was asked for as, if it was."""
+    """What a job holds, node by node. `pods`: its original request, if that was for equal pods."""
     held = matcher.jobs.get(job.id)
     if held is None or held.cancelled:
         return ()
@@ -47,12 +47,12 @@ def shares_of(job: QueueJob, matcher: Matcher, pods: EqualPods | None = None) ->
 
 
 def explained(found: Explanation, view: JobView) -> JobExplanation:
-    story = tuple((event.at, _told(event)) for event in found.story)
+    story = tuple((event.at, _line(event)) for event in found.story)
     return JobExplanation(view, found.reason, found.place, story)
 
 
-def _told(event: JobEvent) -> str:
-    """One line of a story, in words."""
+def _line(event: JobEvent) -> str:
+    """One event of a job's history, as text."""
     if event.kind != "transition":
         what = event.kind if event.start is None else f"{event.kind} to start at {event.start}"
     elif event.before is None:

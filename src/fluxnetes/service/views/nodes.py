@@ -1,4 +1,4 @@
-"""Looking at a matcher: its nodes, what is free of them, and who has the rest."""
+"""Views of the nodes of a matcher: what is free, reserved and held, and by which jobs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fluxnetes.service.views.shares import NODE, amounts_by_node, node_name
 
 
 def node_names(matcher: Matcher) -> list[str]:
-    """The names of all nodes, in the order of the tree."""
+    """The names of all nodes, in tree order."""
     engine = matcher.engine
     return [node_name(engine.graph, v) for v in engine.tree.vertex[engine.nodes].tolist()]
 
@@ -25,40 +25,40 @@ def node_views(matcher: Matcher, positions: Sequence[int]) -> Iterator[NodeView]
     """The nodes at these positions of the tree."""
     engine = matcher.engine
     vertices = engine.tree.vertex[np.array(positions, np.int64)].tolist()
-    held, shut = _shares_by_node(matcher, frozenset(vertices)), _shut(engine)
+    held, unusable = _shares_by_node(matcher, frozenset(vertices)), _unusable(engine)
     for position, vertex in zip(positions, vertices, strict=True):
-        yield _view(engine, position, vertex, held.get(vertex, []), shut)
+        yield _view(engine, position, vertex, held.get(vertex, []), unusable)
 
 
 def positions_of(matcher: Matcher, names: Collection[str]) -> dict[str, int]:
-    """The positions of nodes by name, of those that there are."""
+    """The positions of nodes by name, of the names that exist."""
     wanted = set(names)
     pairs = zip(node_names(matcher), matcher.engine.nodes.tolist(), strict=True)
     return {name: position for name, position in pairs if name in wanted}
 
 
 def totals(matcher: Matcher) -> tuple[Pool, ...]:
-    """All there is, by type."""
+    """The totals of the whole graph, by type."""
     engine = matcher.engine
-    return tuple(_pools(engine, slice(0, len(engine.tree)), [], _shut(engine)))
+    return tuple(_pools(engine, slice(0, len(engine.tree)), [], _unusable(engine)))
 
 
-def _shut(engine: MatchEngine) -> Bools:
-    """By position, whether it is down or somebody's alone, or below a vertex that is."""
+def _unusable(engine: MatchEngine) -> Bools:
+    """By position, whether a vertex is down or held exclusively, or below one that is."""
     ledger, tree = engine.ledger, engine.tree
     whole = (ledger.held > 0) & ~engine.graph.divisible[tree.vertex]
     first = np.flatnonzero(whole | ~ledger.up)
     count = len(tree) + 1
     opened = np.bincount(first, minlength=count) - np.bincount(tree.end[first], minlength=count)
-    shut: Bools = np.cumsum(opened)[:-1] > 0
-    return shut
+    unusable: Bools = np.cumsum(opened)[:-1] > 0
+    return unusable
 
 
 _Held = tuple[MatchedJob, dict[str, int]]
 
 
 def _shares_by_node(matcher: Matcher, nodes: frozenset[int]) -> dict[int, list[_Held]]:
-    """What jobs have of some nodes, which are given as rows of the graph."""
+    """What jobs hold of some nodes, which are given as rows of the graph."""
     found: dict[int, list[_Held]] = {}
     rows = np.array(sorted(nodes), np.int64)
     for job in matcher.jobs.values():
@@ -71,7 +71,7 @@ def _shares_by_node(matcher: Matcher, nodes: frozenset[int]) -> dict[int, list[_
 
 
 def _view(
-    engine: MatchEngine, position: int, vertex: int, held: list[_Held], shut: Bools
+    engine: MatchEngine, position: int, vertex: int, held: list[_Held], unusable: Bools
 ) -> NodeView:
     graph = engine.graph
     return NodeView(
@@ -79,16 +79,16 @@ def _view(
         graph.path(vertex) or "",
         bool(engine.ledger.up[position]),
         graph.properties(vertex),
-        tuple(_pools(engine, engine.tree.subtree(position), held, shut)),
+        tuple(_pools(engine, engine.tree.subtree(position), held, unusable)),
         tuple(HeldShare(job.jobid, amounts, job.reserved) for job, amounts in held),
     )
 
 
-def _pools(engine: MatchEngine, part: slice, held: list[_Held], shut: Bools) -> Iterator[Pool]:
-    """By type, what there is in a part of the tree; nodes and all above them are not counted."""
+def _pools(engine: MatchEngine, part: slice, held: list[_Held], unusable: Bools) -> Iterator[Pool]:
+    """The pools of a part of the tree, by type; nodes and what is above them are left out."""
     ledger, graph = engine.ledger, engine.graph
     types, left = engine.types[part], ledger.size[part] - ledger.held[part]
-    columns = (ledger.nominal[part], np.where(shut[part], 0, left))
+    columns = (ledger.nominal[part], np.where(unusable[part], 0, left))
     others = ledger.nominal[part] - ledger.size[part]
     for number in np.unique(types).tolist():
         name = graph.types.names[number]
@@ -97,19 +97,19 @@ def _pools(engine: MatchEngine, part: slice, held: list[_Held], shut: Bools) -> 
         here = types == number
         total, free = (int(np.maximum(column[here], 0).sum()) for column in columns)
         unit = graph.unit(int(engine.tree.vertex[part][here][0]))
-        aside = _aside(held, name, total)
-        yield Pool(name, total, free, aside, int(others[here].sum()), unit)
+        reserved = _reserved(held, name, total)
+        yield Pool(name, total, free, reserved, int(others[here].sum()), unit)
 
 
 _NOT_COUNTED = frozenset({"cluster", "subnet", "rack", "node"})
 
 
-def _aside(held: list[_Held], type: str, total: int) -> int:
-    """Of all that a node has of a type, the most that is set aside at any one time to come."""
+def _reserved(held: list[_Held], type: str, total: int) -> int:
+    """The maximum of a type that is reserved on a node at any one time in the future."""
     steps: list[tuple[int, int]] = []
     for job, amounts in held:
         amount = total if NODE in amounts else amounts.get(type, 0)
         if job.reserved:
             steps += [(job.at, amount), (job.end, -amount)]
-    # At one time, what ends goes before what begins.
+    # At the same time, ends (negative amounts) sort before starts.
     return max(accumulate(amount for _, amount in sorted(steps)), default=0)

@@ -1,4 +1,4 @@
-"""Placements node by node: who has how much of what, where."""
+"""Converts placements to shares: the amounts of each type, node by node."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SUBNET = "subnet"
 def shares(
     graph: ResourceGraph, placement: Placement, tasks: TaskCounter | None = None
 ) -> tuple[Share, ...]:
-    """What a placement has for itself of each node, in the order of the placement."""
+    """What a placement holds of each node, in the order of the placement."""
     tasks = tasks or UnknownTasks()
     return tuple(
         Share(node_name(graph, node), amounts, tasks.on(node, amounts))
@@ -25,7 +25,7 @@ def shares(
 
 
 def amounts_by_node(graph: ResourceGraph, placement: Placement) -> dict[int, dict[str, int]]:
-    """The same, by the nodes' rows and without their names. One that is had whole is `node: 1`."""
+    """The same, by rows of nodes. A node that is held exclusively is `node: 1`."""
     found: dict[int, dict[str, int]] = {}
     for vertex, node, needs in _rows(graph, placement):
         amounts = found.setdefault(node, {})
@@ -36,7 +36,7 @@ def amounts_by_node(graph: ResourceGraph, placement: Placement) -> dict[int, dic
 
 
 def _rows(graph: ResourceGraph, placement: Placement) -> Iterator[tuple[int, int, int]]:
-    """Each node, and each vertex on one: vertex, its node, how much of it is the job's alone."""
+    """Each node, and each vertex on one: the vertex, its node, the amount that the job holds."""
     is_node = graph.types.get(NODE)
     columns = (
         graph.type_id[placement.vertex].tolist(),
@@ -46,7 +46,7 @@ def _rows(graph: ResourceGraph, placement: Placement) -> Iterator[tuple[int, int
         placement.exclusive.tolist(),
     )
     node_of: dict[int, int] = {}
-    # Rows come children first; whoever goes backwards meets every node before what is on it.
+    # Rows come children first; backwards, every node comes before the vertices on it.
     for type, vertex, parent, needs, mine in reversed(list(zip(*columns, strict=True))):
         node = vertex if type == is_node else node_of.get(parent, -1)
         node_of[vertex] = node
@@ -55,10 +55,10 @@ def _rows(graph: ResourceGraph, placement: Placement) -> Iterator[tuple[int, int
 
 
 def node_name(graph: ResourceGraph, vertex: int) -> str:
-    """The name by which the outside knows a node.
+    """The name of a node for callers.
 
-    The old tools, when they make a graph of a Kubernetes cluster, put nodes into subnets, give the
-    node's name as the basename and add a number to it for the name.
+    In graphs that the old tools make of a Kubernetes cluster, nodes are below subnets, their
+    basename is the name of the Kubernetes node, and their name has a number appended to it.
     """
     basename = graph.basename(vertex)
     is_theirs = basename != NODE and _type_above(graph, vertex) == SUBNET
@@ -66,7 +66,7 @@ def node_name(graph: ResourceGraph, vertex: int) -> str:
 
 
 def _type_above(graph: ResourceGraph, vertex: int) -> str:
-    """The type of what holds a vertex; nothing if it is held by nobody."""
+    """The type of the parent of a vertex; empty for the root."""
     tree = graph.topology()
     position = int(tree.position[vertex])
     if position <= 0:

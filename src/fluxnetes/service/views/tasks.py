@@ -1,7 +1,7 @@
-"""How many tasks of a job go to each node.
+"""Counts the tasks of a job on each node.
 
-A placement says which vertices a job has, not which slot each of them is of. Where all slots are
-alike they can be counted: a node has as many of them as what the job has there is enough for.
+A placement lists the vertices of a job, but not the slot that each belongs to. If all slots are
+equal they can be counted all the same: a node has as many as the job's amounts there suffice for.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from fluxnetes.queue.jobs import Request
 
 
 class TaskCounter(Protocol):
-    """Asked about each node of a job once."""
+    """Counts tasks; called once for each node of a job."""
 
     def on(self, node: int, amounts: Mapping[str, int]) -> int:
-        """How many tasks go to a node, given as a row of the graph, of which the job has this."""
+        """The tasks on a node (a row of the graph) of which the job holds these amounts."""
         ...
 
 
 class UnknownTasks:
-    """Nobody can tell."""
+    """The number of tasks is not known."""
 
     def on(self, node: int, amounts: Mapping[str, int]) -> int:
         return 0
 
 
 class EqualTasks:
-    """So many tasks, each of which takes these amounts."""
+    """A number of tasks that take these amounts each."""
 
     def __init__(self, count: int, each: Mapping[str, int]) -> None:
         self._left = count
@@ -38,14 +38,14 @@ class EqualTasks:
 
     def on(self, node: int, amounts: Mapping[str, int]) -> int:
         enough = min(amounts.get(type, 0) // amount for type, amount in self._each.items())
-        # A node that is taken whole has room for more of them than there are.
+        # A node that is held exclusively may suffice for more tasks than there are.
         here = min(enough, self._left)
         self._left -= here
         return here
 
 
 class SeatedTasks:
-    """Pods that were given seats."""
+    """Pods whose seats are known."""
 
     def __init__(self, seats: tuple[Seats, ...]) -> None:
         self._pods: dict[int, int] = {}
@@ -58,7 +58,7 @@ class SeatedTasks:
 
 
 def tasks_of(request: Request | None, seats: tuple[Seats, ...] = ()) -> TaskCounter:
-    """The tasks of a job that asked for this and, if it is a gang, was given these seats."""
+    """The task counter of a request; `seats` are those of a gang, if they are known."""
     if seats:
         return SeatedTasks(seats)
     if isinstance(request, Gang) and len(request.shapes) == 1:
@@ -78,7 +78,7 @@ def _slots(resource: Resource, above: int) -> TaskCounter:
 
 
 def _amounts(slot: Resource) -> dict[str, int]:
-    """What a slot takes that is on a node; nothing if it is more than leaves of fixed number."""
+    """The amounts of a slot; empty if it has more than leaves with fixed counts."""
     if any(child.children or child.count.min != child.count.max for child in slot.children):
         return {}
     return {child.type: child.count.min for child in slot.children if child.count.min}

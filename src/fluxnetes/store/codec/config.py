@@ -1,10 +1,10 @@
-"""The queues' configuration as JSON, and back without loss.
+"""Encodes the configuration of the queues as JSON, and decodes it without loss.
 
     {"queues": [{"name": "batch", "policy": "hybrid", "per_user": {"running": 8}}],
      "fair_share": {"users": [["lab", "ada", 2.0]]}}
 
-What has its default is left out. A policy is written by its name, a share of a user as a list of
-its namespace, its name and the share, and a number that JSON does not know as text: "inf".
+Defaults are left out. A policy is written by its name, a share of a user as a list of namespace,
+name and share, and a number that JSON cannot express as text: "inf".
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def encode_config(config: SchedulerConfig) -> str:
 
 def decode_config(text: str) -> SchedulerConfig:
     """The configuration that `encode_config` wrote; `UnreadableStore` if this version cannot."""
-    found = _known(json.loads(text), SchedulerConfig, "config")
+    found = _checked(json.loads(text), SchedulerConfig, "config")
     _change(found, "queues", lambda given: _each(given, _read_queue, "config.queues"))
     _change(found, "weights", _read_weights)
     _change(found, "fair_share", _read_fair_share)
@@ -69,7 +69,7 @@ def _write(value: Any) -> Any:
 
 
 def _write_fields(value: Any) -> Iterator[tuple[str, Any]]:
-    """The fields that are written otherwise than their defaults: 0 and 0.0 are equal, not alike."""
+    """The fields whose JSON differs from that of their defaults: 0 and 0.0 are not alike."""
     for each in fields(value):
         default = each.default_factory() if each.default_factory is not MISSING else each.default
         content = _write(getattr(value, each.name))
@@ -84,13 +84,13 @@ def _write_mapping(value: Mapping[Any, Any]) -> Any:
 
 
 def _read_queue(given: Any, path: str) -> QueueConfig:
-    found = _known(given, QueueConfig, path)
+    found = _checked(given, QueueConfig, path)
     if "policy" in found:
         found["policy"] = _read_policy(found["policy"], f"{path}.policy")
     _change(found, "constraint", read_constraint)
     for cap in _CAPS:
         if cap in found:
-            found[cap] = LimitConfig(**_known(found[cap], LimitConfig, f"{path}.{cap}"))
+            found[cap] = LimitConfig(**_checked(found[cap], LimitConfig, f"{path}.{cap}"))
     return QueueConfig(**found)
 
 
@@ -102,18 +102,18 @@ def _read_policy(name: Any, path: str) -> BackfillPolicy:
 
 
 def _read_weights(given: Any) -> PriorityWeights:
-    return PriorityWeights(**_read_numbers(_known(given, PriorityWeights, "config.weights")))
+    return PriorityWeights(**_read_numbers(_checked(given, PriorityWeights, "config.weights")))
 
 
 def _read_fair_share(given: Any) -> FairShare:
-    found = _known(given, FairShare, "config.fair_share")
+    found = _checked(given, FairShare, "config.fair_share")
     _change(found, "namespaces", _read_numbers)
     _change(found, "users", lambda users: {(n, u): _number(share) for n, u, share in users})
     return FairShare(**found)
 
 
 def _read_budget(given: Any, path: str) -> BudgetConfig:
-    found = _known(given, BudgetConfig, path)
+    found = _checked(given, BudgetConfig, path)
     found["amount"] = _number(found["amount"])
     return BudgetConfig(**found)
 
@@ -135,17 +135,17 @@ def _number(value: Any) -> Any:
     return float(value) if isinstance(value, str) else value
 
 
-def _known(found: Any, kind: type, path: str) -> Found:
-    """What was found, if all of its keys are fields of the kind and none that it needs is missing.
+def _checked(found: Any, kind: type, path: str) -> Found:
+    """The document, if all of its keys are fields of the kind and no required one is missing.
 
-    A key that is not ours means something to whoever wrote it; to leave it out would be to run
-    another system than that.
+    An unknown key has a meaning for the version that wrote it; ignoring it would run the queue with
+    another configuration.
     """
     names = {each.name for each in fields(kind)}
     for key in found:
         if key not in names:
             raise UnreadableStore(
-                f"{path}.{key}: this version of Fluxnetes knows no such setting; it knows "
+                f"{path}.{key}: this version of Fluxnetes has no such setting; it has "
                 f"{', '.join(sorted(names))}. Run the version that wrote it"
             )
     for each in fields(kind):

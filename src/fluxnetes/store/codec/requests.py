@@ -1,10 +1,10 @@
-"""Requests as JSON, and back without loss: what comes out equals what went in, to the type.
+"""Encodes requests as JSON, and decodes them without loss, including the types of numbers.
 
     {"jobspec": {"resources": [{"type": "node", "count": [1, 1, "+", 1]}], "duration": 60.0}}
     {"gang": {"shapes": [{"count": 4, "amounts": [["cpu", 250]]}]}}
 
-What has its default is left out. This is the store's own form, not RFC 14's: that one cannot hold
-everything that the values can, and its reader refuses what once was accepted.
+Defaults are left out. This is the store's own form, not that of RFC 14, which cannot express all
+values, and whose parser may refuse a request that an earlier version accepted.
 """
 
 from __future__ import annotations
@@ -25,16 +25,17 @@ _COMBINE: dict[str, type[And | Or | Not]] = {"and": And, "or": Or, "not": Not}
 
 
 _TEXTS: dict[int, tuple[Request, str]] = {}
-"""Requests that were written lately, by identity: equal ones may differ in the types of numbers."""
-_MOST_TEXTS = 1024
+"""Recently encoded requests, by identity: equal ones may differ in the types of numbers."""
+_MAX_TEXTS = 1024
+"""Maximum entries of that cache; it is emptied when it is full."""
 
 
 def encode_request(request: Request) -> str:
-    """The request as JSON text; one that many jobs have is written once."""
+    """The request as JSON text; one that many jobs share is encoded once."""
     known = _TEXTS.get(id(request))
     if known is not None and known[0] is request:
         return known[1]
-    if len(_TEXTS) >= _MOST_TEXTS:
+    if len(_TEXTS) >= _MAX_TEXTS:
         _TEXTS.clear()
     text = to_json(_document(request))
     _TEXTS[id(request)] = (request, text)
@@ -56,7 +57,7 @@ def decode_request(text: str) -> Request:
 
 
 def to_json(document: object) -> str:
-    """JSON text. Numbers that JSON does not know are refused here, not by the server later."""
+    """JSON text. Numbers that JSON cannot express are refused here, not by the server later."""
     return _ENCODER.encode(document)
 
 
@@ -69,7 +70,7 @@ def decode_constraint(text: str) -> Constraint | None:
     return None if document is None else read_constraint(document)
 
 
-def _unusual(value: Any) -> dict[str, Any]:
+def _non_default(value: Any) -> dict[str, Any]:
     """The fields of a value that are not at their defaults."""
     kind, found = type(value), {}
     if kind not in _DEFAULTS:
@@ -83,7 +84,7 @@ def _unusual(value: Any) -> dict[str, Any]:
 
 
 _DEFAULTS: dict[type, tuple[tuple[str, Any], ...]] = {}
-"""For each data class its fields, and what they are unless somebody says otherwise."""
+"""For each data class its fields and their defaults."""
 
 
 def _defaults(kind: type[Any]) -> tuple[tuple[str, Any], ...]:
@@ -94,10 +95,10 @@ def _defaults(kind: type[Any]) -> tuple[tuple[str, Any], ...]:
 
 
 def _write_jobspec(jobspec: Jobspec) -> dict[str, Any]:
-    found = _write_common(_unusual(jobspec))
+    found = _write_common(_non_default(jobspec))
     found["resources"] = [_write_resource(each) for each in jobspec.resources]
     if jobspec.tasks:
-        found["tasks"] = [_unusual(each) for each in jobspec.tasks]
+        found["tasks"] = [_non_default(each) for each in jobspec.tasks]
     return found
 
 
@@ -109,8 +110,8 @@ def _read_jobspec(found: dict[str, Any]) -> Jobspec:
 
 
 def _write_gang(gang: Gang) -> dict[str, Any]:
-    found = _write_common(_unusual(gang))
-    found["shapes"] = [_write_common(_unusual(each)) for each in gang.shapes]
+    found = _write_common(_non_default(gang))
+    found["shapes"] = [_write_common(_non_default(each)) for each in gang.shapes]
     return found
 
 
@@ -147,7 +148,7 @@ def _read_common(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _write_resource(resource: Resource) -> dict[str, Any]:
-    found = _unusual(resource)
+    found = _non_default(resource)
     count = resource.count
     found["count"] = [count.min, count.max, count.operator, count.operand]
     if resource.children:
@@ -168,7 +169,7 @@ def _read_task(found: dict[str, Any]) -> Task:
 
 
 def write_constraint(constraint: Constraint) -> dict[str, Any]:
-    """A constraint as a document, for whoever writes it as a part of one."""
+    """A constraint as a JSON document, to be part of another one."""
     match constraint:
         case Properties(require, forbid):
             return {"properties": [require, forbid]}

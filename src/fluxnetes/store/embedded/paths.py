@@ -1,14 +1,14 @@
-"""Where the embedded server keeps what: everything below one folder, for its owner alone.
+"""The layout of the embedded server's data folder, accessible to its owner only.
 
     postgres/        the cluster (what Postgres calls its data directory)
-    run/             its socket; elsewhere if the path would be too long for one
-    server.log       what the server says
-    start.lock       held while somebody starts or stops the server
+    run/             its socket; elsewhere if the path would be too long for a socket
+    server.log       the server's log
+    start.lock       held while a process starts or stops the server
     users.lock       shared by all processes that use the server
-    server.lock      held by the server and all of its processes, as long as one of them lives
+    server.lock      held by the server and all of its processes, as long as one of them runs
 
 The folder is FLUXNETES_DATA, or fluxnetes below XDG_DATA_HOME or ~/.local/share. Root's server runs
-as another user who must get there, and nobody should open root's home for that: root's is
+as another user, which must reach the folder without access to root's home: root's folder is
 /var/lib/fluxnetes.
 """
 
@@ -25,8 +25,8 @@ from fluxnetes.store.errors import EmbeddedServerFailed
 
 FOR_ROOT = Path("/var/lib/fluxnetes")
 SOCKET = ".s.PGSQL.5432"
-LONGEST_SOCKET = 107
-"""Bytes of a socket's path that Linux can take."""
+MAX_SOCKET_PATH = 107
+"""Maximum bytes of a socket's path on Linux."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class EmbeddedPaths:
 
     @property
     def unfinished(self) -> Path:
-        """A cluster that is being made; it gets its name when it is complete."""
+        """A cluster that is being created; it is renamed when it is complete."""
         return self.top / "postgres.unfinished"
 
     @property
@@ -51,7 +51,7 @@ class EmbeddedPaths:
 
     @property
     def socket_lock(self) -> Path:
-        """Where the server notes whose socket it is."""
+        """The server's lock file of its socket."""
         return self.sockets / f"{SOCKET}.lock"
 
     @property
@@ -72,42 +72,42 @@ class EmbeddedPaths:
 
 
 def default_folder() -> Path:
-    """Where the data go if nobody says otherwise."""
-    if told := os.environ.get("FLUXNETES_DATA"):
-        return Path(told)
+    """The default data folder."""
+    if configured := os.environ.get("FLUXNETES_DATA"):
+        return Path(configured)
     if os.geteuid() == 0:
         return FOR_ROOT
     shared = os.environ.get("XDG_DATA_HOME")
     return (Path(shared) if shared else Path.home() / ".local" / "share") / "fluxnetes"
 
 
-def make_places(folder: Path, account: Account) -> EmbeddedPaths:
-    """Make the folders, closed to everybody but the server's account."""
+def make_paths(folder: Path, account: Account) -> EmbeddedPaths:
+    """Create the folders, accessible to the server's account only."""
     top = folder.expanduser().resolve()
-    if account.is_ours:
+    if account.is_current:
         top.mkdir(parents=True, exist_ok=True)
     else:
         _check_reachable(top, account)
         top.mkdir(parents=True, exist_ok=True)
-        _check_reachable(top, account)  # again, for those that were made just now
-    _close(top, account)
+        _check_reachable(top, account)  # again, for parents that were created just now
+    _restrict(top, account)
     sockets = _socket_folder(top, account)
     sockets.mkdir(exist_ok=True, mode=0o700)
-    _close(sockets, account)
+    _restrict(sockets, account)
     return EmbeddedPaths(top, sockets)
 
 
 def _socket_folder(top: Path, account: Account) -> Path:
-    beside = top / "run"
-    if len(os.fsencode(beside / SOCKET)) <= LONGEST_SOCKET:
-        return beside
+    default = top / "run"
+    if len(os.fsencode(default / SOCKET)) <= MAX_SOCKET_PATH:
+        return default
     digest = hashlib.sha256(os.fsencode(top)).hexdigest()[:16]
-    # A fixed place, not TMPDIR: every process must find the same one.
+    # A fixed folder, not TMPDIR: every process must find the same one.
     return Path("/tmp") / f"fluxnetes-{account.uid}-{digest}"  # noqa: S108 - owner checked below
 
 
-def _close(folder: Path, account: Account) -> None:
-    """Let only the account in. What belongs to a stranger is not touched."""
+def _restrict(folder: Path, account: Account) -> None:
+    """Restrict a folder to the account. A folder of another user is an error."""
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid not in (account.uid, os.geteuid()):
         raise EmbeddedServerFailed(
@@ -121,10 +121,10 @@ def _close(folder: Path, account: Account) -> None:
 
 
 def _check_reachable(top: Path, account: Account) -> None:
-    """Refuse a folder that the server could reach only if we opened the way to it."""
+    """Refuse a folder that the server could reach only with changed permissions above it."""
     if top.is_relative_to(Path("~root").expanduser().resolve()):
         raise EmbeddedServerFailed(
-            f"{top} is below root's home, where the server's account {account.name!r} must not go; "
+            f"{top} is below root's home, closed to the server's account {account.name!r}; "
             f"set FLUXNETES_DATA to another folder (default: {FOR_ROOT})"
         )
     for parent in top.parents:

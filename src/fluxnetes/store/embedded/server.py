@@ -1,19 +1,19 @@
-"""A Postgres of our own, for whoever has none: no password, no port, no set-up.
+"""The embedded Postgres server: started on demand, shared by processes, stopped by the last one.
 
-It listens on a socket in a folder that only its account can enter, takes in nobody but that account
-and us (peer authentication), and is on no network.
+It listens on a socket in a folder that only its account can enter, accepts only that account and
+the one of this process (peer authentication), and listens on no network.
 
-Who lives how long is told by three file locks, which the kernel frees however a process ends:
+Lifetimes are decided by three file locks, which the kernel releases however a process ends:
 
-    start.lock    whoever starts or stops the server holds it; all others wait
-    users.lock    shared by all who use the server; who leaves and is alone stops it
-    server.lock   inherited by the server and its children; while it is taken, one of them lives
+    start.lock    held by a process that starts or stops the server; all others wait
+    users.lock    shared by all processes that use the server; the last one to stop stops it
+    server.lock   inherited by the server and its children; while it is held, one of them runs
 
-So nothing depends on a list of process ids that somebody forgot to clean up. After kill -9 of us
-the server runs on, and whoever comes next uses it. After kill -9 of the server its orphans leave
-within moments, the lock is free, and `start` starts it again; Postgres recovers what was committed.
+So nothing depends on a list of process ids that may be stale. After kill -9 of a user the server
+keeps running, and the next user connects to it. After kill -9 of the server its orphans end within
+moments, the lock is free, and `start` starts it again; Postgres recovers what was committed.
 
-`start` and `stop` block for up to seconds. They may be called at any time, as often as one likes.
+`start` and `stop` block for up to seconds. They may be called at any time and repeatedly.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ from urllib.parse import quote
 from fluxnetes.common.file_lock import FileLock, locked
 from fluxnetes.store.embedded.account import server_account
 from fluxnetes.store.embedded.cluster import ROLE, PostgresCluster
-from fluxnetes.store.embedded.paths import default_folder, make_places
+from fluxnetes.store.embedded.paths import default_folder, make_paths
 from fluxnetes.store.errors import EmbeddedServerFailed
 
-_PATIENCE = 60.0
-_PAUSE = 0.02
+_TIMEOUT = 60.0
+"""Maximum seconds to wait for the server to start or stop."""
+_POLL_INTERVAL = 0.02
 
 
 class EmbeddedServer:
@@ -43,87 +44,87 @@ class EmbeddedServer:
 
     def __init__(self, folder: Path | None = None) -> None:
         account = server_account()
-        self.places = make_places(folder or default_folder(), account)
-        self._cluster = PostgresCluster(self.places, account)
-        self._using: FileLock | None = None
+        self.paths = make_paths(folder or default_folder(), account)
+        self._cluster = PostgresCluster(self.paths, account)
+        self._users_lock: FileLock | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def dsn(self) -> str:
-        """What psql, pg_dump and we need to get in."""
-        return f"postgresql://{ROLE}@/postgres?host={quote(str(self.places.sockets))}&port=5432"
+        """The DSN for psql, pg_dump and `Database`."""
+        return f"postgresql://{ROLE}@/postgres?host={quote(str(self.paths.sockets))}&port=5432"
 
     @property
     def pid(self) -> int:
-        """The process to signal; only of meaning while the server runs."""
+        """The process to signal; meaningful only while the server runs."""
         return self._cluster.pid
 
     def start(self) -> None:
-        """See to it that the server runs, and keep it from being stopped by others."""
-        with locked(self.places.start_lock):
-            if self._using is None:
-                self._using = FileLock(self.places.users_lock)
-                self._using.share()
+        """Make sure that the server runs, and that other processes do not stop it."""
+        with locked(self.paths.start_lock):
+            if self._users_lock is None:
+                self._users_lock = FileLock(self.paths.users_lock)
+                self._users_lock.share()
                 atexit.register(self.stop)
             if not self.is_running():
                 self._start()
 
     def stop(self) -> None:
-        """Leave, and stop the server if nobody else uses it."""
-        if self._using is None:
+        """Stop using the server, and stop it if no other process uses it."""
+        if self._users_lock is None:
             return
-        with locked(self.places.start_lock):
-            alone = self._using.try_alone()
+        with locked(self.paths.start_lock):
+            alone = self._users_lock.try_alone()
             if alone and self.is_running():
                 self._shut_down()
-            self._using.close()
-            self._using = None
+            self._users_lock.close()
+            self._users_lock = None
         atexit.unregister(self.stop)
 
     def is_running(self) -> bool:
-        """Whether somebody listens. It may still be recovering, and ask us to come back later."""
-        with socket.socket(socket.AF_UNIX) as knock:
+        """Whether a server listens. It may still be recovering, and refuse connections."""
+        with socket.socket(socket.AF_UNIX) as probe:
             try:
-                knock.connect(str(self.places.socket))
+                probe.connect(str(self.paths.socket))
             except OSError:
                 return False
         return True
 
     def _start(self) -> None:
-        lock = FileLock(self.places.server_lock)
+        lock = FileLock(self.paths.server_lock)
         try:
-            if not self._get_hold_of_data(lock):
+            if not self._acquire_data(lock):
                 return
             process = self._process = self._cluster.launch(lock)
         finally:
             lock.close()
         self._wait_until_ready(process)
 
-    def _get_hold_of_data(self, lock: FileLock) -> bool:
-        """Wait until orphans of a killed server are gone; false if there is a server after all.
+    def _acquire_data(self, lock: FileLock) -> bool:
+        """Wait until the orphans of a killed server have ended; false if a server runs after all.
 
-        There is one when whoever launched it was killed before it listened.
+        One runs when the process that launched it was killed before the server listened.
         """
 
         def is_settled() -> bool:
             return lock.try_alone() or self.is_running()
 
-        self._wait(is_settled, "an earlier server did not leave its data")
+        self._wait(is_settled, "an earlier server still holds its data")
         return lock.try_alone()
 
     def _wait_until_ready(self, process: subprocess.Popen[bytes]) -> None:
-        """Wait, but not for a long recovery: whoever connects then is told to come back later."""
-        deadline = time.monotonic() + _PATIENCE
+        """Wait, but not for a long recovery: `Database` retries while the server recovers."""
+        deadline = time.monotonic() + _TIMEOUT
         while not self._cluster.is_ready(process.pid) and time.monotonic() < deadline:
             status = process.poll()
             if status is not None:
-                words = self._cluster.last_words()
-                raise EmbeddedServerFailed(f"the server ended at once (status {status}){words}")
-            time.sleep(_PAUSE)
+                tail = self._cluster.log_tail()
+                raise EmbeddedServerFailed(f"the server ended (status {status}){tail}")
+            time.sleep(_POLL_INTERVAL)
 
     def _shut_down(self) -> None:
-        """Ask it to finish, then to drop everything: what is committed is safe either way."""
-        lock = FileLock(self.places.server_lock)
+        """Request a fast shutdown, then an immediate one: committed data are safe either way."""
+        lock = FileLock(self.paths.server_lock)
         try:
             os.kill(self.pid, signal.SIGINT)
             try:
@@ -137,9 +138,9 @@ class EmbeddedServer:
             self._process.wait()
 
     def _wait(self, happened: Callable[[], bool], otherwise: str) -> None:
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + _TIMEOUT
         while not happened():
             if time.monotonic() > deadline:
-                words = self._cluster.last_words()
-                raise EmbeddedServerFailed(f"{otherwise} after {_PATIENCE:.0f} s{words}")
-            time.sleep(_PAUSE)
+                tail = self._cluster.log_tail()
+                raise EmbeddedServerFailed(f"{otherwise} after {_TIMEOUT:.0f} s{tail}")
+            time.sleep(_POLL_INTERVAL)

@@ -1,6 +1,6 @@
 -- name: take
--- Whoever comes when it is over, or held it before under the same name, gets it, with a new fence.
--- It waits for a transaction of the old writer that is under way. The clock is the database's.
+-- A holder gets the lease, with a new fence, if it has expired or has the same holder already.
+-- The statement waits for a running transaction of the old writer. The clock is the database's.
 UPDATE lease
 SET
     fence = fence + 1,
@@ -17,14 +17,14 @@ WHERE fence = $1
 RETURNING fence;
 
 -- name: release
--- The fence grows here too: who gave the lease back writes no more. Nothing happens if somebody
--- else has it already.
+-- The fence grows here too, so that the releasing holder can write no more. Nothing happens if
+-- another holder has the lease already.
 UPDATE lease
 SET fence = fence + 1, holder = '', expires = '-infinity'
 WHERE fence = $1;
 
 -- name: holder
--- Who has it, and for how many seconds still (below 0: it is over).
+-- The holder, and the seconds until the lease expires (below 0: it has expired).
 SELECT
     holder,
     fence,
@@ -32,9 +32,9 @@ SELECT
 FROM lease;
 
 -- name: claim
--- The first statement of every transaction that changes anything. It returns no row to a writer
--- whose fence is not the current one, and keeps others from taking the lease until the transaction
--- is over. What it returns is the commit before this one: if that is this one, it was done already.
+-- The first statement of every transaction that writes. It returns no row to a writer whose fence is
+-- not the current one, and prevents others from taking the lease until the transaction ends. It
+-- returns the id of the previous commit: if that equals this one's, the commit was done already.
 WITH found AS (
     SELECT fence, last_commit FROM lease FOR UPDATE
 )

@@ -1,5 +1,5 @@
 -- name: prepare
--- Everything of ours lives in one schema. An administrator may have made it for us, when we may not.
+-- All tables are in one schema. An administrator may have created it, if the user may not.
 DO $$
 BEGIN
     IF to_regnamespace('fluxnetes') IS NULL THEN
@@ -14,7 +14,7 @@ CREATE TABLE IF NOT EXISTS fluxnetes.migrations (
 );
 
 -- name: lock
--- One migrates, the others wait. The number means nothing; it only has to be ours.
+-- One process migrates, the others wait. The number is arbitrary, but unique to Fluxnetes.
 SELECT pg_advisory_xact_lock(5125486823490561);
 
 -- name: applied

@@ -1,8 +1,8 @@
--- What a queue needs to go on, and what people ask. A queue reads it all in one transaction, which
--- sees one moment.
+-- What a queue needs to resume, and what users query. A queue reads all of it in one transaction,
+-- which sees one consistent state.
 
 -- name: needed
--- Jobs that have not ended, and what those wait for, ended or not.
+-- Jobs that have not ended, and the jobs that they depend on, ended or not.
 SELECT id FROM jobs WHERE NOT ended
 UNION
 SELECT dependencies.on_job
@@ -14,15 +14,15 @@ WHERE NOT jobs.ended;
 SELECT * FROM jobs WHERE id = ANY($1::bigint[]) ORDER BY arrival, id;
 
 -- name: outcomes
--- How the last jobs ended, the oldest first: a job that comes later may depend on them.
+-- How the last jobs ended, the oldest first: a later job may depend on them.
 SELECT id, state
 FROM (SELECT id, state FROM jobs WHERE ended ORDER BY id DESC LIMIT $1) AS last
 ORDER BY id;
 
 -- name: ended
--- For each workload the last job that stood for it and has ended. The tasks of an array stand for no
--- workload of their own. (The comparison with nothing lets the index be used, which leaves those
--- out.)
+-- For each workload its last job that has ended. The tasks of an array have no workload of their
+-- own. (The comparison with the empty text allows the partial index to be used, which leaves out
+-- jobs without a workload.)
 SELECT DISTINCT ON (submissions.workload) submissions.workload, jobs.id
 FROM submissions
 INNER JOIN jobs ON jobs.id = submissions.id
@@ -68,12 +68,12 @@ SELECT * FROM spent ORDER BY budget;
 SELECT * FROM counters;
 
 -- name: system
--- Unless it is the version that we know already. Whoever writes a row leaves the number of its
--- transaction in it.
+-- No row if the caller has this version already. The version is the id of the transaction that wrote
+-- the row.
 SELECT graph, rows, properties, down, config, xmin::text AS version
 FROM system
 WHERE xmin::text IS DISTINCT FROM $1::text;
 
 -- name: events
--- One job's story.
+-- The events of one job, in order.
 SELECT * FROM events WHERE job = $1 ORDER BY id;

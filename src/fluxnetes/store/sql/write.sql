@@ -1,4 +1,4 @@
--- What one commit writes: each statement takes columns as arrays and writes all rows at once.
+-- The statements of a commit: each takes columns as arrays and writes all rows at once.
 
 -- name: submissions
 INSERT INTO submissions (
@@ -108,12 +108,12 @@ INSERT INTO commitments (job, budget, amount)
 SELECT * FROM unnest($1::bigint[], $2::text[], $3::double precision[]);
 
 -- name: forget_allocations
--- Its tasks go with it.
+-- The tasks of an allocation are deleted with it (ON DELETE CASCADE).
 DELETE FROM allocations WHERE job = ANY($1::bigint[]);
 
 -- name: allocations
--- Arrays of arrays would have to be of one length. So the vertices of all jobs come one behind the
--- other, as do their seats, and each job says where its own begin and end.
+-- Arrays of arrays must be rectangular. So the vertices of all jobs are concatenated, as are their
+-- seats, and each job has the first and the last index of its own.
 INSERT INTO allocations (
     job, start, "end", placement_start, placement_end, placement_queue, subsystem, labels, usage,
     shapes, tasks, vertex, parent, depth, needs, exclusive, seat_shape, seat_node, seat_pods
@@ -158,7 +158,7 @@ ON CONFLICT (job) DO UPDATE SET
     tasks = excluded.tasks;
 
 -- name: allocation_times
--- For allocations that stand where they stood.
+-- For allocations whose placement did not change.
 UPDATE allocations
 SET start = given.start, "end" = given."end"
 FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS given (job, start, "end")
@@ -221,7 +221,7 @@ ON CONFLICT (name) DO UPDATE SET
     value = greatest(counters.value, excluded.value);
 
 -- name: events
--- Numbered in the order in which they are given.
+-- Numbered in the given order.
 INSERT INTO events (job, at, kind, before, after, start, reason, reason_data)
 SELECT job, at, kind, before, after, start, reason, reason_data
 FROM unnest(
@@ -246,5 +246,5 @@ ON CONFLICT (only_row) DO UPDATE SET
 UPDATE system SET properties = $1;
 
 -- name: system_state
--- For a graph that is what it was.
+-- For a system whose graph did not change.
 UPDATE system SET down = $1, config = $2;

@@ -15,7 +15,7 @@ from tests.integration.crash.checks.evidence import Evidence
 from tests.integration.crash.checks.rooms import steps
 from tests.integration.crash.works import Kind
 
-_BLAME = re.compile(r"others took (?:the )?room (?:that it has )?on node ([^\s,;]+)")
+_BLAME = re.compile(r"other pods took (?:its )?capacity on node ([^\s,;]+)")
 
 
 @dataclass(frozen=True, slots=True)

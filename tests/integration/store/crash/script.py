@@ -1,7 +1,7 @@
 """A workload that is the same every time: what users do when, and how long each job runs.
 
 600 jobs on 16 nodes: arrays, dependencies, preemption, jobs that are cancelled, held or altered, or
-overrun. All of it is planned by counting. By rows the places of promises are not written down, and
+overrun. All of it is planned by counting. By rows the paths of promises are not written down, and
 a queue that was killed may decide otherwise (it keeps its promises; see docs/critique.md), so the
 tables could not be compared. No nodes are lost here: the queue would then plan by rows for a while.
 """

@@ -23,34 +23,34 @@ def lonely(name: str, **labels: str) -> Pod:
 
 def test_a_term_is_new_once_however_many_carry_it() -> None:
     known = AntiAffinityIndex()
-    (term,) = known.see(lonely("a", app="db"))
+    (term,) = known.add(lonely("a", app="db"))
     assert term.matches("default", {"app": "db"})
-    assert known.see(lonely("b", app="db")) == ()
-    assert known.see(lonely("a", app="db")) == ()
+    assert known.add(lonely("b", app="db")) == ()
+    assert known.add(lonely("a", app="db")) == ()
 
 
 def test_a_term_is_forgotten_with_the_last_who_carries_it() -> None:
     known = AntiAffinityIndex()
     one, other = lonely("a", app="db"), lonely("b", app="db")
-    known.see(one)
-    known.see(other)
-    known.lose(one)
+    known.add(one)
+    known.add(other)
+    known.drop(one)
     assert known.carried
-    known.lose(one)
+    known.drop(one)
     assert known.carried
-    known.lose(other)
+    known.drop(other)
     assert not known.carried
-    assert known.see(one)
+    assert known.add(one)
 
 
-def test_losing_somebody_who_was_never_seen_is_nothing() -> None:
-    AntiAffinityIndex().lose(lonely("a", app="db"))
+def test_dropping_a_pod_that_was_never_added_does_nothing() -> None:
+    AntiAffinityIndex().drop(lonely("a", app="db"))
 
 
 def test_a_pod_is_concerned_by_what_it_carries_and_by_what_is_carried_against_it() -> None:
     known = AntiAffinityIndex()
-    known.see(lonely("a", app="db"))
-    known.see(lonely("b", app="web"))
+    known.add(lonely("a", app="db"))
+    known.add(lonely("b", app="web"))
     plain = one_pod("c", labels={"app": "db"})
     assert len(known.concerning(plain.spec, "default", {"app": "db"})) == 1
     assert known.concerning(plain.spec, "default", {"app": "cache"}) == ()
@@ -61,7 +61,7 @@ def test_a_pod_is_concerned_by_what_it_carries_and_by_what_is_carried_against_it
 
 def test_who_carries_a_term_takes_the_whole_pool_and_who_matches_takes_one() -> None:
     known = AntiAffinityIndex()
-    (term,) = known.see(lonely("a", app="db"))
+    (term,) = known.add(lonely("a", app="db"))
     carrier, other = lonely("b", app="db"), one_pod("c")
     for spec, labels, amount in (
         (carrier.spec, {"app": "db"}, POOL_SIZE),
@@ -74,7 +74,7 @@ def test_who_carries_a_term_takes_the_whole_pool_and_who_matches_takes_one() -> 
 
 def test_a_bound_pod_holds_its_part_of_pools_that_there_are_and_of_no_others() -> None:
     known = AntiAffinityIndex()
-    (term,) = known.see(lonely("a", app="db"))
+    (term,) = known.add(lonely("a", app="db"))
     bound = one_pod("c", labels={"app": "db"}, node="n1")
     assert known.held_by(bound) == ()
     known.pooled[term.name] = term

@@ -42,8 +42,7 @@ def test_a_workload_without_pods_is_of_the_class_of_its_template() -> None:
     scene = Scene(a_job("train", pod={"priorityClassName": "high"}))
     with pytest.raises(Prerequisite, match="there is no PriorityClass high"):
         scene.ask()
-    scene.model.priority_classes = classes(HIGH)
-    scene.model.touch_classified()
+    scene.model.priority_classes_changed(classes(HIGH))
     assert scene.asked().job_class == 1000
 
 

@@ -35,7 +35,7 @@ def read(reader: PodReader, pod: Pod, options: WorkloadLabels | None = None) -> 
 
 
 def size_on(reader: PodReader, node: str, type: str) -> int:
-    return reader.model.node_graph.node_graph[node].sizes[type]
+    return reader.model.node_graph.nodes[node].sizes[type]
 
 
 def test_pods_that_ask_for_the_same_have_the_same_footprint(reader: PodReader) -> None:
@@ -49,19 +49,19 @@ def test_a_rule_that_is_new_is_on_the_graph_before_anybody_asks_for_it(reader: P
     node_graph = reader.model.node_graph
     reconciler = [
         name
-        for name, each in node_graph.node_graph.items()
+        for name, each in node_graph.nodes.items()
         if node_graph.graph.has_property(each.vertex, footprint.rule)
     ]
     assert reconciler == ["n2"]
-    assert reader.take_turn().relabelled
-    assert not reader.take_turn()
+    assert reader.take_changes().relabelled
+    assert not reader.take_changes()
 
 
 def test_a_rule_that_is_known_is_no_turn(reader: PodReader) -> None:
     read(reader, one_pod("a"))
-    reader.take_turn()
+    reader.take_changes()
     read(reader, one_pod("b"))
-    assert not reader.take_turn()
+    assert not reader.take_changes()
 
 
 def test_a_pod_that_wants_its_node_for_itself_takes_all_of_it(reader: PodReader) -> None:
@@ -73,7 +73,7 @@ def test_a_host_port_is_a_pool_of_one_on_every_node(reader: PodReader) -> None:
     footprint = read(reader, one_pod(containers=PORT))
     assert dict(footprint.amounts)["port:TCP/8080"] == 1
     assert size_on(reader, "n1", "port:TCP/8080") == 1
-    assert reader.take_turn().reshaped
+    assert reader.take_changes().reshaped
 
 
 def test_a_port_that_others_hold_already_counts_as_soon_as_it_is_a_pool(reader: PodReader) -> None:
@@ -92,7 +92,7 @@ def test_a_pod_that_keeps_away_from_its_kind_takes_a_whole_pool(reader: PodReade
     ((name, amount),) = (each for each in footprint.amounts if each[0].startswith("apart:"))
     assert amount == POOL_SIZE
     assert size_on(reader, "n1", name) == POOL_SIZE
-    assert reader.take_turn().reshaped
+    assert reader.take_changes().reshaped
 
 
 def test_a_pod_that_others_keep_away_from_is_kept_away_from_them(reader: PodReader) -> None:

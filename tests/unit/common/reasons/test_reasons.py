@@ -19,12 +19,41 @@ from fluxnetes.common.reasons import (
 )
 from fluxnetes.common.reasons.text import TEMPLATES, reason_text
 
-STABLE = (
-    "Gathering Held Dependency BeginTime Limit Budget Priority Resources Promised Window "
-    "QueueStopped Unsatisfiable Invalid Returned Prerequisite Submitted Unsupported Backfilled "
-    "Adopted Altered Endless Overrun ClusterChanged Completed Failed Cancelled Expired Deleted "
-    "Withdrawn TimedOut Preempted NodesLost Unknown"
-).split()
+STABLE = [
+    "Gathering",
+    "Held",
+    "Dependency",
+    "BeginTime",
+    "Limit",
+    "Budget",
+    "Priority",
+    "Resources",
+    "Promised",
+    "Window",
+    "QueueStopped",
+    "Unsatisfiable",
+    "Invalid",
+    "Returned",
+    "Prerequisite",
+    "Submitted",
+    "Unsupported",
+    "Backfilled",
+    "Adopted",
+    "Altered",
+    "Endless",
+    "Overrun",
+    "ClusterChanged",
+    "Completed",
+    "Failed",
+    "Cancelled",
+    "Expired",
+    "Deleted",
+    "Withdrawn",
+    "TimedOut",
+    "Preempted",
+    "NodesLost",
+    "Unknown",
+]
 
 
 def fields(template: str) -> set[str]:

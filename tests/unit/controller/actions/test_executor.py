@@ -7,7 +7,8 @@ from collections.abc import Coroutine
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from fluxnetes.controller.actions.executor import BIND_WORKERS, ENOUGH, Executor
+from fluxnetes.controller.actions.executor import BIND_WORKERS, Executor
+from fluxnetes.controller.actions.queue import ENOUGH_BINDS, ActionQueue
 from fluxnetes.controller.actions.types import Action, BindPod
 from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.errors import Conflict, KubeError, TemporaryError
@@ -17,14 +18,14 @@ ELSEWHERE = replace(BIND, node="n2")
 
 
 @dataclass(slots=True, eq=False)
-class SlowHands(Executor):
-    """Hands that do nothing until they are let, and write down what they did."""
+class SlowExecutor(Executor):
+    """An executor whose binds end when the test says so, and that records them."""
 
     done: list[str] = field(default_factory=list)
     at_work: list[str] = field(default_factory=list)
     may_finish: asyncio.Event = field(default_factory=asyncio.Event)
     errors: list[KubeError] = field(default_factory=list)
-    """With which the next deeds end."""
+    """With which the next binds end."""
 
     async def _send_bind(self, action: BindPod) -> None:
         self.at_work.append(action.node)
@@ -34,7 +35,7 @@ class SlowHands(Executor):
         self.done.append(action.node)
 
 
-def play(script: Coroutine[Any, Any, None], executor: SlowHands) -> None:
+def play(script: Coroutine[Any, Any, None], executor: SlowExecutor) -> None:
     async def run() -> None:
         async with asyncio.timeout(10):
             working = asyncio.create_task(executor.run())
@@ -44,8 +45,30 @@ def play(script: Coroutine[Any, Any, None], executor: SlowHands) -> None:
     asyncio.run(run())
 
 
-def slow_hands() -> SlowHands:
-    return SlowHands(cast(KubeClient, None), lambda: True)
+@dataclass
+class Term:
+    """In place of the leases and of the controller."""
+
+    leads: bool = True
+    bound: list[Action] = field(default_factory=list)
+
+    def may_write(self) -> bool:
+        return self.leads
+
+    def sure_for(self) -> None:
+        return None
+
+    def pod_bound(self, bind: BindPod) -> None:
+        self.bound.append(bind)
+
+    def action_failed(self, action: Action, why: str) -> None:
+        raise AssertionError(why)
+
+
+def slow_executor(term: Term | None = None) -> SlowExecutor:
+    term = term or Term()
+    client = cast(KubeClient, None)
+    return SlowExecutor(client, ActionQueue(), term, term, hold_back=lambda node: False)
 
 
 async def a_moment() -> None:
@@ -53,21 +76,21 @@ async def a_moment() -> None:
         await asyncio.sleep(0)
 
 
-async def until_idle(executor: SlowHands) -> None:
-    while executor.asked or executor._working:
+async def until_idle(executor: SlowExecutor) -> None:
+    while executor.actions.requested or executor.actions._working:
         await asyncio.sleep(0.001)
 
 
 def test_what_is_asked_for_again_while_it_is_under_way_is_done_once() -> None:
-    executor = slow_hands()
+    executor = slow_executor()
 
     async def script() -> None:
-        executor.ask(BIND)
+        executor.actions.request(BIND)
         await a_moment()
-        executor.ask(replace(BIND))
+        executor.actions.request(replace(BIND))
         executor.may_finish.set()
         await until_idle(executor)
-        executor.ask(BIND)
+        executor.actions.request(BIND)
         await a_moment()
 
     play(script(), executor)
@@ -75,13 +98,13 @@ def test_what_is_asked_for_again_while_it_is_under_way_is_done_once() -> None:
 
 
 def test_what_else_is_asked_for_meanwhile_is_done_after_it_by_the_same_worker() -> None:
-    executor = slow_hands()
+    executor = slow_executor()
 
     async def script() -> None:
-        executor.ask(BIND)
+        executor.actions.request(BIND)
         await a_moment()
-        executor.revoke(BIND.uid)
-        executor.ask(ELSEWHERE)
+        executor.actions.revoke_bind(BIND.uid)
+        executor.actions.request(ELSEWHERE)
         await a_moment()
         assert executor.at_work == ["n1"], "two at work on one pod"
         executor.may_finish.set()
@@ -92,12 +115,12 @@ def test_what_else_is_asked_for_meanwhile_is_done_after_it_by_the_same_worker() 
 
 
 def test_what_is_revoked_and_asked_for_again_before_anybody_began_is_done_once() -> None:
-    executor = slow_hands()
+    executor = slow_executor()
 
     async def script() -> None:
-        executor.ask(BIND)
-        executor.revoke(BIND.uid)
-        executor.ask(ELSEWHERE)
+        executor.actions.request(BIND)
+        executor.actions.revoke_bind(BIND.uid)
+        executor.actions.request(ELSEWHERE)
         executor.may_finish.set()
         await until_idle(executor)
 
@@ -106,13 +129,13 @@ def test_what_is_revoked_and_asked_for_again_before_anybody_began_is_done_once()
 
 
 def test_what_fails_for_good_does_not_swallow_what_was_asked_for_meanwhile() -> None:
-    executor = slow_hands()
+    executor = slow_executor()
     executor.errors = [Conflict("it is bound already")]
 
     async def script() -> None:
-        executor.ask(BIND)
+        executor.actions.request(BIND)
         await a_moment()
-        executor.ask(ELSEWHERE)
+        executor.actions.request(ELSEWHERE)
         executor.may_finish.set()
         await until_idle(executor)
 
@@ -121,76 +144,73 @@ def test_what_fails_for_good_does_not_swallow_what_was_asked_for_meanwhile() -> 
 
 
 def test_what_fails_for_the_moment_is_tried_again_unless_it_is_revoked() -> None:
-    executor = slow_hands()
+    executor = slow_executor()
     executor.errors = [TemporaryError("busy"), TemporaryError("busy")]
     executor.may_finish.set()
 
     async def script() -> None:
-        executor.ask(BIND)
+        executor.actions.request(BIND)
         await until_idle(executor)
         assert executor.done == ["n1"]
         executor.errors = [TemporaryError("busy")]
-        executor.ask(ELSEWHERE)
+        executor.actions.request(ELSEWHERE)
         await a_moment()
-        executor.revoke(BIND.uid)
+        executor.actions.revoke_bind(BIND.uid)
         await until_idle(executor)
 
     play(script(), executor)
     assert executor.done == ["n1"]
 
 
-def test_nothing_is_done_by_who_is_not_sure_to_lead() -> None:
-    executor = slow_hands()
-    leads = False
-    executor.may_write = lambda: leads
+def test_nothing_is_done_without_the_lease() -> None:
+    term = Term(leads=False)
+    executor = slow_executor(term)
     executor.may_finish.set()
 
     async def script() -> None:
-        nonlocal leads
-        executor.ask(BIND)
+        executor.actions.request(BIND)
         await asyncio.sleep(0.02)
         assert not executor.at_work
-        leads = True
+        term.leads = True
         await until_idle(executor)
 
     play(script(), executor)
     assert executor.done == ["n1"]
 
 
-def test_every_bind_that_was_done_is_told() -> None:
-    executor = slow_hands()
-    told: list[Action] = []
-    executor.bound = told.append
+def test_every_bind_that_was_done_is_reported() -> None:
+    term = Term()
+    executor = slow_executor(term)
     executor.may_finish.set()
 
     async def script() -> None:
-        executor.ask(BIND)
+        executor.actions.request(BIND)
         await until_idle(executor)
 
     play(script(), executor)
-    assert told == [BIND]
+    assert term.bound == [BIND]
 
 
-def test_hands_are_full_while_there_is_enough_to_do_for_a_while() -> None:
-    executor = slow_hands()
+def test_the_queue_is_full_while_all_workers_have_enough_to_do() -> None:
+    executor = slow_executor()
 
     async def script() -> None:
-        for number in range(ENOUGH + BIND_WORKERS):
-            executor.ask(replace(BIND, uid=f"uid-{number}", name=f"pod-{number}"))
-        assert executor.are_full()
-        while len(executor.at_work) < BIND_WORKERS:  # everybody takes one
+        for number in range(ENOUGH_BINDS + BIND_WORKERS):
+            executor.actions.request(replace(BIND, uid=f"uid-{number}", name=f"pod-{number}"))
+        assert executor.actions.is_full()
+        while len(executor.at_work) < BIND_WORKERS:  # every worker takes one
             await asyncio.sleep(0)
-        assert executor.are_full()
+        assert executor.actions.is_full()
         executor.may_finish.set()
-        while executor.asked:
+        while executor.actions.requested:
             await asyncio.sleep(0)
-        assert not executor.are_full()
+        assert not executor.actions.is_full()
 
     play(script(), executor)
 
 
-def test_hands_are_not_idle_while_more_is_expected() -> None:
-    executor = slow_hands()
-    assert executor.is_idle()
-    executor.expects = True
-    assert not executor.is_idle()
+def test_the_queue_is_not_idle_while_more_is_expected() -> None:
+    executor = slow_executor()
+    assert executor.actions.is_idle()
+    executor.actions.expect_more(True)
+    assert not executor.actions.is_idle()

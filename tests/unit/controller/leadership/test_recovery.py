@@ -127,4 +127,4 @@ def test_no_number_is_given_twice(play: Play) -> None:
     play.restart(empty=True)
     play.put(one_pod("b"))
     assert len(play.states()) == 2
-    assert play.shared.tell(Started(1)) and play.shared.tell(Started(2))
+    assert play.shared.send(Started(1)) and play.shared.send(Started(2))

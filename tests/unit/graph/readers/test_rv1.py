@@ -88,7 +88,7 @@ def test_scheduling_and_other_keys_are_ignored() -> None:
         (r(("0", {}), hosts=["a"], properties={"p": "z"}), r"execution\.properties\.p"),
         (r(("0-1", {}), ("1", {}), hosts=["a[0-1]"]), "rank 1 is in two entries"),
         (r(("0", {}), hosts=["a" + "9" * 19]), "too large"),
-        (r(("0-9999999", {"core": "0-9"}), hosts=["a"]), "10000000 ranks"),
+        (r(("0-999999", {"core": "0-9"}), hosts=["a"]), "1000000 ranks"),
     ],
 )
 def test_an_r_that_makes_no_sense_is_refused_with_the_key(text: str, why: str) -> None:

@@ -179,10 +179,10 @@ def test_what_is_no_job_id_is_refused_with_the_forms_that_are(jobid: str) -> Non
 @pytest.mark.parametrize(
     ("text", "at", "says"),
     [
-        ("", 1, "ends where a term should stand"),
-        (" \t", 3, "ends where a term should stand"),
-        ("()", 2, "ends where a term should stand"),
-        ("status=up and", 14, "ends where a term should stand"),
+        ("", 1, "ends where a term is expected"),
+        (" \t", 3, "ends where a term is expected"),
+        ("()", 2, "ends where a term is expected"),
+        ("status=up and", 14, "ends where a term is expected"),
         ("and status=up", 1, "found 'and'"),
         ("status=up and and status=up", 15, "found 'and'"),
         ("status=up or AND status=up", 14, "found 'AND'"),
@@ -197,7 +197,7 @@ def test_what_is_no_job_id_is_refused_with_the_forms_that_are(jobid: str) -> Non
         ("(status=up)status=down", 12, "right after a parenthesis"),
         ("(status=up))", 12, "right after a parenthesis"),
         ("status=up)", 1, "status is 'up)'"),
-        ("(status=up and)", 15, "ends where a term should stand"),
+        ("(status=up and)", 15, "ends where a term is expected"),
     ],
 )
 def test_a_bad_query_is_refused_with_the_place_and_the_reason(

@@ -310,7 +310,7 @@ def test_it_makes_no_difference_how_many_nodes_are_looked_at_at_a_time(
     gang = Gang((Shape.of(pods, {"cpu": 2}),))
     answers = []
     for at_once in (1, 2, 4, 1024):
-        monkeypatch.setattr(placer, "_AT_ONCE", at_once)
+        monkeypatch.setattr(placer, "_CHUNK", at_once)
         answer = Matcher(graph, policy="lonode").allocate(gang)
         answers.append([(s.node.tolist(), s.pods.tolist()) for s in answer.seats])
     assert answers == [answers[-1]] * 4

@@ -1,4 +1,4 @@
-"""Work that goes on in a loop and a thread of its own."""
+"""An event loop in a thread of its own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from fluxnetes.service.concurrency.loop_thread import LoopThread
 
 
-async def test_work_is_done_elsewhere_and_its_end_is_heard_here() -> None:
+async def test_work_runs_in_the_other_loop_and_ends_in_this_one() -> None:
     side = LoopThread("test")
     seen: list[tuple[str, bool]] = []
 
@@ -23,7 +23,7 @@ async def test_work_is_done_elsewhere_and_its_end_is_heard_here() -> None:
     assert seen == [("test", True)]
 
 
-async def test_what_fails_fails_for_whoever_waits() -> None:
+async def test_an_error_is_raised_where_the_work_is_awaited() -> None:
     side = LoopThread("test")
 
     async def work() -> None:
@@ -34,7 +34,7 @@ async def test_what_fails_fails_for_whoever_waits() -> None:
     await side.stop()
 
 
-async def test_whoever_is_stopped_may_clean_up_before_the_loop_is_closed() -> None:
+async def test_stopped_work_may_clean_up_before_the_loop_is_closed() -> None:
     side = LoopThread("test")
     begun, cleaned = threading.Event(), []
 

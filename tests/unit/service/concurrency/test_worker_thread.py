@@ -1,4 +1,4 @@
-"""The engine's thread: one at a time, in order, and nothing stays of what was given up."""
+"""The worker thread: one at a time, in order, and given-up work leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def an_engine() -> AsyncIterator[WorkerThread]:
 
 
 class Gate:
-    """Work that begins, and ends when it is let."""
+    """Work that begins, and ends when it is released."""
 
     def __init__(self) -> None:
         self.begun = threading.Event()
@@ -40,7 +40,7 @@ class Gate:
         assert await asyncio.to_thread(self.begun.wait, 10)
 
 
-async def test_what_is_asked_for_is_done_in_order_and_in_one_thread() -> None:
+async def test_work_is_done_in_order_and_in_one_thread() -> None:
     done: list[int] = []
     threads: set[int] = set()
 
@@ -55,7 +55,7 @@ async def test_what_is_asked_for_is_done_in_order_and_in_one_thread() -> None:
     assert len(threads) == 1 and threading.get_ident() not in threads
 
 
-async def test_the_loop_goes_on_while_something_is_done() -> None:
+async def test_the_loop_goes_on_during_work() -> None:
     async with an_engine() as engine:
         gate = Gate()
         waiting = asyncio.create_task(engine.do(gate))
@@ -67,7 +67,7 @@ async def test_the_loop_goes_on_while_something_is_done() -> None:
         assert await waiting == "done"
 
 
-async def test_an_error_goes_to_whoever_asked_and_to_nobody_else() -> None:
+async def test_an_error_goes_to_its_caller_alone() -> None:
     def fail() -> None:
         raise ZeroDivisionError("told")
 
@@ -79,7 +79,7 @@ async def test_an_error_goes_to_whoever_asked_and_to_nobody_else() -> None:
     assert isinstance(failed, ZeroDivisionError) and str(failed) == "told"
 
 
-async def test_what_is_given_up_before_its_turn_is_never_done() -> None:
+async def test_work_that_is_given_up_before_its_turn_is_never_done() -> None:
     done: list[str] = []
     async with an_engine() as engine:
         gate = Gate()
@@ -95,7 +95,7 @@ async def test_what_is_given_up_before_its_turn_is_never_done() -> None:
     assert done == []
 
 
-async def test_what_is_given_up_while_it_is_done_is_undone_in_the_thread() -> None:
+async def test_work_that_is_given_up_while_it_is_done_is_undone_in_the_thread() -> None:
     undone: list[tuple[str, int]] = []
     async with an_engine() as engine:
         gate = Gate()
@@ -113,12 +113,12 @@ async def test_what_is_given_up_while_it_is_done_is_undone_in_the_thread() -> No
     assert undone == [("done", thread)]
 
 
-async def test_what_is_given_up_when_it_was_just_done_is_undone() -> None:
+async def test_work_that_is_given_up_when_it_was_just_done_is_undone() -> None:
     undone: list[int] = []
     async with an_engine() as engine:
         waiting = asyncio.create_task(engine.do(lambda: 7, undone.append))
         await asyncio.sleep(0)
-        time.sleep(0.05)  # the thread gets through, and the loop hears of it after this
+        time.sleep(0.05)  # the thread finishes, and the loop gets the result after this
         # The result is delivered, then this comes, then the task would wake up with it.
         asyncio.get_running_loop().call_soon(waiting.cancel)
         await asyncio.gather(waiting, return_exceptions=True)
@@ -127,7 +127,7 @@ async def test_what_is_given_up_when_it_was_just_done_is_undone() -> None:
     assert undone == [7]
 
 
-async def test_what_failed_is_not_undone() -> None:
+async def test_work_that_failed_is_not_undone() -> None:
     undone: list[None] = []
     async with an_engine() as engine:
         gate = Gate()
@@ -146,7 +146,7 @@ async def test_what_failed_is_not_undone() -> None:
     assert undone == []
 
 
-async def test_an_undo_that_fails_harms_nobody() -> None:
+async def test_an_undo_that_fails_does_no_harm() -> None:
     def fail(result: str) -> None:
         raise ZeroDivisionError(result)
 
@@ -161,7 +161,7 @@ async def test_an_undo_that_fails_harms_nobody() -> None:
         assert await engine.do(lambda: "alive") == "alive"
 
 
-async def test_to_close_is_to_let_the_rest_be_done() -> None:
+async def test_closing_finishes_the_work_in_the_inbox() -> None:
     done: list[int] = []
 
     def note(number: int) -> str:
@@ -182,7 +182,7 @@ async def test_to_close_is_to_let_the_rest_be_done() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-async def test_whenever_calls_are_given_up_what_was_done_is_answered_or_undone(seed: int) -> None:
+async def test_whenever_calls_are_given_up_finished_work_is_answered_or_undone(seed: int) -> None:
     """The promise of the module, at random moments."""
     draw = random.Random(seed)
     held: set[int] = set()

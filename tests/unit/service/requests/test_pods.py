@@ -1,4 +1,4 @@
-"""Pods in the words of the old dialects, as requests."""
+"""Equal pods of the old dialects, as requests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fluxnetes.graph.pools import pool_graph
 from fluxnetes.jobspec.parse import parse_jobspec
 from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.service.errors import Invalid
-from fluxnetes.service.requests.pods import MOST, request_for
+from fluxnetes.service.requests.pods import MAX_PODS, request_for
 from fluxnetes.service.values import EqualPods
 from tests.unit.match.clusters import cluster, cores, nodes
 
@@ -74,14 +74,14 @@ def test_all_on_one_node_of_pools_is_one_that_is_as_large_as_all() -> None:
     [
         (EqualPods(0, 1), "count"),
         (EqualPods(-3, 1), "count"),
-        (EqualPods(MOST + 1, 1), "count"),
+        (EqualPods(MAX_PODS + 1, 1), "count"),
         (EqualPods(1, 0), "cpu"),
         (EqualPods(1, -1), "cpu"),
         (EqualPods(1, 1, memory=-1), "memory"),
         (EqualPods(1, 1, gpu=-1), "gpu"),
     ],
 )
-def test_what_makes_no_sense_is_refused_with_its_name(
+def test_an_invalid_field_is_refused_with_its_name(
     pods: EqualPods, field: str, graph: object
 ) -> None:
     with pytest.raises(Invalid, match="expected") as refused:

@@ -1,10 +1,11 @@
-"""Jobspecs in the words of cores and gpus, and gangs, on a graph of Kubernetes' pools."""
+"""Jobspecs with cores and gpus, and gangs, on a graph of Kubernetes' pools."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.graph.pools import pool_graph
 from fluxnetes.graph.readers import read_graph
 from fluxnetes.jobspec.build import core, gpu, jobspec, node, res, slot
@@ -16,7 +17,7 @@ from fluxnetes.service.requests.pools import pooled
 from fluxnetes.service.values import EqualPods, MatchCall
 from fluxnetes.service.views.shares import shares
 from tests.integration.rpc.graphs import a_cluster
-from tests.unit.service.counters import a_pool_counter, cores
+from tests.unit.service.manual_queue import a_manual_pool_queue, cores
 
 SIZES = {"cpu": 4000, "memory": 1024, "pods": 10, "tenancy": 1_000_000, "nvidia.com/gpu": 2}
 GRAPH = pool_graph({"n0": SIZES, "n1": SIZES})
@@ -41,7 +42,7 @@ def test_every_slot_takes_the_place_of_a_pod() -> None:
         assert [(r.type, r.count.min) for r in inner.children[1:]] == [("pods", 1), ("tenancy", 1)]
 
 
-def test_what_is_asked_for_in_kubernetes_words_stays_as_it_is() -> None:
+def test_resource_types_of_kubernetes_stay_as_they_are() -> None:
     request = jobspec(slot(2, res("cpu", 250), res("memory", 64), res("pods", 3)))
     children = asked(request).children
     assert [(r.type, r.count.min) for r in children] == [
@@ -92,8 +93,8 @@ def test_slots_and_pods_of_the_same_size_get_as_much(count: int, size: int) -> N
 
 
 async def test_a_jobspec_of_cores_is_matched_on_pools_and_its_tasks_are_counted() -> None:
-    counter = a_pool_counter(nodes=2, cpu=4000)
-    grant = await counter.ask(counter.clerk.match(MatchCall(cores(6))))
+    queue = a_manual_pool_queue(nodes=2, cpu=4000)
+    grant = await queue.ask(queue.operations.match(MatchCall(cores(6))))
     assert [(s.node, s.tasks, s.amounts["cpu"], s.amounts["pods"]) for s in grant.shares] == [
         ("n0", 4, 4000, 4),
         ("n1", 2, 2000, 2),
@@ -101,15 +102,15 @@ async def test_a_jobspec_of_cores_is_matched_on_pools_and_its_tasks_are_counted(
 
 
 async def test_a_node_has_no_more_pods_than_places() -> None:
-    counter = a_pool_counter(nodes=1, cpu=4000, pods=2)
+    queue = a_manual_pool_queue(nodes=1, cpu=4000, pods=2)
     gang = Gang((Shape.of(3, {"cpu": 1}),))
-    grant = await counter.ask(counter.clerk.match(MatchCall(gang)))
-    assert not grant and "pods" in grant.reason
+    grant = await queue.ask(queue.operations.match(MatchCall(gang)))
+    assert not grant and "pods" in reason_text(grant.reason)
 
 
 async def test_pods_that_are_to_be_together_are_counted_on_their_one_node() -> None:
-    counter = a_pool_counter(nodes=2, cpu=4000)
-    grant = await counter.ask(counter.clerk.match(MatchCall(EqualPods(3, cpu=1, together=True))))
+    queue = a_manual_pool_queue(nodes=2, cpu=4000)
+    grant = await queue.ask(queue.operations.match(MatchCall(EqualPods(3, cpu=1, together=True))))
     assert [(share.node, share.tasks, share.amounts["cpu"]) for share in grant.shares] == [
         ("n0", 3, 3000)
     ]

@@ -1,4 +1,4 @@
-"""What is free of each node, and who has the rest: against counting vertex by vertex."""
+"""The free, held and reserved amounts of nodes, against counting vertex by vertex."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_free_is_what_is_there_less_what_is_held(
 
 @given(st.booleans(), _steps)
 @examples(100)
-def test_whoever_has_something_of_a_node_is_named_there(
+def test_a_node_lists_all_jobs_that_hold_something_of_it(
     of_pools: bool, steps: list[tuple[str, int]]
 ) -> None:
     graph, asks = (pools(), _GANGS) if of_pools else (machines(), _JOBSPECS)
@@ -193,7 +193,7 @@ def test_what_is_reserved_is_the_most_at_any_one_time() -> None:
     assert [pool.reserved for pool in view.pools] == [3]
 
 
-def test_nodes_are_found_by_name_and_strangers_left_out() -> None:
+def test_nodes_are_found_by_name_and_unknown_names_left_out() -> None:
     matcher = Matcher(cluster(*nodes(3, *cores(1))))
     found = positions_of(matcher, ["node2", "node9", "node0"])
     assert [view.name for view in node_views(matcher, list(found.values()))] == ["node0", "node2"]

@@ -1,4 +1,4 @@
-"""What a job has of each node, and what nodes are called."""
+"""What a job holds of each node, and the names of nodes."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def test_what_is_on_a_node_is_added_up_by_type() -> None:
     assert found == {"node0": {"core": 3, "memory": 8}, "node1": {"core": 3, "memory": 8}}
 
 
-def test_only_what_is_the_jobs_alone_is_counted() -> None:
+def test_only_what_the_job_holds_exclusively_is_counted() -> None:
     graph = cluster(*nodes(1, a("socket", *cores(2))))
     assert shares_of(graph, jobspec(slot(1, core(1)))) == {"node0": {"core": 1}}
 
 
-def test_a_node_that_is_taken_whole_is_said_to_be() -> None:
+def test_a_node_that_is_held_exclusively_is_shown_so() -> None:
     graph = cluster(*nodes(2, *cores(2)))
     [(name, amounts)] = shares_of(graph, jobspec(slot(1, node(1)))).items()
     assert (name, amounts["node"]) == ("node0", 1)
@@ -50,7 +50,7 @@ def test_of_a_pool_it_is_the_part_that_the_job_has() -> None:
     assert found == {"n1": {"cpu": 500, "memory": 200, "pods": 2}}
 
 
-def test_what_is_on_no_node_is_nobodys_share() -> None:
+def test_what_is_on_no_node_is_in_no_share() -> None:
     graph = pool_graph({"n1": {"cpu": 1000}}, shared={"licence": 5})
     gang = Gang((Shape.of(1, {"cpu": 10}),), shared=(("licence", 3),))
     assert shares_of(graph, gang) == {"n1": {"cpu": 10}}
@@ -71,7 +71,7 @@ def test_nodes_come_in_the_order_in_which_old_clients_walked_them_and_once() -> 
         (R, "rv1exec", ["fluke0", "fluke1"]),
     ],
 )
-def test_nodes_have_the_names_by_which_the_outside_knows_them(
+def test_nodes_have_the_names_that_callers_know(
     text: str, format: str, names: list[str] | None
 ) -> None:
     found = node_names(Matcher(read_graph(text, format)))
@@ -84,5 +84,5 @@ def test_nodes_of_a_live_cluster_have_their_names_also_in_zones() -> None:
     assert node_names(Matcher(graph)) == ["n1", "ip-10-0-0-7"]
 
 
-def test_a_share_says_how_many_tasks_if_that_can_be_told() -> None:
+def test_a_share_has_its_number_of_tasks_if_it_is_known() -> None:
     assert Share("n1", {}).tasks == 0

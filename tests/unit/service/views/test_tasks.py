@@ -1,4 +1,4 @@
-"""How many tasks go to each node, told from what a job has there."""
+"""The tasks on each node, counted by what a job holds there."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ def test_slots_below_racks_and_nodes_are_multiplied() -> None:
         jobspec(slot(1, core(1)), slot(1, core(1))),
     ],
 )
-def test_where_it_cannot_be_told_it_is_not_told(request_: Jobspec) -> None:
+def test_where_tasks_cannot_be_counted_their_number_is_0(request_: Jobspec) -> None:
     assert tasks_of(request_).on(0, {"core": 8}) == 0
 
 
-def test_nobody_has_more_tasks_than_there_are() -> None:
-    """A node that is taken whole has room for more than the job has."""
+def test_no_node_has_more_tasks_than_the_job() -> None:
+    """A node that is held exclusively would suffice for more tasks than the job has."""
     three = EqualTasks(3, {"core": 1})
     assert [three.on(node, {"core": 2}) for node in range(4)] == [2, 1, 0, 0]
 
@@ -88,7 +88,7 @@ def test_pods_are_where_they_were_seated() -> None:
     assert max(found.values()) <= 3
 
 
-def test_pods_of_one_shape_are_counted_also_when_nobody_knows_their_seats() -> None:
+def test_pods_of_one_shape_are_counted_also_when_their_seats_are_unknown() -> None:
     """As after a restart."""
     gang = Gang((Shape.of(3, {"cpu": 1500, "pods": 1}),))
     known = tasks_of(gang)

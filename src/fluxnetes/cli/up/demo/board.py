@@ -1,4 +1,4 @@
-"""What each entry of the demo does, from its FluxJob and its pods."""
+"""Derives the state of each entry of the demo from its FluxJob and its pods."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _RUNNING = JobState.RUNNING.value
 
 @dataclass(frozen=True, slots=True)
 class DemoRow:
-    """What is to be said of one entry."""
+    """One entry of the demo, as the board shows it."""
 
     name: str
     state: str = "submitted"
     pods: str = ""
-    """While it runs: how many of its pods do, of how many."""
+    """While it runs: running pods / all pods."""
     nodes: str = ""
     eta: datetime | None = None
     why: str = ""

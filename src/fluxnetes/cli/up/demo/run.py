@@ -1,4 +1,4 @@
-"""The demo from its first job to its last."""
+"""Runs the demo, from its first job to its last."""
 
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ from fluxnetes.kube.objects.pods import PODS
 T = TypeVar("T", bound=Object)
 
 _LONGEST = 300.0
-"""Seconds. On an idle machine it takes half a minute."""
+"""Maximum seconds of the demo; on an idle machine it takes half a minute."""
 _LOOK_EVERY = 0.5
+"""Maximum seconds between two updates of the board."""
 
 
 def run_demo(kubeconfig: Path, nodes: int, has_failed: Callable[[], bool], *, once: bool) -> int:
-    """Run it to its end; 0 if all went as it should. It ends early if `has_failed`."""
+    """Run the demo to its end, or until `has_failed`; 0 if every entry ended as expected."""
     screen = choose_screen()
     screen.say(before(nodes))
     is_good = asyncio.run(_run(kubeconfig, nodes, screen, has_failed))
@@ -65,32 +66,32 @@ class _Demo:
         self._client, self._screen = client, screen
         self._waves = waves
         self._submitted: list[DemoEntry] = []
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
         self._began = time.monotonic()
         self.jobs = Informer(client, FLUX_JOBS, Scope(NAMESPACE))
         self.pods = Informer(client, PODS, Scope(NAMESPACE))
 
     async def follow(self, informer: Informer[T]) -> None:
         async for _ in informer.changes():
-            self._news.set()
+            self._changed.set()
 
     async def run(self, has_failed: Callable[[], bool]) -> bool:
-        """Whether every entry ended as it should."""
+        """Whether every entry ended as expected."""
         waiting = list(self._waves)
         while not has_failed():
-            board = self._look()
+            board = self._update_board()
             if waiting and all(row.is_known for row in board):
                 await self._submit(waiting.pop(0))
             elif not waiting and all(row.is_over for row in board):
-                return self._judge(board)
+                return self._check_states(board)
             elif time.monotonic() - self._began > _LONGEST:
                 late = ", ".join(row.name for row in board if not row.is_over)
-                say(f"the demo is not over after {_LONGEST:.0f} s; these are not done: {late}")
+                say(f"the demo has not ended after {_LONGEST:.0f} s; these jobs have not: {late}")
                 return False
-            await self._until_news()
+            await self._until_change()
         return False
 
-    def _look(self) -> list[DemoRow]:
+    def _update_board(self) -> list[DemoRow]:
         board = rows(self._submitted, self.jobs.objects.values(), self.pods.objects.values())
         self._screen.show(board, time.monotonic() - self._began)
         return board
@@ -100,14 +101,14 @@ class _Demo:
             await submit(self._client, entry)
             self._submitted.append(entry)
 
-    def _judge(self, board: list[DemoRow]) -> bool:
+    def _check_states(self, board: list[DemoRow]) -> bool:
         expected = {entry.name: entry.ends for entry in chain.from_iterable(self._waves)}
         odd = [row for row in board if row.state != expected[row.name]]
         for row in odd:
-            say(f"{row.name} is {row.state}, and should be {expected[row.name]}: {row.why}")
+            say(f"{row.name} is {row.state}, expected {expected[row.name]}: {row.why}")
         return not odd
 
-    async def _until_news(self) -> None:
+    async def _until_change(self) -> None:
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._news.wait(), _LOOK_EVERY)
-        self._news.clear()
+            await asyncio.wait_for(self._changed.wait(), _LOOK_EVERY)
+        self._changed.clear()

@@ -1,4 +1,4 @@
-"""Where the demo is shown: a table that changes on a terminal, a line for each change elsewhere."""
+"""Shows the demo: a live table on a terminal, a line for each change elsewhere."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ _COLOURS = {
 
 
 class Screen(Protocol):
-    """Where rows are shown, for as long as it is open."""
+    """Shows rows while it is entered."""
 
     def __enter__(self) -> Self: ...
 
     def __exit__(self, *_: object) -> None: ...
 
     def say(self, text: str) -> None:
-        """Before or after."""
+        """Write a text before or after the rows."""
         ...
 
     def show(self, rows: Sequence[DemoRow], seconds: float) -> None:
-        """This is how it is now."""
+        """Show the rows as they are now."""
         ...
 
 
 def choose_screen() -> Screen:
-    """The one that standard output can show."""
+    """The screen that suits standard output."""
     console = Console(file=sys.stdout, highlight=False)
     return TableScreen(console) if console.is_terminal else LineScreen()
 
 
 class TableScreen:
-    """A table."""
+    """A live table, on a terminal."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -72,7 +72,7 @@ def _table(rows: Sequence[DemoRow], seconds: float) -> Table:
     table.title_justify = "left"
     for title in ("job", "state", "pods", "nodes", "starts by"):
         table.add_column(title, no_wrap=True)
-    table.add_column("why", ratio=1)  # the one that gives way on a narrow terminal
+    table.add_column("why", ratio=1)  # is cut on a narrow terminal
     now = datetime.now(UTC)
     for row in rows:
         state = Text(row.state, style=_COLOURS.get(row.state, ""))
@@ -85,7 +85,7 @@ class LineScreen:
     """A line for each change."""
 
     def __init__(self) -> None:
-        self._said: dict[str, str] = {}
+        self._shown: dict[str, str] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -100,13 +100,13 @@ class LineScreen:
     def show(self, rows: Sequence[DemoRow], seconds: float) -> None:
         for row in rows:
             words = in_words(row)
-            if row.is_known and self._said.get(row.name) != words:
-                self._said[row.name] = words
+            if row.is_known and self._shown.get(row.name) != words:
+                self._shown[row.name] = words
                 self.say(f"{seconds:5.1f} s  {row.name:<10} {words}")
 
 
 def in_words(row: DemoRow) -> str:
-    """One line about an entry, which is the same as long as nothing happens to it."""
+    """One line about an entry, which changes only when the entry does."""
     where = f" on {row.nodes}" if row.nodes else ""
     when = f", starts by {row.eta:%H:%M:%S}" if row.eta is not None else ""
     why = f": {row.why}" if row.why else ""
@@ -114,7 +114,7 @@ def in_words(row: DemoRow) -> str:
 
 
 def starts_by(row: DemoRow, now: datetime) -> str:
-    """The promised start, as seconds from now."""
+    """The planned start, as seconds from now."""
     if row.eta is None:
         return ""
     return f"{max(0, (row.eta - now).total_seconds()):.0f} s"

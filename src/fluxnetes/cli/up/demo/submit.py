@@ -1,4 +1,4 @@
-"""Into the cluster: a clean namespace, then what is to be submitted."""
+"""Creates the objects of the demo in the cluster, in an empty namespace."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ from fluxnetes.kube.patches import apply
 ACCOUNTS = Resource("", "v1", "serviceaccounts", "ServiceAccount", Object)
 
 _KINDS: tuple[Resource[Any], ...] = (JOBS, PODS, FLUX_JOBS)
-"""In this order: a Job whose pods are gone would make others."""
+"""What is deleted, in this order: a Job whose pods are deleted first creates new ones."""
 _PAUSE = 0.1
+"""Seconds between checks whether the namespace is empty."""
 
 
 async def prepare(client: KubeClient) -> None:
-    """The namespace, without what an earlier demo left in it."""
+    """Create the namespace, or empty it of an earlier demo."""
     await client.patch(NAMESPACES, NAMESPACE, apply({"metadata": {"labels": LABELS}}))
     while await _clear(client) or not await _has_account(client):
         await asyncio.sleep(_PAUSE)
 
 
 async def _clear(client: KubeClient) -> bool:
-    """Delete what is there; whether there was anything."""
+    """Delete what is in the namespace; whether there was anything."""
     found = False
     for resource in _KINDS:
         listed = await client.list(resource, Scope(NAMESPACE))
@@ -44,12 +45,12 @@ async def _clear(client: KubeClient) -> bool:
 
 
 async def _has_account(client: KubeClient) -> bool:
-    """No pod can be made in a namespace before its service account is there."""
+    """Whether the default service account exists, without which no pod can be created."""
     listed = await client.list(ACCOUNTS, Scope(NAMESPACE, fields="metadata.name=default"))
     return bool(listed.items)
 
 
 async def submit(client: KubeClient, entry: DemoEntry) -> None:
-    """Make all objects of an entry."""
+    """Create all objects of an entry."""
     for content in entry.objects:
         await client.create(entry.resource, content, NAMESPACE)

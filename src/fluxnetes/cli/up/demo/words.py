@@ -1,4 +1,4 @@
-"""What the demo is about, and what to look at when it is over."""
+"""The texts of the demo: what it submits, and what to look at afterwards."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Sweeps are short, a marathon is long, and no node has the 64 cpu that colossus a
 _AFTERWARDS = """\
 
 What happened:
-  climate did not fit beside ocean. It waited as a whole, with a promised start, and held nothing.
-  The sweeps came later and ran first: they were sure to be gone by the promised time (backfill).
+  climate did not fit beside ocean. It waited as a whole, with a planned start, and held nothing.
+  The sweeps came later and ran first: by their walltimes they end before that start (backfill).
   marathon was small enough but too long, and had to wait for climate.
   colossus can never run here. It was rejected at once, not left pending.
 
@@ -29,17 +29,18 @@ Look at it{where}:
   kubectl -n {namespace} events
 """
 
-_RUNS_ON = "\nEverything runs on; Ctrl-C stops it."
+_RUNS_ON = "\nThe cluster keeps running; Ctrl-C stops it."
 
 
 def before(nodes: int) -> str:
+    """What the demo submits."""
     return _BEFORE.format(namespace=NAMESPACE, most=most_nodes(nodes), nodes=nodes)
 
 
 def afterwards(kubeconfig: Path, *, once: bool) -> str:
-    """What to look at; `once`, when it is all there again."""
+    """What happened and what to look at; with `once`, after the next start."""
     where = f", with KUBECONFIG={kubeconfig}"
     if once:
         where = f" after the next start (`fluxnetes up`){where}"
-    told = _AFTERWARDS.format(namespace=NAMESPACE, where=where)
-    return told if once else told + _RUNS_ON
+    text = _AFTERWARDS.format(namespace=NAMESPACE, where=where)
+    return text if once else text + _RUNS_ON

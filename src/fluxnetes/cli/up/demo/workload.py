@@ -1,14 +1,14 @@
-"""What the demo submits.
+"""The workload of the demo.
 
 On eight nodes of 16 cpu:
 
-    ocean      a Job of 6 pods, 12 cpu each: takes six nodes for 10 s, and may have them for 20
-    climate    a group of 8 pods by label, 12 cpu each: needs all nodes, and is promised ocean's end
-    marathon   a pod of 8 cpu for an hour: there is room now, but it would delay climate
-    sweep-1..6 pods of 8 cpu for 6 s: fit in beside ocean, and are gone before climate can start
-    colossus   a pod of 64 cpu: larger than any node, refused at once
+    ocean      a Job of 6 pods, 12 cpu each: runs on six nodes for 10 s of its walltime of 20
+    climate    a group of 8 pods by label, 12 cpu each: needs all nodes; planned for ocean's end
+    marathon   a pod of 8 cpu for an hour: fits now, but would delay climate
+    sweep-1..6 pods of 8 cpu for 6 s: fit beside ocean, and end before climate can start
+    colossus   a pod of 64 cpu: larger than any node, rejected at once
 
-The namespace has opted in, so Jobs are ours as they are; climate's pods name our scheduler.
+The namespace has opted in, so plain Jobs are queued; climate's pods name the scheduler.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LABELS = {MANAGED: "true"}
 """Of the namespace."""
 
 RUN_TIME = "fluxnetes.io/run-time"
-"""An annotation of a pod by which its kubelet, which is played, knows how long to run it."""
+"""The annotation that tells the simulated kubelet how long a pod runs."""
 
 Content = dict[str, Any]
 
@@ -41,7 +41,7 @@ class DemoEntry:
     resource: Resource[Any]
     objects: tuple[Content, ...]
     ends: str = "completed"
-    """The state in which it is to end."""
+    """The state in which it is expected to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,11 @@ class DemoRequest:
     cpu: int
     walltime: str
     runs: str
-    """How long it does run."""
+    """How long it really runs."""
 
 
 def waves(nodes: int) -> tuple[tuple[DemoEntry, ...], ...]:
-    """What is submitted; the next wave comes when the queue knows the one before."""
+    """The entries in waves; each is submitted when the queue knows the one before."""
     sweeps = (job(f"sweep-{number}", 1, DemoRequest(8, "6s", "3s")) for number in range(1, 7))
     return (
         (job("ocean", most_nodes(nodes), DemoRequest(12, "20s", "10s")),),
@@ -66,12 +66,12 @@ def waves(nodes: int) -> tuple[tuple[DemoEntry, ...], ...]:
 
 
 def most_nodes(nodes: int) -> int:
-    """Some are left, on which others can run meanwhile."""
+    """The nodes that ocean takes; the others are left for jobs that backfill."""
     return max(1, nodes * 3 // 4)
 
 
 def job(name: str, pods: int, ask: DemoRequest, ends: str = "completed") -> DemoEntry:
-    """A plain Job, as anybody would write it, with a walltime."""
+    """A plain Job, with a walltime."""
     content = {
         "metadata": {"name": name, "annotations": {WALLTIME: ask.walltime}},
         "spec": {
@@ -85,7 +85,7 @@ def job(name: str, pods: int, ask: DemoRequest, ends: str = "completed") -> Demo
 
 
 def group(name: str, pods: int, ask: DemoRequest) -> DemoEntry:
-    """Pods that nothing but their labels makes a group."""
+    """Bare pods that form a group by their labels."""
     metadata = {
         "labels": {GROUP: name, GROUP_SIZE: str(pods)},
         "annotations": {WALLTIME: ask.walltime, RUN_TIME: ask.runs},
@@ -99,7 +99,7 @@ def group(name: str, pods: int, ask: DemoRequest) -> DemoEntry:
 
 
 def _spec(cpu: int) -> Content:
-    # Nothing is pulled or run: the kubelets are played.
+    # No image is pulled and no container started: the kubelets are simulated.
     container = {
         "name": "main",
         "image": "example.com/demo",

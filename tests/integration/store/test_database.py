@@ -45,7 +45,7 @@ async def test_a_server_that_is_not_there_yet_is_waited_for(folder: Path) -> Non
     server.stop()
     first, *_, last = heard
     assert first.startswith("waiting for Postgres: ")
-    assert last.startswith("Postgres is there, after ")
+    assert last.startswith("Postgres is available after ")
     assert len(heard) == 2, "said once, however often it was tried"
 
 
@@ -91,11 +91,11 @@ async def test_a_bad_password_is_refused_at_once(folder: Path) -> None:
 
 
 async def _let_in_by_password(server: EmbeddedServer) -> None:
-    rules = server.places.cluster / "pg_hba.conf"
+    rules = server.paths.cluster / "pg_hba.conf"
     rules.write_text(f"local all stranger scram-sha-256\n{rules.read_text()}")
-    length = len(server.places.log.read_text())
+    length = len(server.paths.log.read_text())
     await fetch(server.dsn, "SELECT pg_reload_conf()")
-    while "reloading configuration files" not in server.places.log.read_text()[length:]:
+    while "reloading configuration files" not in server.paths.log.read_text()[length:]:
         await asyncio.sleep(0.01)
 
 
@@ -139,12 +139,12 @@ async def test_a_standby_is_waited_for(folder: Path) -> None:
     server, heard = EmbeddedServer(folder), Heard()
     await asyncio.to_thread(server.start)
     await asyncio.to_thread(server.stop)
-    (server.places.cluster / "standby.signal").touch()
+    (server.paths.cluster / "standby.signal").touch()
     await asyncio.to_thread(server.start)
     database = Database(server.dsn, say=heard.hear)
     waiting = asyncio.create_task(database.attempt(one))
     await heard.something.wait()
-    assert heard == ["waiting for Postgres: the server is a standby, which takes no changes"]
+    assert heard == ["waiting for Postgres: the server is a standby, which accepts no writes"]
     await fetch(server.dsn, "SELECT pg_promote()")
     assert await waiting == 1
     await database.close()
