@@ -20,6 +20,7 @@ from fluxnetes.cluster.groups import Member, WorkloadGroup, foreign_gate, is_liv
 from fluxnetes.cluster.labels.parse import WorkloadLabels
 from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.cluster.pods.footprint import Footprint
+from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.kube.objects.base import Metadata
 from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup
 from fluxnetes.kube.objects.pods import PodSpec
@@ -126,9 +127,14 @@ def _check_gates(group: WorkloadGroup) -> None:
             )
 
 
-def missing(group: WorkloadGroup) -> str:
-    """In words, how many members of a group are missing."""
-    return f"{_most_members(group)} of the {least_size(group)} pods of {group.key} exist"
+def missing(group: WorkloadGroup) -> Reason:
+    """How many members of a group are missing."""
+    return Reason.of(
+        Message.PODS_MISSING,
+        have=_most_members(group),
+        need=least_size(group),
+        group=str(group.key),
+    )
 
 
 def least_size(group: WorkloadGroup) -> int:

@@ -22,6 +22,7 @@ from fluxnetes.cluster.labels.names import GATES
 from fluxnetes.cluster.labels.parse import NO_OPTIONS, WorkloadLabels, options_or_error
 from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.cluster.pods.footprint import Footprint
+from fluxnetes.common.reasons import Reason
 from fluxnetes.kube.objects.base import Metadata, Object
 from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup
 from fluxnetes.kube.objects.pods import Pod, PodTemplate
@@ -77,7 +78,7 @@ class Member:
 class NotQueued:
     """Why a group, or some of its pods, is not in the queue."""
 
-    message: str
+    reason: Reason
     is_refused: bool = False
     """Whether it stays so until its user changes something; else it waits for something."""
 
@@ -297,13 +298,13 @@ class WorkloadGroup:
         """Nothing keeps it from being queued."""
         self.not_queued = None
 
-    def wait_for(self, message: str) -> None:
+    def wait_for(self, reason: Reason) -> None:
         """It cannot be queued before something else happens."""
-        self.not_queued = NotQueued(message)
+        self.not_queued = NotQueued(reason)
 
-    def refuse(self, message: str) -> None:
+    def refuse(self, reason: Reason) -> None:
         """It cannot be queued as it is."""
-        self.not_queued = NotQueued(message, is_refused=True)
+        self.not_queued = NotQueued(reason, is_refused=True)
 
     # -- seats: called by the controller -------------------------------------------------------
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 from fluxnetes.cluster.pods.footprint import Footprint
+from fluxnetes.common.reasons import Reason
 
 NO_NODE = "?"
 """In place of a node's name: the node is gone, or the queue is placing the task on another one."""
@@ -53,8 +54,8 @@ class GroupPart:
     """Tasks whose pod is to be bound, and for which no bind was requested yet."""
     held: dict[int, HeldSeat] = field(default_factory=dict)
     """Seats that wait for a replacement, by task."""
-    returning: str = ""
-    """Why its resources are being given back to the queue; empty: they are not."""
+    returning: Reason | None = None
+    """Why its resources are being given back to the queue; None: they are not."""
     retry_delay: int = 0
     """Seconds in which the job is not started again once it has been returned to the queue."""
     withdrawn: bool = False
@@ -108,14 +109,14 @@ class GroupPart:
         """Tasks have ended for the queue; no pod takes their seats any more."""
         self.ended.update(tasks)
 
-    def start_return(self, reason: str, retry_delay: int = 0) -> None:
+    def start_return(self, reason: Reason, retry_delay: int = 0) -> None:
         """Begin to give its resources back to the queue; `reconcile` carries it out."""
         self.returning = reason
         self.retry_delay = max(self.retry_delay, retry_delay)
 
     def requeue(self) -> None:
         """The job waits again, and holds nothing."""
-        self.nodes, self.ended, self.returning, self.retry_delay = [], set(), "", 0
+        self.nodes, self.ended, self.returning, self.retry_delay = [], set(), None, 0
         self.pods.clear()
         self.bound.clear()
         self.to_bind.clear()

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from fluxnetes.cluster.groups import LABELLED, POD, ClosedGroup, WorkloadGroup
 from fluxnetes.cluster.parts import GroupPart
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.controller.seats import SeatAssigner
 from fluxnetes.controller.state import ControllerState
 from fluxnetes.controller.submission import GroupSubmitter
@@ -71,5 +72,5 @@ def closed_by(group: WorkloadGroup, job: QueueJob) -> ClosedGroup:
     # identified by its uid: once rejected, it stays so until it is created again.
     for_good = job.state in _FOR_GOOD and not without_workload
     return ClosedGroup(
-        frozenset(group.pods), for_good, f"{job.state.value}: {job.reason}".strip(": ")
+        frozenset(group.pods), for_good, f"{job.state.value}: {reason_text(job.reason)}".strip(": ")
     )

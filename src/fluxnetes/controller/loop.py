@@ -34,6 +34,7 @@ from typing import TypeVar
 
 from fluxnetes.cluster.groups import GroupKey, WorkloadGroup
 from fluxnetes.cluster.parts import GroupPart
+from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.controller.actions.queue import ActionQueue
 from fluxnetes.controller.decisions import DecisionApplier
 from fluxnetes.controller.node_sync import NodeSync
@@ -313,7 +314,7 @@ class Controller:
         idle = self.shared.clock - part.last_progress
         stall = self.shared.settings.stall
         if idle > stall:
-            why = f"not all of its pods were placed, and there was no progress for {stall:.0f} s"
+            why = Reason.of(Message.STALLED, seconds=f"{stall:.0f}")
             self.reconciler.give_up(group, part, why, self._retry_delay(part))
         elif idle > _REQUEST_AGAIN:
             part.retry_binds()

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from fluxnetes.cluster.groups import WorkloadGroup
 from fluxnetes.cluster.parts import GroupPart
+from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.controller.actions.queue import ActionQueue
 from fluxnetes.controller.reconcile import Reconciler
 from fluxnetes.controller.state import ControllerState
@@ -58,7 +59,8 @@ class NodeSync:
             ended = [task for task in lost if not self._lose_pod(group, part.pods[task])]
             moved = [task for task in tasks if task not in ended]
             if moved and not self._reseat(group, part, moved):
-                why = f"node {node} is gone, and no other node has capacity"
+                gone = Reason.of(Message.NODE_GONE, node=node)
+                why = Reason.of(Message.NO_OTHER_NODE, reason=gone).coded(gone.code)
                 self.reconciler.give_up(group, part, why)
             self._hold_seats(part, lost, ended)
             self.shared.leave_nodes(part, tasks)
@@ -134,19 +136,21 @@ class NodeSync:
                 self._move_away(node, why)
                 self._recheck_after_binds(node)
 
-    def _why_unsuitable(self, node: str) -> str:
-        """Why a node is not suitable for our seats on it any more; empty if it is."""
+    def _why_unsuitable(self, node: str) -> Reason | None:
+        """Why a node is not suitable for our seats on it any more; None if it is."""
         graph_node = self.shared.model.node_graph.nodes.get(node)
         seats = self.shared.seats_on.get(node)
         if graph_node is None or not seats:
-            return ""
+            return None
         if graph_node.closed:
-            return f"node {node} was closed"
+            return Reason.of(Message.NODE_CLOSED, node=node)
         graph = self.shared.matcher.graph
         rules = {self.shared.parts[job][1].footprints[task].rule for job, task in seats}
         if not all(graph.has_property(graph_node.vertex, rule) for rule in rules):
-            return f"node {node} has other labels or taints now"
-        return f"node {node} has less capacity now" if self._exceeded(node) else ""
+            return Reason.of(Message.NODE_RELABELLED, node=node)
+        if self._exceeded(node):
+            return Reason.of(Message.NODE_SHRANK, node=node)
+        return None
 
     def _recheck_after_binds(self, node: str) -> None:
         """Binds in flight to a node cannot be stopped; if one fails, its seat has to move, too."""
@@ -159,10 +163,10 @@ class NodeSync:
         if not self._exceeded(node):
             self._overcommitted.pop(node, None)
             return
-        self._move_away(node, f"other pods took capacity on node {node}")
+        self._move_away(node, Reason.of(Message.NODE_OVERCOMMITTED, node=node))
         self._overcommitted.setdefault(node, self.shared.clock)
 
-    def _move_away(self, node: str, why: str) -> bool:
+    def _move_away(self, node: str, why: Reason) -> bool:
         """Have tasks that are not bound to a node yet placed again; False if there are none."""
         moved = False
         for group, part, tasks in self.shared.seats_by_part(node):
@@ -174,7 +178,8 @@ class NodeSync:
                 if self.shared.state(part) is JobState.RUNNING:
                     self._end_seats(group, part, unbound)
                 else:
-                    self.reconciler.give_up(group, part, f"{why}, and no other node has capacity")
+                    nowhere = Reason.of(Message.NO_OTHER_NODE, reason=why).coded(why.code)
+                    self.reconciler.give_up(group, part, nowhere)
         return moved
 
     def _can_move(self, part: GroupPart, task: int) -> bool:
@@ -197,7 +202,7 @@ class NodeSync:
         timeout = self.shared.settings.collision
         for node, since in list(self._overcommitted.items()):
             # A bind that was in flight when the foreign pods came may have failed since.
-            why = f"other pods took capacity on node {node}"
+            why = Reason.of(Message.NODE_OVERCOMMITTED, node=node)
             if self._exceeded(node) and self._move_away(node, why):
                 continue
             if self.shared.clock - since < timeout:
@@ -210,7 +215,7 @@ class NodeSync:
         seats = self.shared.seats_by_part(node)
         group, part, _ = max(seats, key=lambda seat: seat[1].last_progress)
         _log.warning("node %s is overcommitted; %s gives up its seats there", node, group.key)
-        self.reconciler.give_up(group, part, f"other pods took its capacity on node {node}")
+        self.reconciler.give_up(group, part, Reason.of(Message.CAPACITY_TAKEN, node=node))
 
 
 def _is_enforced(type: str) -> bool:

@@ -23,6 +23,8 @@ from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.groups import Member, WorkloadGroup
 from fluxnetes.cluster.labels.names import GATES
 from fluxnetes.cluster.parts import GroupPart
+from fluxnetes.common.reasons import Message, Reason
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.controller.actions.queue import ActionQueue
 from fluxnetes.controller.actions.types import Action, BindPod, ChangeWorkload, EndPod
 from fluxnetes.controller.state import ControllerState
@@ -59,7 +61,7 @@ class Reconciler:
 
     def _place(self, group: WorkloadGroup, part: GroupPart, state: JobState) -> Iterator[Action]:
         if not group.pods and not group.workloads:
-            self.shared.send(Ended(part.job, ok=False, reason="deleted by its user"))
+            self.shared.send(Ended(part.job, ok=False, reason=Reason.of(Message.DELETED_BY_USER)))
             return
         if part.is_filled:
             if state is JobState.ALLOCATED:
@@ -70,7 +72,7 @@ class Reconciler:
         if any(uid not in group.pods for uid in part.pods.values()):
             return  # a pod went during the commit; the next round looks at that first
         if state is JobState.ALLOCATED and not part.bound and _lacks_pods(group, part):
-            part.start_return("a pod of the group was deleted before it could start")
+            part.start_return(Reason.of(Message.POD_DELETED))
             yield from self._return(group, part)
             return
         for uid, workload in group.workloads.items():
@@ -98,7 +100,7 @@ class Reconciler:
     # -- return to the queue -------------------------------------------------------------------
 
     def give_up(
-        self, group: WorkloadGroup, part: GroupPart, reason: str, retry_delay: int = 0
+        self, group: WorkloadGroup, part: GroupPart, reason: Reason, retry_delay: int = 0
     ) -> None:
         """A decision cannot be carried out: the part is returned to the queue, or fails."""
         owned = bool(group.workloads) and all(group.pods[uid].owner for uid in part.pods.values())
@@ -110,15 +112,16 @@ class Reconciler:
         self.shared.request_reconcile(group)
 
     def _return(self, group: WorkloadGroup, part: GroupPart) -> Iterator[Action]:
+        reason = part.returning
+        assert reason is not None  # noqa: S101 - the caller looked
         if (part.bound or part.ended) and not group.workloads:
-            self.shared.send(PartsLost((part.job,), part.returning))
+            self.shared.send(PartsLost((part.job,), reason))
             yield from self._end(group, part)
             return
         if part.bound or self._must_suspend(group):
-            yield from self._suspend(group, part.returning)
+            yield from self._suspend(group, reason_text(reason))
         self._revoke_binds(part)
         if not part.bound and not self.actions.is_binding_job(part.job):
-            reason = part.returning
             begin = self.shared.now + part.retry_delay if part.retry_delay else None
             self.shared.job_requeued(group, part)
             self.shared.send(Returned(part.job, reason, begin))
@@ -153,7 +156,7 @@ class Reconciler:
         is_empty = not part.bound and not self.actions.is_binding_job(part.job)
         if is_empty and self._never_ran(group, part):
             self.shared.job_requeued(group, part)
-            self.shared.send(Returned(part.job, "its time was over before it could start"))
+            self.shared.send(Returned(part.job, Reason.of(Message.TIME_LOST)))
             return
         if is_empty and not self._creates_more(group):
             self.shared.send(Ended(part.job, ok=False, reason=job.reason))
@@ -165,11 +168,11 @@ class Reconciler:
         if job.cause is EndCause.TIMED_OUT and not late:
             yield from self._end_by_deadline(group, part)
             return
-        yield from self._suspend(group, job.reason)
+        yield from self._suspend(group, reason_text(job.reason))
         for task in part.bound:
             member = group.pods.get(part.pods[task])
             if member is not None and (late or not member.owner):
-                yield _end_pod(member, job.reason, delete=True)
+                yield _end_pod(member, reason_text(job.reason), delete=True)
 
     def _never_ran(self, group: WorkloadGroup, part: GroupPart) -> bool:
         """Whether its walltime passed before all of it was bound, while no controller ran.

@@ -23,6 +23,7 @@ from fluxnetes.cluster.groups import Member, WorkloadGroup, is_live
 from fluxnetes.cluster.labels.names import JOB, TASK
 from fluxnetes.cluster.parts import GroupPart, HeldSeat
 from fluxnetes.cluster.pods.footprint import Footprint
+from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.controller.state import ControllerState
 from fluxnetes.kube.objects.pods import Pod
 from fluxnetes.queue.events import Cancel
@@ -60,7 +61,7 @@ class SeatAssigner:
         """Its user deleted the group; Kubernetes deletes the rest of it."""
         for part in group.holding:
             if self.shared.state(part) in (JobState.ALLOCATED, JobState.RUNNING):
-                self.shared.send(Cancel(part.job, "deleted by its user"))
+                self.shared.send(Cancel(part.job, Reason.of(Message.DELETED_BY_USER)))
                 self.shared.request_reconcile(group)
 
     def assign(self, group: WorkloadGroup) -> None:
@@ -103,7 +104,7 @@ class SeatAssigner:
             if _is_awaited(group, part) and any(
                 self._is_left_over(group, uid) for uid in group.pods
             ):
-                part.start_return("its pods ask for something else than their template said")
+                part.start_return(Reason.of(Message.TEMPLATE_DIFFERS))
                 self.shared.request_reconcile(group)
 
     def _is_left_over(self, group: WorkloadGroup, uid: str) -> bool:
@@ -183,7 +184,7 @@ class SeatAssigner:
         if state is JobState.ENDING or part.returning:
             return
         if state is JobState.ALLOCATED and not was_bound and not group.workloads:
-            part.start_return("a pod of the group was deleted before it could start")
+            part.start_return(Reason.of(Message.POD_DELETED))
             return
         ok = member is not None and member.pod.status.phase == "Succeeded"
         part.hold_seat(task, self.shared.clock + self.shared.settings.keep_seat, ok=ok)

@@ -29,10 +29,9 @@ from fluxnetes.queue.events import (
     Started,
     TasksEnded,
 )
-from fluxnetes.queue.jobs import QueueJob
+from fluxnetes.queue.jobs import Origin, QueueJob
 from fluxnetes.queue.scheduler import Scheduler
 from fluxnetes.queue.states import JobState
-from fluxnetes.service.mailbox import CALLED
 
 _log = logging.getLogger("fluxnetes.controller")
 
@@ -181,7 +180,7 @@ class ControllerState:
         known = self.parts.get(job.id)
         if known is not None:
             return known[0]
-        if job.submission.workload.startswith(CALLED):
+        if job.submission.origin is not Origin.CLUSTER:
             return None
         return self.model.groups.get(GroupKey.of(job.submission.workload))
 

@@ -15,14 +15,14 @@ from fluxnetes.cluster.demand import (
 )
 from fluxnetes.cluster.groups import LABELLED, POD, GroupKey, WorkloadGroup
 from fluxnetes.cluster.parts import GroupPart
+from fluxnetes.common.reasons import Message, Reason, ReasonCode
 from fluxnetes.controller.state import ControllerState
 from fluxnetes.queue.events import Alter, Cancel, Grow, Hold, Release, Reshape, Submit
-from fluxnetes.queue.jobs import Dependency, DependencyKind, OnLoss, Submission
+from fluxnetes.queue.jobs import Dependency, DependencyKind, OnLoss, Origin, Submission
 from fluxnetes.queue.states import JobState
 
-WITHDRAWN = "withdrawn: "
-"""Prefix of the reason of a job that its group no longer asks for. Its end does not close the
-group."""
+_DELETED = Reason.of(Message.DELETED_BY_USER)
+_NOTHING_TO_PLACE = Reason.of(Message.NOTHING_TO_PLACE)
 
 
 @dataclass(slots=True, eq=False)
@@ -41,19 +41,21 @@ class GroupSubmitter:
         submitted."""
         waiting = group.waiting
         if self._is_ending(group):
-            self._withdraw(waiting, "another part of its group is ending")
+            self._withdraw(waiting, Reason.of(Message.PART_ENDING))
             return
         try:
             if group.label_errors:
                 raise UnsupportedPod("; ".join(dict.fromkeys(group.label_errors.values())))
             demand = ask(group, self.read)
         except UnsupportedPod as unsupported:
-            group.refuse(str(unsupported))
-            self._withdraw(waiting, str(unsupported))
+            reason = Reason.from_text(str(unsupported), ReasonCode.UNSUPPORTED)
+            group.refuse(reason)
+            self._withdraw(waiting, reason)
             return
         except Prerequisite as missing_first:
-            group.wait_for(str(missing_first))
-            self._withdraw(waiting, str(missing_first))
+            reason = Reason.from_text(str(missing_first), ReasonCode.PREREQUISITE)
+            group.wait_for(reason)
+            self._withdraw(waiting, reason)
             return
         if demand is None:
             self._nothing_asked(group, waiting)
@@ -76,18 +78,17 @@ class GroupSubmitter:
         is_gone = not group.workloads and not group.pods
         if is_gone or group.holding or group.closed is not None:
             group.queued()
-            self._withdraw(waiting, "deleted by its user" if is_gone else "")
+            self._withdraw(waiting, _DELETED if is_gone else _NOTHING_TO_PLACE)
         else:
             incomplete = missing(group)
             group.wait_for(incomplete)
             self._withdraw(waiting, incomplete)
 
-    def _withdraw(self, waiting: GroupPart | None, reason: str) -> None:
+    def _withdraw(self, waiting: GroupPart | None, reason: Reason) -> None:
         """The group does not ask for its waiting job any more."""
         if waiting is not None:
             waiting.withdraw()
-            why = reason or "nothing of it is left to be placed"
-            self.shared.send(Cancel(waiting.job, f"{WITHDRAWN}{why}"))
+            self.shared.send(Cancel(waiting.job, Reason.of(Message.WITHDRAWN, reason=reason)))
 
     # -- new jobs ------------------------------------------------------------------------------
 
@@ -101,11 +102,11 @@ class GroupSubmitter:
         try:
             dependencies = self._dependencies(group.key, demand)
         except Prerequisite as missing_first:
-            group.wait_for(str(missing_first))
+            group.wait_for(Reason.from_text(str(missing_first), ReasonCode.PREREQUISITE))
             self._dependants.add(group.key)
             return
         except UnsupportedPod as unsupported:
-            group.refuse(str(unsupported))
+            group.refuse(Reason.from_text(str(unsupported), ReasonCode.UNSUPPORTED))
             return
         group.queued()
         self._submit(group, demand, dependencies)
@@ -136,6 +137,7 @@ class GroupSubmitter:
             requeue=demand.requeue,
             on_loss=OnLoss.REQUEUE if demand.requeue else OnLoss.FAIL,
             workload=group.reference,
+            origin=Origin.CLUSTER,
         )
         if shared.send(Submit(submission)):
             shared.take_id()

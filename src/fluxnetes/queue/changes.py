@@ -1,9 +1,9 @@
-"""What the queue decided: everything that must be written down and carried out.
+"""The decisions of the queue, as data to persist and to carry out.
 
 `Changes` collects what one or more steps changed. It is the unit of a transaction: the store writes
 it as a whole or not at all, and only then is it carried out. Carrying out needs nothing else:
 a job that became `allocated` is to be started on its allocation, one that became `ending` is to be
-told to go, and one that ended is to be cleaned up.
+stopped, and one that ended is to be cleaned up.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fluxnetes.queue.states import WAITING, JobState
 
 @dataclass(frozen=True, slots=True)
 class JobEvent:
-    """One line of a job's story. Events are only ever added."""
+    """One event of a job's history. Events are only ever added."""
 
     job: int
     at: int
@@ -36,7 +36,7 @@ class JobEvent:
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """What a job holds: rows of the graph, and for a gang where its pods go."""
+    """What a job holds: rows of the graph, and for a gang the node of each pod."""
 
     job: int
     start: int
@@ -45,10 +45,10 @@ class Allocation:
     placement: Placement
     seats: tuple[Seats, ...] = ()
     tasks: tuple[int, ...] | None = None
-    """The node of each task, as a row of the graph; None: as `task_nodes` says, no task has ended
-    and none was added."""
+    """The node of each task, as a row of the graph; None: as `task_nodes` derives it, since no task
+    has ended and none was added."""
     ended_tasks: frozenset[int] = frozenset()
-    """Numbers of the tasks that are gone; the placement is what the others hold."""
+    """Numbers of the tasks that have ended; the placement is what the others hold."""
 
     def task_nodes(self, graph: ResourceGraph) -> tuple[int, ...]:
         """The node of each task, as a row of the graph.
@@ -67,7 +67,7 @@ class Allocation:
 
 @dataclass(frozen=True, slots=True)
 class NodeWindow:
-    """Nodes set aside for a time: for nobody (maintenance), or for some (advance reservation)."""
+    """Nodes set aside for a time: for maintenance, or as an advance reservation for some jobs."""
 
     name: str
     start: int
@@ -82,7 +82,7 @@ class NodeWindow:
 
 @dataclass(frozen=True, slots=True)
 class UsageRecord:
-    """Resource-seconds held by one user in one namespace, decayed to a moment."""
+    """Resource-seconds used by one user in one namespace, decayed to a moment."""
 
     namespace: str
     user: str
@@ -92,7 +92,7 @@ class UsageRecord:
 
 @dataclass(frozen=True, slots=True)
 class QueueState:
-    """What an operator said of a queue."""
+    """Whether an operator stopped or drained a queue."""
 
     queue: str
     stopped: bool
@@ -101,7 +101,7 @@ class QueueState:
 
 @dataclass(frozen=True, slots=True)
 class BudgetRecord:
-    """What a budget's current period has seen: used up and still committed."""
+    """What a budget's current period has spent: used up and still committed."""
 
     budget: str
     period: int
@@ -112,13 +112,13 @@ class BudgetRecord:
 
 @dataclass(slots=True)
 class Changes:
-    """What changed since the last time somebody took the changes."""
+    """What changed since the changes were last taken."""
 
     events: list[JobEvent] = field(default_factory=list)
     jobs: dict[int, QueueJob] = field(default_factory=dict)
     """The records of all jobs that changed, as they are now."""
     allocations: dict[int, Allocation | None] = field(default_factory=dict)
-    """What jobs hold now; None: nothing any more."""
+    """The allocations of jobs as they are now; None: the job holds nothing any more."""
     windows: dict[str, NodeWindow | None] = field(default_factory=dict)
     usage: dict[tuple[str, str], UsageRecord] = field(default_factory=dict)
     queues: dict[str, QueueState] = field(default_factory=dict)
@@ -138,9 +138,10 @@ class Changes:
         )
 
     def set_aside_newcomers(self) -> Changes:
-        """Take out the jobs that have only come and wait since. They may be written later.
+        """Take out new jobs that only wait. They may be persisted later.
 
-        Nothing else depends on them, and whoever has not written them down has not seen them yet.
+        Nothing else in the changes depends on them, and until they are persisted no user has seen
+        them.
         """
         came = (e.job for e in self.events if e.kind == "transition" and e.before is None)
         aside = {id for id in came if self._only_waits(id)}
@@ -160,12 +161,12 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """All that the queue needs to go on: what a store holds, or another queue gave."""
+    """All that a queue needs to continue: loaded from a store, or taken from another queue."""
 
     jobs: tuple[QueueJob, ...] = ()
-    """Jobs that have not ended, and ended ones that others depend on."""
+    """Jobs that have not ended, and ended ones that other jobs depend on."""
     outcomes: tuple[tuple[int, JobState], ...] = ()
-    """How the jobs ended that ended last, by id: later ones may depend on them."""
+    """Final states of the jobs that ended last, by id: later jobs may depend on them."""
     allocations: tuple[Allocation, ...] = ()
     windows: tuple[NodeWindow, ...] = ()
     usage: tuple[UsageRecord, ...] = ()
@@ -173,4 +174,4 @@ class Snapshot:
     spent: tuple[BudgetRecord, ...] = ()
     step: int = 0
     arrivals: int = 0
-    """How many jobs have ever come."""
+    """How many jobs have ever arrived."""

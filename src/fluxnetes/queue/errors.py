@@ -1,18 +1,18 @@
-"""What can go wrong when the queue is told something.
+"""Errors that the queue raises when an event cannot be applied.
 
     QueueError
-    ├── UnknownQueueJob     it was never submitted, or its record has expired
+    ├── UnknownQueueJob     the job was never submitted, or its record has expired
     ├── UnknownQueue        no queue has this name
-    └── QueueRefused        it makes sense, but cannot be done in this state
+    └── QueueRefused        the event is valid, but not in the present state
 
-A job that can never run is none of these: it is rejected, with a reason, and recorded.
+A job that can never run raises none of these: it is rejected, with a reason, and recorded.
 """
 
 from __future__ import annotations
 
 
 class QueueError(ValueError):
-    """The queue cannot do what it was told. Nothing was changed."""
+    """The event cannot be applied. Nothing was changed."""
 
 
 class UnknownQueueJob(QueueError):  # noqa: N818 - reads better where it is raised and caught
@@ -24,4 +24,4 @@ class UnknownQueue(QueueError):  # noqa: N818 - likewise
 
 
 class QueueRefused(QueueError):  # noqa: N818 - likewise
-    """The event makes sense, but not in the present state of the job or queue."""
+    """The event is valid, but not in the present state of the job or queue."""

@@ -1,4 +1,7 @@
-"""What happens: everything that the queue is told. Values only; the queue never asks back."""
+"""The events that the queue handles: everything that the caller reports or requests.
+
+Events are plain values; the queue never calls back.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +19,14 @@ _CLUSTER_CHANGED = Reason.of(Message.CLUSTER_CHANGED)
 
 @dataclass(frozen=True, slots=True)
 class Submit:
-    """A job comes. Its id must be new."""
+    """A job is submitted. Its id must be new."""
 
     submission: Submission
 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """A group is complete, perhaps with another request than was first thought."""
+    """A group is complete, perhaps with another request than at submission."""
 
     job: int
     request: Request | None = None
@@ -45,7 +48,7 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """A job is cancelled: at once while it waits, else when it has left its nodes."""
+    """A job is cancelled: at once while it waits, else it is asked to end."""
 
     job: int
     reason: Reason = _CANCELLED_BY_USER
@@ -63,7 +66,7 @@ class Alter:
 
 @dataclass(frozen=True, slots=True)
 class Reshape:
-    """A job that waits asks for something else. It keeps its place in the order, and its age."""
+    """A waiting job requests something else. It keeps its place in the order, and its age."""
 
     job: int
     request: Request
@@ -72,10 +75,10 @@ class Reshape:
 
 @dataclass(frozen=True, slots=True)
 class Adopt:
-    """A job is found running: somebody else, or we in another life, placed it.
+    """A job already runs: another scheduler, or an earlier controller, placed it.
 
-    It holds what its gang asks for on these nodes, task by task in the order of the shapes, since
-    `start`, whether or not that is more than they have.
+    It holds what its gang requests on these nodes, task by task in the order of the shapes, since
+    `start`, even if that is more than the nodes have free.
     """
 
     submission: Submission
@@ -85,14 +88,14 @@ class Adopt:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """What was allocated is carried out: the job runs."""
+    """An allocated job runs now."""
 
     job: int
 
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """What was allocated could not be carried out: the job goes back to the queue."""
+    """An allocated job could not be started: it goes back to the queue."""
 
     job: int
     reason: Reason
@@ -102,7 +105,7 @@ class Returned:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A job is gone from all of its nodes."""
+    """A job has ended on all of its nodes."""
 
     job: int
     ok: bool = True
@@ -111,7 +114,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class TaskEnded:
-    """One task of a group (a pod; for a jobspec, its part of a node) is gone for good."""
+    """One task of a job (a pod; for a jobspec, its part of a node) has ended for good."""
 
     job: int
     task: int
@@ -120,7 +123,7 @@ class TaskEnded:
 
 @dataclass(frozen=True, slots=True)
 class TasksEnded:
-    """Several tasks of a group are gone for good, some of them perhaps because they failed."""
+    """Several tasks of a job have ended for good; some of them may have failed."""
 
     job: int
     tasks: tuple[int, ...]
@@ -129,7 +132,7 @@ class TasksEnded:
 
 @dataclass(frozen=True, slots=True)
 class Reseat:
-    """Some tasks of a gang lose their places, and get others now: all of them, or it is refused.
+    """Some tasks of a gang lose their nodes and get others now: all of them, or it is refused.
 
     They keep their numbers.
     """
@@ -140,7 +143,7 @@ class Reseat:
 
 @dataclass(frozen=True, slots=True)
 class Grow:
-    """An elastic job may grow, if there is room that nobody was promised."""
+    """An elastic job may grow, if there is capacity that is not promised to other jobs."""
 
     job: int
 
@@ -154,7 +157,7 @@ class NodesLost:
 
 @dataclass(frozen=True, slots=True)
 class PartsLost:
-    """Jobs lost a part of what they held; known, for instance, after a restart on another graph."""
+    """Jobs lost a part of what they held; seen, for instance, after a restart on another graph."""
 
     jobs: tuple[int, ...]
     reason: Reason = _PART_LOST
@@ -169,7 +172,7 @@ class NodesBack:
 
 @dataclass(frozen=True, slots=True)
 class NodesClosed:
-    """Nodes take nothing new from now on, by name. Jobs on them go on."""
+    """Nodes take no new work from now on, by name. Jobs on them continue."""
 
     nodes: tuple[str, ...]
 
@@ -183,10 +186,10 @@ class NodesOpened:
 
 @dataclass(frozen=True, slots=True)
 class Occupied:
-    """Others, who are none of our jobs, hold these amounts of nodes now.
+    """Foreign usage, which belongs to no job of the queue, takes these amounts of nodes now.
 
-    By the name of the node and the type of the pool. Of a node that is named, others hold nothing
-    of the types that are not; a node that is not named stays as it was.
+    By the name of the node and the type of the pool. Of a node that is named, foreign usage of
+    the types that are not is 0; a node that is not named stays as it was.
     """
 
     nodes: Mapping[str, Mapping[str, int]]
@@ -194,14 +197,14 @@ class Occupied:
 
 @dataclass(frozen=True, slots=True)
 class GraphChanged:
-    """The graph was grown, shrunk or relabelled from outside."""
+    """The caller grew, shrank or relabelled the graph."""
 
     reason: Reason = _CLUSTER_CHANGED
 
 
 @dataclass(frozen=True, slots=True)
 class SetQueue:
-    """Stop a queue (nothing of it starts), drain it (nothing more is taken in), or open it."""
+    """Stop a queue (none of its jobs starts), drain it (it takes no new jobs), or open it."""
 
     queue: str
     stopped: bool = False
@@ -210,7 +213,7 @@ class SetQueue:
 
 @dataclass(frozen=True, slots=True)
 class Maintain:
-    """A maintenance window: nobody is on these nodes from start to end."""
+    """A maintenance window: no job is on these nodes from start to end."""
 
     name: str
     start: int
@@ -220,7 +223,7 @@ class Maintain:
 
 @dataclass(frozen=True, slots=True)
 class Reserve:
-    """An advance reservation: `request` is set aside for some users and namespaces."""
+    """An advance reservation: `count` nodes are set aside for some users and namespaces."""
 
     name: str
     start: int
@@ -234,7 +237,7 @@ class Reserve:
 
 @dataclass(frozen=True, slots=True)
 class RemoveWindow:
-    """A maintenance window or an advance reservation is called off."""
+    """A maintenance window or an advance reservation is removed."""
 
     name: str
 

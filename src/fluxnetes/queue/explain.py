@@ -1,7 +1,7 @@
-"""Why a job is where it is, in words that a person can use.
+"""Explains the state of a job.
 
-For a job that waits: what it waits for, until when if that is known, its place in the queue, and
-each factor of its order. For every job: its story, line by line.
+For a waiting job: what it waits for, until when if that is known, its place in the queue, and each
+factor of its order. For every job: its history, event by event.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from fluxnetes.queue.states import HOLDING, JobState
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What is to be said of one job."""
+    """The explanation of one job."""
 
     job: int
     state: JobState
@@ -29,14 +29,15 @@ class Explanation:
     until: int | None = None
     """While it waits: its promised start. While it holds resources: when its walltime is over."""
     place: int | None = None
-    """How many jobs of its queue are before it; None if it is not in line."""
+    """How many eligible jobs of its queue are before it; None if it is not eligible."""
     factors: PriorityFactors | None = None
-    """What its place in its class is made of."""
+    """The factors of its place within its class."""
     story: tuple[JobEvent, ...] = ()
+    """Its events, the oldest first."""
 
 
 class Explainer:
-    """Looks at the queue and says what is the matter."""
+    """Explains jobs from the state of the queue."""
 
     def __init__(self, core: QueueCore, gate: EligibilityGate) -> None:
         self._core = core
@@ -103,7 +104,7 @@ class Explainer:
         return lacks or Reason.of(Message.WOULD_DELAY)
 
     def _window_ahead(self, job: QueueJob, now: int) -> Reason | None:
-        """Which windows keep a job from starting now that would fit; None if none does."""
+        """Which windows keep a job that would fit from starting now; None if none does."""
         windows = self._core.windows
         own = windows.get(job.submission.reservation or "")
         if own is not None:
@@ -138,7 +139,7 @@ class Explainer:
         jobs = self._core.records.jobs
         bookings = self._core.capacity.bookings
         mine = [id for id in bookings if jobs[id].queue == queue]
-        # Where nobody of a queue is promised anything, the claim of another queue is in the way.
+        # Where no job of a queue has a booking, the claim of another queue is in the way.
         return next((id for id in mine or bookings if bookings[id].claim), None)
 
 

@@ -1,7 +1,7 @@
-"""What the queue takes in at all: values that can be written down.
+"""Rejects events with values that the store cannot persist.
 
-A text with a NUL character or a number beyond 2^53 would be refused by the store, again and again,
-and with it all that was decided in the same step. So such a value is refused at the door.
+The store would refuse a text with a NUL character or a number beyond 2^53, again and again, and
+with it all decisions of the same step. So such a value is refused before the event is applied.
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ from typing import Any
 from fluxnetes.queue.errors import QueueError
 
 LARGEST = 2**53
+"""Largest number that an event may have: every integer up to it is exact in JSON and in a double."""
 
 
 def check_bounds(value: object, path: str) -> None:
-    """Raise QueueError if anything in a value cannot be written down; the error names its path."""
+    """Raise QueueError if a part of a value cannot be persisted; the error names its path."""
     if not _is_within(value):
         _raise_for_first(value, path)
 
 
 def _is_within(value: object) -> bool:
-    """Whether a value can be written down; asked for every event, and so without any ado."""
+    """Whether a value can be persisted. A hot path: it is checked for every event."""
     values: list[Any] = [value]
-    for each in values:  # it grows while we go
+    for each in values:  # the list grows on the way
         kind = type(each)
         if kind is str:
             if "\0" in each:
@@ -44,11 +45,11 @@ def _is_within(value: object) -> bool:
 
 
 _CONTENTS: dict[type, Callable[[Any], Iterable[object]]] = {}
-"""How to get what is in each kind of value seen so far."""
+"""How to get the contents of each type of value seen so far."""
 
 
 def _contents_getter(kind: type) -> Callable[[Any], Iterable[object]]:
-    """Gets the fields of a data class, or all that a collection has; nothing of anything else."""
+    """A getter of the fields of a data class or the items of a collection; nothing for others."""
     if is_dataclass(kind):
         names = [field.name for field in fields(kind)]
         if len(names) > 1:
@@ -62,13 +63,13 @@ def _contents_getter(kind: type) -> Callable[[Any], Iterable[object]]:
 
 
 def _raise_for_first(value: object, path: str) -> None:
-    """Say which part of a value it is."""
+    """Raise for the first part of a value that cannot be persisted."""
     if isinstance(value, str):
         if "\0" in value:
-            raise QueueError(f"{path}: a text with a NUL character in it")
+            raise QueueError(f"{path}: the text contains a NUL character")
     elif isinstance(value, int | float):
         if not -LARGEST <= value <= LARGEST:
-            raise QueueError(f"{path}: {value} is beyond what can be counted (2^53)")
+            raise QueueError(f"{path}: {value} is out of range (at most 2^53)")
     elif is_dataclass(value):
         for field in fields(value):
             _raise_for_first(getattr(value, field.name), f"{path}.{field.name}")

@@ -1,8 +1,8 @@
-"""A job as the queue knows it: what was submitted, and what became of it.
+"""The records of jobs: what was submitted, and the state of the job since then.
 
-A `Submission` never changes. A `QueueJob` is the record that lives on: its state, the values that
-can be altered while it waits, its times, its plan. All of its fields are plain values, so the store
-can write the record as it stands and the queue can go on from it after a crash.
+A `Submission` never changes. A `QueueJob` is the record that does: its state, the values that can be
+altered while it waits, its times, its plan. All of its fields are plain values, so the store can
+write the record as it is and the queue can continue from it after a crash.
 
 Times are whole seconds on the caller's clock. A walltime of None is *endless*: for the planner the
 job never ends.
@@ -19,11 +19,11 @@ from fluxnetes.match.gang.model import Gang
 from fluxnetes.queue.states import EndCause, JobState
 
 Request = Jobspec | Gang
-"""What a job asks for. The walltime is the job's; a duration in the request is not looked at."""
+"""What a job requests. The walltime is the job's; a duration in the request is not read."""
 
 
 class DependencyKind(enum.Enum):
-    """What must have become of another job."""
+    """The state that a dependency requires of another job."""
 
     STARTED = "after"
     SUCCEEDED = "afterok"
@@ -32,7 +32,7 @@ class DependencyKind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """What must have become of another job before this one may start."""
+    """A state that another job must have reached before this one may start."""
 
     kind: DependencyKind
     job: int
@@ -52,38 +52,38 @@ class JobArray:
 
     tasks: int
     at_once: int | None = None
-    """How many may hold resources at one time."""
+    """Maximum tasks that hold resources at one time."""
 
 
 class OnLoss(enum.Enum):
-    """What becomes of a job that loses nodes."""
+    """What happens to a job that loses nodes."""
 
     FAIL = "fail"
     REQUEUE = "requeue"
 
 
 class Origin(enum.Enum):
-    """Where a job came from, and so what stands behind it."""
+    """Where a job came from, and so what it represents."""
 
     DIRECT = "direct"
-    """Nothing but the job itself: a simulation, a program that uses the queue in Python."""
+    """Only the job itself: from a simulation, or a program that embeds the queue in Python."""
     CLUSTER = "cluster"
     """Objects of a Kubernetes cluster."""
     CALL_SUBMIT = "call-submit"
-    """A caller of the service, who submitted it."""
+    """A submission of a caller of the service."""
     CALL_MATCH = "call-match"
-    """A caller of the service, who asked for a match: it starts at once or not at all."""
+    """A match of a caller of the service: it starts at once or not at all."""
     MATCHER = "matcher"
     """An allocation of a matcher without a queue, recorded as a job."""
 
 
 CALLERS = frozenset({Origin.CALL_SUBMIT, Origin.CALL_MATCH})
-"""Jobs of callers: nothing of them is on the cluster but what the caller puts there."""
+"""Origins of callers' jobs: only the caller creates objects for them on the cluster."""
 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """What a user asks for."""
+    """What a user submits."""
 
     id: int
     request: Request
@@ -97,7 +97,7 @@ class Submission:
     priority: int = 0
     held: bool = False
     gathering: bool = False
-    """The group is not complete yet; a `Gathered` event will tell."""
+    """The group is not complete yet; a `Gathered` event follows."""
     begin: int | None = None
     dependencies: tuple[Dependency, ...] = ()
     size: ElasticSize | None = None
@@ -108,17 +108,17 @@ class Submission:
     requeue: bool = True
     """Whether a preempted job goes back to the queue, rather than being cancelled."""
     min_runtime: int = 0
-    """How long it runs at least before it may be preempted."""
+    """How long it runs at least, in seconds, before it may be preempted."""
     on_loss: OnLoss = OnLoss.FAIL
     workload: str = ""
-    """What the job stands for: the reference of a group, or a caller's key. The queue never reads
+    """What the job represents: the reference of a group, or a caller's key. The queue never reads
     it."""
     origin: Origin = Origin.DIRECT
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedStart:
-    """A promise: the job starts at this time at the latest, unless one of the listed reasons."""
+    """A promise: the job starts at this time at the latest, unless a recorded reason moves it."""
 
     start: int
     since: int
@@ -140,26 +140,26 @@ class QueueJob:
     priority: int
     walltime: int | None
     ranked: int
-    """The queue's step in which the job took its place in the order: when it came, was released,
-    or was given another priority or queue. It can take room only from promises that are older."""
+    """The queue's step in which the job took its place in the order: when it arrived, was released,
+    or was given another priority or queue. It can move only promises that are older."""
     eligible: int | None = None
-    """Since when nothing but room is missing; age counts from here."""
+    """Since when it waits for capacity only; age counts from here."""
     plan: PlannedStart | None = None
     size: int = 0
     """Units held by an elastic job; 0 for all others."""
     start: int | None = None
-    """When it was allocated, the last time."""
+    """When it was last allocated."""
     running: int | None = None
-    """When it began to run."""
+    """When it began to run; None: it does not."""
     deadline: int | None = None
     """When its walltime is over; None while it holds nothing, or if it is endless."""
     expected: int | None = None
-    """Until when the planner expects it to hold what it holds: the deadline, unless it was told to
-    go before that or is still there after it."""
+    """Until when the planner expects it to hold its resources: the deadline, unless it was asked to
+    end before that or has not ended after it."""
     end: int | None = None
     cause: EndCause | None = None
     reason: Reason | None = None
-    """Why it is where it is: why it was rejected, cancelled, ended."""
+    """Why it is in this state: why it was rejected, cancelled, ended."""
     restarts: int = 0
     parent: int | None = None
     index: int | None = None
@@ -168,9 +168,9 @@ class QueueJob:
     tasks_failed: int = 0
     """For an array."""
     backfilled: bool = False
-    """It started while a job ordered before it waited."""
+    """Whether it started while a job ordered before it waited."""
     commitments: dict[str, float] = field(default_factory=dict)
-    """What it has committed of each budget, by the budget's name."""
+    """Resource-hours that it has committed of each budget, by the budget's name."""
 
     @property
     def id(self) -> int:

@@ -1,13 +1,13 @@
 """The queue as a whole: events in, decisions out. No I/O, no clock.
 
-    scheduler = Scheduler(matcher, Config())
+    scheduler = Scheduler(matcher, SchedulerConfig())
     scheduler.apply(Submit(Submission(1, jobspec(slot(4, node(1))), walltime=3600)), now=0)
     scheduler.cycle(now=0)
-    changes = scheduler.take_changes()       # write them down, then carry them out
+    changes = scheduler.take_changes()       # persist them, then carry them out
 
-Whoever runs the queue tells it what happens, lets it decide, writes down what changed in one
-transaction, carries that out, and calls again when something happens or at `next_wake`. The same
-code serves the controller, on the clock of the wall, and the simulator, on none.
+The caller applies events, runs a cycle, persists the changes in one transaction, carries them out,
+and calls again when something happens or at `next_wake`. The same code serves the controller, with
+the wall clock, and the simulator, with simulated time.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from fluxnetes.queue.input_limits import check_bounds
 from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.queue.lifecycle.handlers import EventHandlers
 from fluxnetes.queue.lifecycle.transitions import Transitions
-from fluxnetes.queue.order.gate import EligibilityGate
+from fluxnetes.queue.order.estimates import SizeEstimates
 from fluxnetes.queue.order.limits import BudgetTracker, LimitTracker
 from fluxnetes.queue.order.order import JobOrder, QueueLine
 from fluxnetes.queue.order.usage import UsageLedger
@@ -47,13 +47,13 @@ from fluxnetes.queue.plan.promises import PromiseKeeper
 from fluxnetes.queue.plan.windows import WindowHandlers
 
 _CHARGED = ("core", "cpu", "node")
-"""What counts as usage unless configured: the first of these that the graph has."""
+"""The type that counts as usage unless configured: the first of these that the graph has."""
 
 _NEED_CURRENT_PLAN = (Alter, Grow, Reseat, Reserve)
-"""Whether these can be done is for the room to say, which must be laid out for that."""
+"""Events that the capacity plan must allow, so it is brought up to date before them."""
 
 _FROM_OUTSIDE = (Adopt, GraphChanged, Occupied)
-"""After these, jobs may hold more than they could be given."""
+"""Events after which jobs may hold more than the graph has free."""
 
 
 class Scheduler:
@@ -73,7 +73,7 @@ class Scheduler:
         self._core = core = _build_core(matcher, self.config, now)
         self._validator = Validator(core) if validate else None
         transitions = Transitions(core)
-        gate = EligibilityGate(core, transitions)
+        gate = transitions.gate
         promises = PromiseKeeper(core)
         self._builder = plan_builder = PlanBuilder(core, promises, count=count)
         self._cycle = SchedulingCycle(core, transitions, gate, promises, plan_builder)
@@ -93,7 +93,7 @@ class Scheduler:
         validate: bool = False,
         count: bool = True,
     ) -> Scheduler:
-        """Go on from what was written down."""
+        """Continue from a snapshot, such as a store loads."""
         config, forgotten = with_forgotten_queues(config or SchedulerConfig(), snapshot)
         scheduler = cls(matcher, config, now=now, validate=validate, count=count)
         core = scheduler._core
@@ -106,11 +106,11 @@ class Scheduler:
             scheduler._validator.tolerate()
         return scheduler
 
-    # -- what happens, what is decided ---------------------------------------------------------
+    # -- events and decisions ------------------------------------------------------------------
 
     def apply(self, event: Event, now: int) -> None:
-        """Take in something that happened. Raises QueueError, and changes nothing, if it cannot."""
-        if not isinstance(event, Occupied):  # which is never written down, and long
+        """Apply an event. Raises QueueError, and changes nothing, if it cannot be applied."""
+        if not isinstance(event, Occupied):  # which is never persisted, and long
             check_bounds(event, type(event).__name__)
         self._core.records.next_step()
         self._core.capacity.advance(now)
@@ -125,10 +125,10 @@ class Scheduler:
                 self._validator.check()
 
     def cycle(self, now: int, most: int | None = None) -> bool:
-        """Decide who starts, and who is promised what.
+        """Decide which jobs start, and which jobs are promised what start.
 
-        With `most`, no more than about so many start, and the answer is whether there may be more
-        to decide at once; whoever carries out decisions can begin with some of them then.
+        With `most`, no more than about so many jobs start, and the answer is whether there may be
+        more to decide at once; the caller can begin to carry out the first decisions then.
         """
         more = self._cycle.run(now, most)
         if self._validator is not None:
@@ -136,35 +136,35 @@ class Scheduler:
         return more
 
     def take_changes(self, *, but_newcomers: bool = False) -> Changes:
-        """All that changed since this was last called.
+        """All changes since the last call.
 
-        Or without the jobs that have only come and wait, for somebody who will ask again in a
-        moment: most of those may have started by then, and are written once instead of twice.
+        With `but_newcomers`, without new jobs that only wait, for a caller that will ask again in a
+        moment: most of them may have started by then, and are persisted once instead of twice.
         """
         return self._core.records.take_changes(but_newcomers=but_newcomers)
 
     def next_wake(self, now: int) -> int | None:
-        """When to call `cycle` again if nothing happens before; None: no need."""
+        """When to call `cycle` again if no event comes before; None: no need."""
         return self._cycle.next_wake(now)
 
-    # -- looking -------------------------------------------------------------------------------
+    # -- reading -------------------------------------------------------------------------------
 
     def explain(self, job: int, now: int) -> Explanation:
-        """A job's story and, while it waits, why and until when."""
+        """A job's history and, while it waits, why and until when."""
         return self._explainer.explain(job, now)
 
     def job(self, id: int) -> QueueJob:
-        """The record of a job that lives or ended not long ago."""
+        """The record of a job that has not ended, or ended not long ago."""
         return self._core.records.find(id)
 
     @property
     def jobs(self) -> dict[int, QueueJob]:
-        """The records of all jobs that live, and of some that ended."""
+        """The records of all jobs that have not ended, and of the last ones that have."""
         return self._core.records.jobs
 
     def snapshot(self) -> Snapshot:
-        """All that another queue needs to go on from here; what happens to this one later does not
-        change it. Give it `config` of this one, and a graph of its own."""
+        """All that another scheduler needs to continue from here, with the same `config` and a graph
+        of its own. Later events of this scheduler do not change it."""
         return take_snapshot(self._core)
 
     @property
@@ -174,7 +174,7 @@ class Scheduler:
 
     @property
     def in_line(self) -> int:
-        """How many of those wait for room only: nobody holds them, or has to end before."""
+        """How many jobs are eligible: they wait for capacity only, in all queues."""
         return sum(map(len, self._core.lines.values()))
 
     @property
@@ -187,40 +187,24 @@ def _build_core(matcher: Matcher, config: SchedulerConfig, now: int) -> QueueCor
     planning = Planning(matcher)
     usage = UsageLedger(config.fair_share)
     capacity = new_plan(planning, PlanColumns(planning, (), by_vertex=False), now)
-    part = _Part(planning)
-    order = JobOrder(config, usage, part)
-    core = QueueCore(
+    records = JobRecords()
+    estimates = SizeEstimates(planning, config.charge or _default_charge(planning))
+    order = JobOrder(config, usage, lambda job: estimates.cluster_part(records.requests[job.id]))
+    return QueueCore(
         config=config,
         queues={queue.name: queue for queue in config.queues},
         planning=planning,
-        records=JobRecords(),
+        records=records,
         usage=usage,
         limits=LimitTracker(config),
         budgets=BudgetTracker(config.budgets),
         order=order,
         lines={queue.name: QueueLine(order) for queue in config.queues},
         capacity=capacity,
-        charge=config.charge or _default_charge(planning),
+        estimates=estimates,
     )
-    part.core = core
-    return core
 
 
 def _default_charge(planning: Planning) -> dict[str, float]:
     totals = planning.totals()
     return dict.fromkeys([t for t in _CHARGED if t in totals][:1], 1.0)
-
-
-class _Part:
-    """The part of the cluster that a job asks for."""
-
-    core: QueueCore
-
-    def __init__(self, planning: Planning) -> None:
-        self._planning = planning
-
-    def __call__(self, job: QueueJob) -> float:
-        core = self.core
-        amounts = core.estimate(core.records.requests[job.id])
-        everything = core.rate(self._planning.totals())
-        return core.rate(amounts) / everything if everything else 0.0

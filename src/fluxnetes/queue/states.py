@@ -1,9 +1,9 @@
-"""The states of a job, and the ways between them.
+"""The states of a job, and the transitions between them.
 
 A job waits, holds resources, then has ended. While it *waits* it is gathering (its group is not
-complete), held (somebody said not yet) or pending. While it *holds* resources it is allocated (they
-are its own, nothing runs yet), running, or ending (told to go, but still there: until it is gone
-its nodes are busy). What has *ended* never changes again.
+complete), held (a user or operator holds it) or pending. While it *holds* resources it is allocated
+(nothing runs yet), running, or ending (asked to end; until it has, its nodes are busy). A job that
+has *ended* never changes again.
 
     gathering ──▶ pending ◀──▶ held          completed
         │            │  ▲        │           failed
@@ -14,7 +14,7 @@ its nodes are busy). What has *ended* never changes again.
                      ▼        │  │
                   ending ─────┘  └──▶ (cancelled, rejected)
 
-`ending` remembers its cause, which decides where it arrives: a job that timed out ends as timed
+A job in `ending` keeps its cause, which decides the next state: a job that timed out ends as timed
 out, a preempted one goes back to pending or ends as cancelled. docs/states.md draws all of it.
 """
 
@@ -24,7 +24,7 @@ import enum
 
 
 class JobState(enum.Enum):
-    """Where a job is in its life."""
+    """The state of a job in the queue."""
 
     GATHERING = "gathering"
     PENDING = "pending"
@@ -40,7 +40,7 @@ class JobState(enum.Enum):
 
 
 class EndCause(enum.Enum):
-    """Why a job was told to go."""
+    """Why a job was asked to end."""
 
     CANCELLED = "cancelled"
     TIMED_OUT = "timed out"
@@ -53,7 +53,7 @@ HOLDING = frozenset({JobState.ALLOCATED, JobState.RUNNING, JobState.ENDING})
 ENDED = frozenset(JobState) - WAITING - HOLDING
 
 ALLOWED_TRANSITIONS: dict[JobState | None, frozenset[JobState]] = {
-    # A job that is found running was never in line.
+    # An adopted job was never eligible.
     None: WAITING | {JobState.REJECTED, JobState.RUNNING},
     JobState.GATHERING: frozenset(
         {JobState.PENDING, JobState.HELD, JobState.CANCELLED, JobState.REJECTED}
@@ -65,7 +65,7 @@ ALLOWED_TRANSITIONS: dict[JobState | None, frozenset[JobState]] = {
             JobState.ALLOCATED,
             JobState.CANCELLED,
             JobState.REJECTED,
-            # An array whose tasks are all under way or done ends without holding anything itself.
+            # An array itself holds nothing; it ends with the last of its tasks.
             JobState.COMPLETED,
             JobState.FAILED,
         }
@@ -78,18 +78,18 @@ ALLOWED_TRANSITIONS: dict[JobState | None, frozenset[JobState]] = {
         {JobState.PENDING, JobState.FAILED, JobState.CANCELLED, JobState.TIMED_OUT}
     ),
 }
-"""From each state (None: not yet here) the states that can follow it."""
+"""From each state (None: not yet known to the queue) the states that can follow it."""
 
 for _ended in ENDED:
     ALLOWED_TRANSITIONS[_ended] = frozenset()
 
 
 class ImpossibleTransition(RuntimeError):  # noqa: N818 - reads better where it is raised
-    """Somebody tried to move a job a way that does not exist. Always a bug of ours."""
+    """A transition that the chart does not have. Always a bug in the queue."""
 
 
 def check_transition(job: int, before: JobState | None, after: JobState) -> None:
-    """Refuse a transition that is not on the chart."""
+    """Raise ImpossibleTransition for a transition that is not on the chart."""
     if after not in ALLOWED_TRANSITIONS[before]:
         start = before.value if before is not None else "nowhere"
         raise ImpossibleTransition(f"job {job} cannot go from {start} to {after.value}")

@@ -39,7 +39,7 @@ from fluxnetes.service.views.nodes import node_views, positions_of, totals
 
 T = TypeVar("T")
 
-_UNANSWERED = "its caller left before the answer"
+_UNANSWERED = Reason.of(Message.CALLER_LEFT)
 _ENDED_KEPT = 10_000
 """Maximum ended jobs that can still be asked about, so that memory is bounded."""
 
@@ -195,7 +195,7 @@ class MatcherBackend:
 
     async def load(self, text: str, format: str, policy: str, *, source: str = "init") -> int:
         count = await self._reshape(
-            lambda: self._load(text, format, policy), "the graph was replaced"
+            lambda: self._load(text, format, policy), Reason.of(Message.GRAPH_REPLACED)
         )
         self._source = source
         return count

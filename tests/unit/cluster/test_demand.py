@@ -112,7 +112,7 @@ def test_a_suspended_job_asks_for_pods_that_it_is_yet_to_make() -> None:
 def test_a_label_group_asks_for_nothing_until_all_are_there() -> None:
     scene = Scene(*ring(3, "a", "b"))
     assert scene.ask() is None
-    assert missing(scene.group) == "2 of the 3 pods of group default/ring exist"
+    assert str(missing(scene.group)) == "2 of the 3 pods of group default/ring exist"
     scene.put(*ring(3, "c"))
     assert sizes(scene.asked()) == [(3, 1000)]
 

@@ -15,6 +15,7 @@ from fluxnetes.cluster.groups import (
 )
 from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.cluster.pods.footprint import Footprint
+from fluxnetes.common.reasons import Reason
 from fluxnetes.jobspec.constraint import Properties
 from fluxnetes.match.gang.model import Shape
 from tests.unit.cluster.builders import one_pod
@@ -126,7 +127,7 @@ def test_a_part_that_went_back_offers_nothing_and_can_be_placed_again() -> None:
     group, part = WorkloadGroup(KEY), placed("n1", "n2")
     group.add_part(part)
     group.take_seat("a", part, 0)
-    part.start_return("why not")
+    part.start_return(Reason.from_text("why not"))
     group.requeue_part(part)
     assert not part.holds and not part.pods and not part.returning
     assert not group.seats

@@ -87,7 +87,9 @@ async def test_a_reservation_that_is_impossible_is_busy_and_says_what_to_do() ->
     await match(queue, 6)
     grant = await queue.ask(queue.operations.match(MatchCall(cores(6), reserve=True)))
     assert grant.outcome is Outcome.BUSY
-    assert "needs" in reason_text(grant.reason) and "Submit the job to its queue instead" in reason_text(grant.reason)
+    assert "needs" in reason_text(
+        grant.reason
+    ) and "Submit the job to its queue instead" in reason_text(grant.reason)
     free = await queue.ask(queue.operations.match(MatchCall(cores(2), reserve=True)))
     assert free.outcome is Outcome.ALLOCATED
 

@@ -30,7 +30,7 @@ from fluxnetes.controller.seats import written_number
 from fluxnetes.controller.state import ControllerState, WorkloadName
 from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.queue.events import Adopt
-from fluxnetes.queue.jobs import OnLoss, Submission
+from fluxnetes.queue.jobs import OnLoss, Origin, Submission
 
 
 @dataclass(slots=True)
@@ -78,6 +78,7 @@ class PodAdoption:
             requeue=demand.requeue,
             on_loss=OnLoss.REQUEUE if demand.requeue else OnLoss.FAIL,
             workload=group.reference,
+            origin=Origin.CLUSTER,
         )
         start = min(_starts(group, job), default=self.shared.now)
         if not self.shared.send(Adopt(submission, start, nodes)):

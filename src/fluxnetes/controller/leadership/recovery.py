@@ -26,11 +26,11 @@ from fluxnetes.cluster.node_graph import cluster_of
 from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.cluster.pods.footprint import Footprint
 from fluxnetes.cluster.pods.reader import PodReader
+from fluxnetes.common.reasons import ReasonCode
 from fluxnetes.controller.decisions import closed_by
 from fluxnetes.controller.leadership.adoption import PodAdoption, ended_before, sort_by_arrival
 from fluxnetes.controller.seats import written_number, written_seat
 from fluxnetes.controller.state import ControllerSettings, ControllerState
-from fluxnetes.controller.submission import WITHDRAWN
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.jobspec.constraint import Constraint, Properties
 from fluxnetes.kube.objects.base import Metadata
@@ -40,10 +40,9 @@ from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Allocation, Snapshot
 from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.queue.events import PartsLost
-from fluxnetes.queue.jobs import QueueJob
+from fluxnetes.queue.jobs import Origin, QueueJob
 from fluxnetes.queue.scheduler import Scheduler
 from fluxnetes.queue.states import HOLDING, WAITING, JobState
-from fluxnetes.service.mailbox import CALLED
 from fluxnetes.store.errors import StoreRefused
 from fluxnetes.store.store import Store
 from fluxnetes.store.system import StoredSystem
@@ -232,8 +231,8 @@ class _Resumption:
         self._groups = {group.reference: group for group in self.shared.model.groups.values()}
         held = {each.job: each for each in self.snapshot.allocations}
         for job in self.snapshot.jobs:
-            workload = job.submission.workload
-            if workload and not workload.startswith(CALLED) and job.state in WAITING | HOLDING:
+            is_live = job.state in WAITING | HOLDING
+            if is_live and job.submission.origin is Origin.CLUSTER:
                 self._resume(job, held.get(job.id))
 
     def _resume(self, job: QueueJob, allocation: Allocation | None) -> None:
@@ -291,7 +290,8 @@ async def _close_ended(
     for reference, job in (await store.ended(groups)).items():
         group = groups[reference]
         shared.remember_job(group, job.id)
-        if job.reason.startswith(WITHDRAWN) or job.end is None:
+        is_withdrawn = job.reason is not None and job.reason.code is ReasonCode.WITHDRAWN
+        if is_withdrawn or job.end is None:
             continue
         closed = closed_by(group, job)
         if group.key.kind == LABELLED:

@@ -41,6 +41,7 @@ class FluxJobView:
     kind: Wrapped
     state: JobState
     reason: str = ""
+    reason_code: str = ""
     """Why it is in this state, or what it waits for; in words."""
     queue: str = ""
     position: int | None = None
@@ -72,7 +73,7 @@ class FluxJobView:
         """The same without the fields that change all the time while a job waits."""
         if self.state in HOLDING or self.state in ENDED:
             return self
-        return replace(self, reason="", position=None, eta=None)
+        return replace(self, reason="", reason_code="", position=None, eta=None)
 
 
 # --- its name ----------------------------------------------------------------------------------
@@ -121,6 +122,7 @@ def status(view: FluxJobView, before: FluxJobStatus, now: float) -> FluxJobStatu
         submit_status=_SUBMIT_STATUS.get(view.state, "statusSubmit"),
         state=view.state.value,
         reason=view.reason,
+        reason_code=view.reason_code,
         queue=view.queue,
         position=view.position,
         eta=_moment(view.eta),

@@ -6,7 +6,6 @@ takes a query to the queue. So it is computed in turn, for a limited number of g
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -22,12 +21,13 @@ from fluxnetes.cluster.groups import (
 )
 from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.cluster.pods.reader import notes
+from fluxnetes.cluster.reason_text import KubernetesReasonText, moment_text
+from fluxnetes.common.reasons import Message, Reason, code_of
 from fluxnetes.controller.actions.types import Action, BindPod
 from fluxnetes.controller.reporting.events import about
 from fluxnetes.controller.reporting.fluxjob_view import FluxJobView
 from fluxnetes.controller.reporting.jobspec_text import jobspec_text
 from fluxnetes.controller.reporting.reports import Reports
-from fluxnetes.controller.reporting.units import in_users_units, moment
 from fluxnetes.controller.state import ControllerState
 from fluxnetes.kube.objects.base import Owner
 from fluxnetes.kube.objects.events import Reference
@@ -35,7 +35,7 @@ from fluxnetes.kube.objects.fluxjobs import Wrapped
 from fluxnetes.kube.objects.pods import PODS
 from fluxnetes.match.gang.model import Gang
 from fluxnetes.queue.changes import Changes
-from fluxnetes.queue.jobs import QueueJob
+from fluxnetes.queue.jobs import Origin, QueueJob
 from fluxnetes.queue.states import ENDED, HOLDING, WAITING, JobState
 
 _WRAPPED = {"Pod": Wrapped.POD, "Job": Wrapped.JOB, "Group": Wrapped.GROUP}
@@ -45,7 +45,6 @@ _EXPLAIN_SECONDS = 0.02
 """Maximum time per tick for that, so that rounds are not delayed."""
 _REPORTED_PODS = 20
 """Maximum pods of a group that get an event or a condition about the whole group."""
-_JOB_NUMBER = re.compile(r"\bjob (\d{1,15})\b")
 _BAD_ENDS = (JobState.FAILED, JobState.TIMED_OUT, JobState.REJECTED)
 
 
@@ -87,14 +86,14 @@ class Reporter:
             self.reports.conditions.forget(group.reference)
             self.reports.fluxjobs.forget(group.reference)
         elif blocked is not None and blocked.is_refused:
-            words = f"refused: {blocked.message}"
-            self._warn(group, "FailedScheduling", words)
-            self._condition(group, "Unschedulable", words)
+            refused = Reason.of(Message.REFUSED, reason=blocked.reason).coded(blocked.reason.code)
+            self._warn(group, "FailedScheduling", refused)
+            self._condition(group, refused)
         elif blocked is not None:
-            words = f"waits: {blocked.message}"
-            self._condition(group, "Unschedulable", words)
+            waits = Reason.of(Message.WAITS, reason=blocked.reason).coded(blocked.reason.code)
+            self._condition(group, waits)
             if not group.pods and _is_suspended_by_us(group):
-                self._warn(group, "FailedScheduling", words)
+                self._warn(group, "FailedScheduling", waits)
 
     def _report_ignored(self, group: WorkloadGroup) -> None:
         """A group is queued: report which of its settings are ignored."""
@@ -130,9 +129,8 @@ class Reporter:
                 # A job that waits for the first time is explained within a second (`refresh`).
                 self._want_fluxjob(group, job, known[1] if known is not None else None)
             if job.state in _BAD_ENDS:
-                words = f"{job.state.value}: {in_users_units(job.reason)}"
-                self._warn(group, _event_reason(job.state), words)
-                self._condition(group, "Unschedulable", words)
+                self._warn(group, _event_reason(job.state), job.reason, f"{job.state.value}: ")
+                self._condition(group, job.reason, f"{job.state.value}: ")
             elif id in requeued:
                 self._warn(group, "Requeued", requeued[id])
 
@@ -172,54 +170,67 @@ class Reporter:
         job = self.shared.job(part)
         position = None if explained.place is None else explained.place + 1
         eta = explained.until if job.plan is not None else None
-        reason = words = self._with_names(in_users_units(explained.reason))
+        reason = explained.reason
         self._want_fluxjob(group, job, part, reason, position, eta)
-        if eta is not None:
-            words += f"; it starts by {moment(eta)}"
+        after = "" if eta is None else f"; it starts by {moment_text(eta)}"
         if position is not None:
-            words += f"; position {position} in queue {job.queue}"
-        self._condition(group, "Unschedulable", words)
+            after += f"; position {position} in queue {job.queue}"
+        self._condition(group, reason, after=after)
         if group.key not in self._has_event:
             # Reasons change all the time; the condition and the FluxJob follow, events do not.
             self._has_event.add(group.key)
-            self._warn_pods(group, "FailedScheduling", f"not yet: {reason}")
+            self._warn_pods(group, "FailedScheduling", reason, "not yet: ")
 
-    def _with_names(self, reason: str) -> str:
-        """Name other jobs by their workloads, since users do not know job numbers."""
+    def _job_name(self, id: int) -> str | None:
+        """Users know other jobs by their workloads, not by job numbers."""
+        job = self.shared.scheduler.jobs.get(id)
+        if job is None or job.submission.origin is not Origin.CLUSTER:
+            return None
+        kind = job.submission.workload.partition("/")[0].lower()
+        return f"{kind}/{job.submission.name}"
 
-        def name(found: re.Match[str]) -> str:
-            job = self.shared.scheduler.jobs.get(int(found[1]))
-            if job is None or not job.submission.workload:
-                return found[0]
-            kind = job.submission.workload.partition("/")[0].lower()
-            return f"{kind}/{job.submission.name}"
+    def _text(self, reason: Reason | None) -> str:
+        return KubernetesReasonText(self._job_name).render(reason)
 
-        return _JOB_NUMBER.sub(name, reason)
+    def _coded(self, reason: Reason | None, before: str, after: str = "") -> str:
+        """A reason in words, with its code in front: `Resources: needs 9 pods ...`."""
+        code = "" if reason is None else f"{reason.code.value}: "
+        return f"{code}{before}{self._text(reason)}{after}"
 
     # -- conditions, events, FluxJobs ----------------------------------------------------------
 
-    def _condition(self, group: WorkloadGroup, reason: str, message: str) -> None:
+    def _condition(
+        self, group: WorkloadGroup, reason: Reason | None, before: str = "", after: str = ""
+    ) -> None:
         pods = [
             member.pod.key
             for member in list(group.pods.values())[:_REPORTED_PODS]
             if is_live(member.pod) and not member.pod.spec.node_name and not _is_gated(member)
         ]
         if pods:
-            self.reports.conditions.want(group.reference, pods, reason, message)
+            message = self._coded(reason, before, after)
+            self.reports.conditions.want(group.reference, pods, "Unschedulable", message)
 
-    def _warn(self, group: WorkloadGroup, reason: str, note: str) -> None:
+    def _warn(
+        self, group: WorkloadGroup, event: str, reason: Reason | None, before: str = ""
+    ) -> None:
         """Record a warning event for the workloads of a group, and for its pods that wait."""
         for uid, workload in group.workloads.items():
             regarding = about(ADAPTERS[group.kinds[uid]].resource, workload)
-            self.reports.events.record(regarding, reason, note, type="Warning")
-        self._warn_pods(group, "FailedScheduling" if reason == "Rejected" else reason, note)
+            note = self._coded(reason, before)
+            self.reports.events.record(regarding, event, note, type="Warning")
+        event = "FailedScheduling" if event == "Rejected" else event
+        self._warn_pods(group, event, reason, before)
 
-    def _warn_pods(self, group: WorkloadGroup, reason: str, note: str) -> None:
+    def _warn_pods(
+        self, group: WorkloadGroup, event: str, reason: Reason | None, before: str
+    ) -> None:
+        note = self._coded(reason, before)
         for member in list(group.pods.values())[:_REPORTED_PODS]:
             if is_live(member.pod) and not member.pod.spec.node_name:
                 self.reports.events.record(
                     about(PODS, member.pod),
-                    reason,
+                    event,
                     note,
                     type="Warning",
                     reporter=member.pod.spec.scheduler_name,
@@ -230,7 +241,7 @@ class Reporter:
         group: WorkloadGroup,
         job: QueueJob,
         part: GroupPart | None,
-        reason: str = "",
+        reason: Reason | None = None,
         position: int | None = None,
         eta: int | None = None,
     ) -> None:
@@ -251,7 +262,8 @@ class Reporter:
             name=group.key.name,
             kind=_WRAPPED[group.key.kind],
             state=job.state,
-            reason=reason or in_users_units(job.reason),
+            reason=self._text(reason or job.reason),
+            reason_code=code_of(reason or job.reason),
             queue=job.queue,
             position=position,
             eta=eta if eta is not None or job.plan is None else job.plan.start,

@@ -86,9 +86,7 @@ class Admission:
         if submission.queue not in self._core.queues:
             raise UnknownQueue(f"there is no queue {submission.queue}")
         if submission.array is not None:
-            raise QueueRefused(
-                f"job {submission.id} cannot be adopted: it is an array"
-            )
+            raise QueueRefused(f"job {submission.id} cannot be adopted: it is an array")
         job = self._record(submission, min(start, now))
         request = self.plan_request(job)
         if request.elastic is not None:
@@ -105,7 +103,9 @@ class Admission:
         if submission.id < 1:
             raise QueueError(f"job id {submission.id} is invalid: ids start at 1")
         if not 0 <= tasks <= MOST_TASKS:
-            raise QueueError(f"job {submission.id} has {tasks} tasks; an array has 1 to {MOST_TASKS}")
+            raise QueueError(
+                f"job {submission.id} has {tasks} tasks; an array has 1 to {MOST_TASKS}"
+            )
         for id in range(submission.id, submission.id + tasks + 1):
             if id in records.jobs or id in records.outcomes:
                 raise QueueError(f"job id {id} is already in use")

@@ -78,7 +78,7 @@ class JobAlterations:
         if queue not in core.queues:
             raise UnknownQueue(f"there is no queue {queue}")
         if queue != job.queue and core.is_drained(queue):
-            raise QueueRefused(f"queue {queue} is drained: it takes no more jobs")
+            raise QueueRefused(f"queue {queue} is drained: it takes in no more jobs")
         refused = self._admission.refuses_change(replace(job, queue=queue, walltime=walltime))
         if refused:
             raise QueueRefused(f"job {job.id}: {refused}")
@@ -101,7 +101,9 @@ class JobAlterations:
                 f"job {job.id} is {job.state.value}; only a waiting job can change its request"
             )
         if job.submission.array is not None:
-            raise QueueRefused(f"job {job.id} is an array; the request of an array cannot be changed")
+            raise QueueRefused(
+                f"job {job.id} is an array; the request of an array cannot be changed"
+            )
         before = job.submission
         if (before.request, before.size) == (event.request, event.size):
             return
@@ -149,7 +151,9 @@ class JobAlterations:
         if refused:
             raise QueueRefused(f"job {job.id} cannot have more time: {refused}")
         if not core.capacity.prolong_if_free(job.id, deadline):
-            raise QueueRefused(f"job {job.id} cannot have more time: it would delay jobs that are promised a start")
+            raise QueueRefused(
+                f"job {job.id} cannot have more time: it would delay jobs that are promised a start"
+            )
         core.commit_budgets(job, amounts, more, now)
         if job.deadline is None or deadline < job.deadline:
             core.resources_freed()

@@ -116,18 +116,14 @@ class EventHandlers:
         reason = Reason.of(Message.HELD)
         array = job.submission.array
         if array is not None and job.tasks_started >= array.tasks:
-            raise QueueRefused(
-                f"job {job.id} cannot be held: all of its tasks have started"
-            )
+            raise QueueRefused(f"job {job.id} cannot be held: all of its tasks have started")
         if job.state is JobState.PENDING:
             self._transitions.pending_to_held(job, now, reason)
         elif job.state is JobState.GATHERING:
             job.submission = replace(job.submission, held=True)
             self._core.records.touch(job)
         elif job.state is not JobState.HELD:
-            raise QueueRefused(
-                f"job {job.id} is {job.state.value}; only a waiting job can be held"
-            )
+            raise QueueRefused(f"job {job.id} is {job.state.value}; only a waiting job can be held")
 
     def _release(self, event: Release, now: int) -> None:
         job = self._core.records.find(event.job)
@@ -183,9 +179,7 @@ class EventHandlers:
     def _ended(self, event: Ended, now: int) -> None:
         job = self._core.records.find(event.job)
         if job.state not in HOLDING:
-            raise QueueRefused(
-                f"job {job.id} is {job.state.value}; it holds no resources"
-            )
+            raise QueueRefused(f"job {job.id} is {job.state.value}; it holds no resources")
         for victims in self._core.preempting.values():
             victims.discard(job.id)
         if job.state is JobState.ENDING:

@@ -63,9 +63,7 @@ class TaskReseating:
 
     def _check(self, job: QueueJob, tasks: Sequence[int]) -> None:
         if job.state not in (JobState.ALLOCATED, JobState.RUNNING):
-            raise QueueRefused(
-                f"job {job.id} is {job.state.value}; only placed tasks can move"
-            )
+            raise QueueRefused(f"job {job.id} is {job.state.value}; only placed tasks can move")
         allocation = self._core.allocations[job.id]
         if not allocation.seats:
             raise QueueRefused(f"job {job.id} is not a gang; its tasks cannot be moved one by one")

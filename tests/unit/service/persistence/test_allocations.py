@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fluxnetes.common.reasons import Reason
 from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.jobspec.parse import parse_jobspec
 from fluxnetes.queue.states import JobState
@@ -26,11 +27,14 @@ def test_a_start_is_committed_as_such_also_if_the_job_ended_meanwhile() -> None:
     """The writer is another thread, and may be late."""
     journal, _ = a_journal()
     begun = journal.take_changes()
-    journal.end(1, 7, "why")
+    journal.end(1, 7, Reason.from_text("why"))
     ended = journal.take_changes()
     assert begun.jobs[1].state is JobState.RUNNING
     assert begun.allocations[1] is not None
-    assert (ended.jobs[1].state, reason_text(reason_text(ended.jobs[1].reason))) == (JobState.CANCELLED, "why")
+    assert (ended.jobs[1].state, reason_text(ended.jobs[1].reason)) == (
+        JobState.CANCELLED,
+        "why",
+    )
     assert ended.allocations == {1: None}
 
 
@@ -45,7 +49,7 @@ def test_after_another_graph_all_jobs_of_the_old_one_have_ended() -> None:
     journal, operations = a_journal()
     journal.take_changes()
     operations.load(a_cluster(1, 1))
-    journal.follow(operations, 7, "the graph was replaced")
+    journal.follow(operations, 7, Reason.from_text("the graph was replaced"))
     assert journal.take_changes().allocations == {1: None}
     assert not journal.jobs and not journal.allocations
 
@@ -53,5 +57,5 @@ def test_after_another_graph_all_jobs_of_the_old_one_have_ended() -> None:
 def test_without_a_change_there_is_nothing_to_commit() -> None:
     journal, operations = a_journal()
     journal.take_changes()
-    journal.follow(operations, 7, "the graph grew")
+    journal.follow(operations, 7, Reason.from_text("the graph grew"))
     assert not journal.take_changes()
