@@ -99,17 +99,17 @@ class QueueCore:
         return self._gained
 
     def take_gained(self) -> bool:
-        """Whether promises may move earlier; asked once for each time that this happens."""
+        """Whether promises may move earlier; True once for each time that this happens."""
         gained, self._gained = self._gained, False
         return gained
 
     def take_freed(self) -> bool:
-        """Whether something was freed since this was last asked."""
+        """Whether something was freed since the last call."""
         freed, self._freed = self._freed, False
         return freed
 
     def request_relayout(self, reason: Reason, *, main: bool = False) -> None:
-        """The capacity plan no longer fits: it is built again before the next decision.
+        """The capacity plan no longer fits: it is rebuilt before the next decision.
 
         Promises that move later then have this reason. Of several the first is kept, but a `main`
         one (nodes were lost, a window was set) replaces those before it.
@@ -118,7 +118,7 @@ class QueueCore:
             self._relayout = reason
 
     def add_relayout_reason(self, reason: Reason) -> None:
-        """Something else that moves promises, while the plan is about to be built again."""
+        """Something else that moves promises, while the plan is about to be rebuilt."""
         assert self._relayout is not None  # noqa: S101 - the caller looked
         self._relayout = joined(self._relayout, reason)
 
@@ -133,11 +133,11 @@ class QueueCore:
 
     @property
     def is_settled(self) -> bool:
-        """Whether the capacity plan fits to all that is known."""
+        """Whether the capacity plan is up to date."""
         return self._relayout is None and self._foreign is None
 
     def take_relayout(self) -> tuple[bool, Reason | None]:
-        """Whether the plan must be built again, and why that or following it is due."""
+        """Whether the plan must be rebuilt, and why that or following foreign usage is due."""
         is_due, reason = self._relayout is not None, joined(self._relayout, self._foreign)
         self._relayout = self._foreign = None
         return is_due, reason
@@ -147,7 +147,7 @@ class QueueCore:
         self.capacity = capacity
 
     def jobs_may_be_misplaced(self) -> None:
-        """Labels changed, or a job was adopted where it was."""
+        """Labels changed, or a job was adopted: its constraint may not allow its nodes."""
         self._misplaced = True
 
     def has_misplaced(self, is_misplaced: Callable[[int], bool]) -> bool:

@@ -1,13 +1,13 @@
-"""The scheduling cycle: who starts now, who is promised what.
+"""The scheduling cycle: decides which jobs start now, and which are promised a start.
 
-Queues are visited by priority, jobs in order. Each job in turn starts if it fits beside everybody
-and all promises. If not, it is promised the earliest start there is, as long as its queue's policy
-promises anything; and the policy says whether those behind it are looked at, too. Whoever starts
-behind one that waits is backfilled.
+Queues are visited by priority, jobs in order. Each job in turn starts if it fits beside all running
+jobs and all promises. If not, it is promised the earliest possible start, as long as its queue's
+policy promises any; and the policy decides whether jobs behind it are tried, too. A job that starts
+behind a waiting one is backfilled.
 
-What need not be asked again is not: a shape that did not fit does not fit for longer either, until
-something is freed; and a promised job is looked at only when its time has come or something is free
-that the plan did not count on.
+The cycle skips what cannot have changed: a request that did not fit does not fit for longer either,
+until resources are freed; and a promised job is tried only when its time has come or something is
+free that the plan did not count on.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from fluxnetes.queue.states import EndCause, JobState
 
 _BACKFILLED = Reason.of(Message.BACKFILLED)
 _NAMED_OVERDUE = 5
-"""Jobs named in the reason of promises that move because of an overrun."""
+"""Maximum jobs named in the reason of promises that move because of an overrun."""
 _ROUNDS = 100
-"""More often than this nobody lets others in; a cycle has an end whatever happens."""
+"""Maximum passes over all queues in one cycle, so that it ends whatever happens."""
 _NO_LIMIT = 2**62
 
 
@@ -53,14 +53,14 @@ class SchedulingCycle:
         self._builder = plan_builder
         self._preemption = Preemption(core, transitions)
         self._refused: dict[PlanRequest, int] = {}
-        """The shortest time for which each ask was refused since something was last freed."""
+        """The shortest duration for which each request was refused since something was freed."""
         self._requests = core.records.requests
         self._queues = sorted(core.config.queues, key=lambda q: (-q.priority, q.name))
         self._left = _NO_LIMIT
         """How many more jobs may start in this cycle."""
 
     def run(self, now: int, most: int | None = None) -> bool:
-        """Decide; True if it was cut short because so many started, and there may be more."""
+        """Decide; True if the cycle stopped after `most` starts, and there may be more."""
         core, self._left = self._core, _NO_LIMIT if most is None else most
         core.records.next_step()
         self.pass_time(now)
@@ -70,15 +70,15 @@ class SchedulingCycle:
         for number in range(_ROUNDS):
             if not self._visit_queues(now, first=not number):
                 return True
-            # A job that starts may let others in, one that loses its promise leaves room, and one
-            # may be promised this very moment.
+            # A job that starts may make others eligible, one that loses its promise frees capacity,
+            # and one may be promised a start at this very moment.
             came = any(job.id in core.lines[job.queue] for job in core.newcomers)
             if not (core.may_improve or came or self._promises.is_due(now)):
                 break
         return False
 
     def _visit_queues(self, now: int, *, first: bool) -> bool:
-        """Visit all queues; False if that was cut short."""
+        """Visit all queues; False if that stopped early."""
         core = self._core
         if core.take_gained():
             self._promises.move_earlier(now, all=not first)
@@ -90,7 +90,7 @@ class SchedulingCycle:
     # -- time ----------------------------------------------------------------------------------
 
     def pass_time(self, now: int) -> None:
-        """Whatever time alone brings: begins, windows that end, walltimes that are over."""
+        """Apply what time alone changes: begin times, ends of windows, expired walltimes."""
         core = self._core
         core.capacity.advance(now)
         self._gate.wake(now)
@@ -107,7 +107,7 @@ class SchedulingCycle:
             self._transitions.expect(job, now + max(1, grace))
         reason = Reason.of(Message.OVERRAN, jobs=tuple(overdue[:_NAMED_OVERDUE]))
         if core.needs_relayout:
-            # The plan is about to be built again, and promises are put back then.
+            # The plan is about to be rebuilt, and promises are put back then.
             core.add_relayout_reason(reason)
         else:
             self._promises.keep_all(now, reason)
@@ -115,8 +115,7 @@ class SchedulingCycle:
     def _close_windows(self, now: int) -> None:
         core = self._core
         for name in [w.name for w in core.windows.values() if w.end <= now]:
-            del core.windows[name]
-            core.records.changes.windows[name] = None
+            core.remove_window(name)
             self._gate.close(name, now)
             core.request_relayout(Reason.of(Message.WINDOW_OVER, name=name))
 
@@ -144,7 +143,7 @@ class SchedulingCycle:
         if found is not None:
             self._start(job, request, found, now, backfilled=self._overtakes(job))
             return
-        # Only a room that was laid out wrongly gets here; the promise is moved, and that is told.
+        # Only a wrong plan leads here; the promise is moved, and the reason recorded.
         core.capacity.rebook(job.id, booking)
         self._promises.keep_all(now, Reason.of(Message.NOT_FREE_WHEN_DUE))
 
@@ -154,11 +153,10 @@ class SchedulingCycle:
     # -- visiting ------------------------------------------------------------------------------
 
     def _visit(self, queue: QueueConfig, now: int) -> bool:
-        """Walk one queue in order; False if that was cut short.
+        """Visit the eligible jobs of one queue in order; False if that stopped early.
 
-        Only a walk on which everybody has started so far is cut, and only while nobody is promised
-        anything: whoever takes it up again begins with the next job, and decides as though nothing
-        had been between.
+        A visit stops early only if all of its jobs have started so far and no job has a booking:
+        then the next cycle continues with the next job, and decides as if there had been no stop.
         """
         promised, seen, waiting = 0, 0, False
         limit, depth = queue.promises, queue.depth
@@ -194,7 +192,7 @@ class SchedulingCycle:
         return bool(stopped)
 
     def _start_or_promise(self, job: QueueJob, now: int, waiting: bool) -> bool:
-        """Start a job that may be promised something, or promise it; True: it started."""
+        """Start a job that may be promised a start, or promise it one; True: it started."""
         core = self._core
         withdrawn = self._promises.withdraw_overtaken(job)
         if withdrawn:
@@ -212,9 +210,9 @@ class SchedulingCycle:
         return started
 
     def _try_start(self, job: QueueJob, now: int, waiting: bool) -> bool:
-        """Start a job if it fits now; an array, as many of its tasks as do.
+        """Start a job if it fits now; of an array, as many tasks as fit.
 
-        False: it waits for room. An array that a limit stops after some tasks does not.
+        False: it waits for capacity. An array that a limit stops after some tasks does not.
         """
         if job.submission.array is None:
             return self._try_start_one(job, now, waiting)
@@ -227,7 +225,7 @@ class SchedulingCycle:
         return True
 
     def _is_refused(self, job: QueueJob) -> bool:
-        """Whether the same was asked for no longer a time, in vain, and nothing was freed since."""
+        """Whether the same request was refused for no longer a time, and nothing was freed since."""
         if self._core.take_freed():
             self._refused.clear()
             self._promises.retry_unplannable()
@@ -242,7 +240,7 @@ class SchedulingCycle:
         claim = core.capacity.unbook(job.id)
         found, request = self._find(job, request, duration)
         if found is None:
-            # A reservation opens without anything being freed: what runs in one is always asked.
+            # A reservation opens without anything being freed: jobs in one are always tried.
             if request.window is None:
                 self._refused[request] = core.capacity.refused_for(request, duration)
             if claim is not None:
@@ -264,7 +262,7 @@ class SchedulingCycle:
         return found, (sized if found is not None else request)
 
     def _best_size(self, job: QueueJob, request: PlanRequest) -> PlanRequest:
-        """The largest size of an elastic job that fits now; its least if none does."""
+        """The largest size of an elastic job that fits now; its minimum if none does."""
         if request.elastic is None:
             return request
         capacity, duration = self._core.capacity, self._core.duration(job)
@@ -274,7 +272,7 @@ class SchedulingCycle:
     # -- starting ------------------------------------------------------------------------------
 
     def _next_id(self, job: QueueJob) -> int:
-        """The id under which a job holds resources: an array's tasks have their own."""
+        """The id under which a job holds resources: tasks of an array have their own."""
         if job.submission.array is None:
             return job.id
         return job.id + 1 + job.tasks_started
@@ -322,7 +320,7 @@ class SchedulingCycle:
     # -- when to look again --------------------------------------------------------------------
 
     def next_wake(self, now: int) -> int | None:
-        """The next time at which something is to be decided, if nothing happens before."""
+        """The next time at which a decision is due, if no event comes before."""
         core = self._core
         times = [self._promises.next_due(), self._gate.next_begin(), core.capacity.next_end()]
         times += [t for w in core.windows.values() for t in (w.start, w.end)]

@@ -14,7 +14,7 @@ from typing import Any
 from fluxnetes.queue.errors import QueueError
 
 LARGEST = 2**53
-"""Largest number that an event may have: every integer up to it is exact in JSON and in a double."""
+"""Largest number in an event: every integer up to it is exact in JSON and in a double."""
 
 
 def check_bounds(value: object, path: str) -> None:

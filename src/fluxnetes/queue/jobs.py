@@ -1,7 +1,7 @@
 """The records of jobs: what was submitted, and the state of the job since then.
 
-A `Submission` never changes. A `QueueJob` is the record that does: its state, the values that can be
-altered while it waits, its times, its plan. All of its fields are plain values, so the store can
+A `Submission` never changes. A `QueueJob` is the record that does: its state, the values that can
+be altered while it waits, its times, its plan. All of its fields are plain values, so the store can
 write the record as it is and the queue can continue from it after a crash.
 
 Times are whole seconds on the caller's clock. A walltime of None is *endless*: for the planner the

@@ -163,8 +163,8 @@ class Scheduler:
         return self._core.records.jobs
 
     def snapshot(self) -> Snapshot:
-        """All that another scheduler needs to continue from here, with the same `config` and a graph
-        of its own. Later events of this scheduler do not change it."""
+        """All that another scheduler needs to continue from here, with the same `config` and a
+        graph of its own. Later events of this scheduler do not change it."""
         return take_snapshot(self._core)
 
     @property

@@ -365,5 +365,5 @@ def test_an_id_is_given_once() -> None:
     world = World(machine(2))
     job = world.submit(a_job())
     world.end(job)
-    with pytest.raises(QueueError, match=f"there is a job {job} already"):
+    with pytest.raises(QueueError, match=f"job id {job} is already in use"):
         world.tell(Submit(Submission(job, jobspec(slot(1, node(1))))))

@@ -104,7 +104,7 @@ class Admission:
             raise QueueError(f"job id {submission.id} is invalid: ids start at 1")
         if not 0 <= tasks <= MOST_TASKS:
             raise QueueError(
-                f"job {submission.id} has {tasks} tasks; an array has 1 to {MOST_TASKS}"
+                f"job {submission.id}: an array has 1 to {MOST_TASKS} tasks, not {tasks}"
             )
         for id in range(submission.id, submission.id + tasks + 1):
             if id in records.jobs or id in records.outcomes:
@@ -128,11 +128,11 @@ class Admission:
             ranked=records.step,
         )
 
-    def walltime(self, queue: str, asked: int | None) -> int | None:
+    def walltime(self, queue: str, requested: int | None) -> int | None:
         """The walltime of a job that requests this one, with the defaults of its queue."""
         config = self._core.queues.get(queue)
-        if asked is not None or config is None:
-            return asked
+        if requested is not None or config is None:
+            return requested
         return config.default_walltime or config.max_walltime
 
     # -- reasons to reject ---------------------------------------------------------------------

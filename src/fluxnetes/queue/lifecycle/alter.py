@@ -98,7 +98,7 @@ class JobAlterations:
         core, job = self._core, self._core.records.find(event.job)
         if job.state not in WAITING:
             raise QueueRefused(
-                f"job {job.id} is {job.state.value}; only a waiting job can change its request"
+                f"job {job.id} is {job.state.value}; only the request of a waiting job can change"
             )
         if job.submission.array is not None:
             raise QueueRefused(
@@ -151,9 +151,7 @@ class JobAlterations:
         if refused:
             raise QueueRefused(f"job {job.id} cannot have more time: {refused}")
         if not core.capacity.prolong_if_free(job.id, deadline):
-            raise QueueRefused(
-                f"job {job.id} cannot have more time: it would delay jobs that are promised a start"
-            )
+            raise QueueRefused(f"job {job.id} cannot have more time: it would delay promised jobs")
         core.commit_budgets(job, amounts, more, now)
         if job.deadline is None or deadline < job.deadline:
             core.resources_freed()

@@ -1,8 +1,8 @@
 """Moves tasks of a gang to other nodes, while the rest of the gang stays where it is.
 
-A node vanished under a part of a gang, or foreign pods used its capacity before the gang's pods were
-bound. The gang need not go back to the queue if the missing tasks fit elsewhere now, beside all
-running jobs and all promises.
+A node vanished under a part of a gang, or foreign pods used its capacity before the gang's pods
+were bound. The gang need not go back to the queue if the missing tasks fit elsewhere now, beside
+all running jobs and all promises.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ class TaskReseating:
             self._tasks.shape_numbers(allocation, moved), return_counts=True
         )
         pairs = zip(numbers.tolist(), counts.tolist(), strict=True)
-        asked = Gang(tuple(replace(shapes[number], count=count) for number, count in pairs))
-        return PlanRequest(asked, whole.unit, len(moved), window=whole.window)
+        moving = Gang(tuple(replace(shapes[number], count=count) for number, count in pairs))
+        return PlanRequest(moving, whole.unit, len(moved), window=whole.window)
 
     def _duration(self, job: QueueJob, now: int) -> int:
         """How long a job still holds resources, for the planner."""

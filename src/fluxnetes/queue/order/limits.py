@@ -1,8 +1,8 @@
-"""Limits and budgets: what a user, a namespace or a queue may have at one time, or in a period.
+"""Limits and budgets: what a user, a namespace or a queue may hold at one time, or in a period.
 
-A job that a limit or a budget stops is skipped: it is neither head nor promised anything, and those
-behind it go on. What promised jobs will hold counts as held, so that a job which backfills cannot
-use up the limit that a promised one of the same owner needs.
+A job that a limit or a budget stops is skipped: it is neither head nor promised a start, and jobs
+behind it may start. What promised jobs will hold counts as held, so that a job which backfills
+cannot use up the limit that a promised job of the same owner needs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Amounts = Mapping[str, int]
 
 @dataclass(slots=True)
 class RunningTally:
-    """What somebody has at this moment."""
+    """The jobs and resources of one account at this moment."""
 
     pending: int = 0
     running: int = 0
@@ -31,13 +31,13 @@ class RunningTally:
 
 
 class LimitTracker:
-    """Counts what queues, users and namespaces have, and says what stops a job."""
+    """Counts what queues, users and namespaces hold, and finds the limit that stops a job."""
 
     def __init__(self, config: SchedulerConfig) -> None:
         self._queues = {queue.name: queue for queue in config.queues}
         self._tallies: dict[tuple[str, str, str], RunningTally] = defaultdict(RunningTally)
         self.any = {q.name for q in config.queues if _capped(q)}
-        """The queues that limit anything at all."""
+        """The queues that have any limit."""
 
     def _of(self, job: QueueJob) -> Iterator[tuple[str, LimitConfig, RunningTally]]:
         queue = self._queues[job.queue]
@@ -49,7 +49,7 @@ class LimitTracker:
             yield f"{kind} {name}", cap, self._tallies[queue.name, kind, name]
 
     def refuses(self, job: QueueJob) -> Reason | None:
-        """Why one more job may not even wait; None if it may."""
+        """Why one more job may not wait; None if it may."""
         if job.queue not in self.any:
             return None
         for account, cap, tally in self._of(job):
@@ -73,7 +73,7 @@ class LimitTracker:
         return None
 
     def stops_growth(self, job: QueueJob, more: Amounts) -> Reason | None:
-        """Which limit keeps a job that holds something from holding more; None if none does."""
+        """Which limit keeps a running job from holding more; None if none does."""
         if job.queue not in self.any:
             return None
         found = (
@@ -148,15 +148,15 @@ def _too_much(
 class BudgetTracker:
     """Resource-hours by period: committed when a job starts, refunded when it ends early.
 
-    What a job holds times the seconds it may still hold it is committed at any moment; so whoever
-    grows or is given more time commits more, and whoever shrinks or ends early gets some back.
+    What a job holds times the seconds it may still hold it is committed at any moment; so a job
+    that grows or is given more time commits more, and one that shrinks or ends early gets a refund.
     """
 
     def __init__(self, budgets: tuple[BudgetConfig, ...]) -> None:
         self._budgets = {budget.name: budget for budget in budgets}
         self._spent: dict[str, BudgetRecord] = {}
         self._promised: dict[tuple[str, int], float] = defaultdict(float)
-        """What jobs will commit that are promised a start, by budget and period."""
+        """What promised jobs will commit, by budget and period."""
         self._promises: dict[int, list[tuple[tuple[str, int], float]]] = {}
 
     def __bool__(self) -> bool:
@@ -166,7 +166,7 @@ class BudgetTracker:
         self._spent[spent.budget] = spent
 
     def written(self) -> tuple[BudgetRecord, ...]:
-        """What is spent of all budgets, each as it was last written down."""
+        """What is spent of all budgets, each as it was last recorded."""
         return tuple(self._spent.values())
 
     def _of(self, job: QueueJob) -> Iterator[BudgetConfig]:
@@ -182,7 +182,7 @@ class BudgetTracker:
         return known.amount if known is not None and same else 0.0
 
     def promises(self, job: QueueJob, amounts: Amounts, start: int | None) -> None:
-        """A job is promised a start, or another one; None: nothing any more."""
+        """A job is promised a start, or another one; None: no longer."""
         for key, hours in self._promises.pop(job.id, ()):
             self._promised[key] -= hours
         if start is None:
@@ -197,7 +197,7 @@ class BudgetTracker:
     def stops(
         self, job: QueueJob, amounts: Amounts, seconds: int | None, now: int
     ) -> Reason | None:
-        """Which budget keeps a job from having so much (more) for so long; None if none does."""
+        """Which budget keeps a job from holding these (further) amounts; None if none does."""
         for budget in self._of(job):
             if not amounts.get(budget.type, 0):
                 continue
@@ -218,9 +218,9 @@ class BudgetTracker:
         return None
 
     def commit(self, job: QueueJob, amounts: Amounts, seconds: int, now: int) -> list[BudgetRecord]:
-        """Commit that a job has so much more for so long; less than nothing is a refund.
+        """Commit further amounts of a job for a time; negative: a refund.
 
-        Nothing is refunded of a period that is over.
+        Nothing is refunded for a period that is over.
         """
         changed = []
         for budget in self._of(job):
@@ -233,7 +233,7 @@ class BudgetTracker:
         return changed
 
     def settle(self, job: QueueJob, amounts: Amounts, now: int) -> list[BudgetRecord]:
-        """A job is gone that held these amounts: refund what it did not use."""
+        """A job that held these amounts ended: refund what it did not use."""
         left = 0 if job.deadline is None else max(0, job.deadline - now)
         changed = self.commit(job, amounts, -left, now)
         job.commitments = {}

@@ -1,4 +1,4 @@
-"""Who goes first: the order of the jobs in each queue.
+"""Orders the eligible jobs of each queue.
 
 A higher class is strictly first. Within a class the larger score is, and the score is a weighted
 sum of four factors: the job's priority, its owner's fair share, its age (up to a cap) and its size
@@ -21,7 +21,7 @@ Rank = tuple[int, float, int]
 
 @dataclass(frozen=True, slots=True)
 class PriorityFactors:
-    """What a job's score is made of, each already with its weight."""
+    """The factors of a job's score, each multiplied by its weight."""
 
     priority: float
     fair_share: float
@@ -34,7 +34,7 @@ class PriorityFactors:
 
 
 class JobOrder:
-    """Ranks jobs."""
+    """Computes the ranks of jobs."""
 
     def __init__(
         self, config: SchedulerConfig, usage: UsageLedger, part: Callable[[QueueJob], float]
@@ -42,15 +42,15 @@ class JobOrder:
         self._config = config
         self._usage = usage
         self._part = part
-        """The part of the cluster that a job asks for, from 0 to 1."""
+        """The part of the cluster that a job would hold, from 0 to 1."""
         weights = config.weights
         self.changing = weights.changing
-        """Whether ranks change with time, or with what others do."""
+        """Whether ranks change with time, or with the usage of other accounts."""
         self._by_arrival = weights.by_arrival
 
     @property
     def usage_version(self) -> int:
-        """Moves when somebody uses more or less, or came to share; ranks may then be others."""
+        """Changes when an account uses more or less, or a new one appears; so may ranks."""
         return self._usage.version
 
     def factors(self, job: QueueJob, now: int) -> PriorityFactors:
@@ -105,7 +105,7 @@ class QueueLine:
         return self._ranks[job]
 
     def refresh(self, now: int) -> None:
-        """Rank everybody anew where ranks change by themselves."""
+        """Rank all jobs anew, where ranks change by themselves."""
         asof = (now, self._order.usage_version)
         if self._order.changing and asof != self._asof:
             rank = self._order.rank
@@ -114,14 +114,14 @@ class QueueLine:
         self._asof = asof
 
     def in_order(self) -> Iterator[QueueJob]:
-        """Everybody, first to last, as of the last refresh; who left meanwhile is passed over."""
+        """All jobs, first to last, as of the last refresh; a job that left meanwhile is skipped."""
         for _, id in tuple(self._sorted):
             job = self._jobs.get(id)
             if job is not None:
                 yield job
 
     def place(self, job: int) -> int:
-        """How many are before a job."""
+        """How many jobs are before a job."""
         return bisect_left(self._sorted, (self._ranks[job], job))
 
     def __iter__(self) -> Iterator[QueueJob]:

@@ -1,13 +1,13 @@
-"""Who has used how much, and what that means for the order.
+"""Tracks the usage of accounts, and computes their fair share factors.
 
-Usage is what somebody's jobs hold, in resource-seconds, and fades with a half-life: what was used
-one half-life ago counts half. Between changes the rate of use is constant, so usage at any moment
-has a closed form and needs no ticking.
+Usage is what the jobs of an account hold, in resource-seconds, and decays with a half-life: what
+was used one half-life ago counts half. Between changes the rate of use is constant, so usage at any
+moment has a closed form and needs no periodic update.
 
 Shares form a tree: namespaces share the cluster, the users of a namespace share the namespace. The
-*fair share factor* of a user is 2^(-usage/share): 1 for who used nothing, 1/2 for who used just the
-share. Usage is a fraction of all usage; a user also answers for a part of what others in the
-namespace used, so that a new user of a greedy namespace does not start from nothing.
+*fair share factor* of a user is 2^(-usage/share): 1 for a user without usage, 1/2 for one that used
+exactly the share. Usage is a fraction of all usage; a user is also charged a part of what others in
+the namespace used, so that a new user of a namespace with high usage does not start from nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Account = tuple[str, str]
 
 @dataclass(slots=True)
 class UsageMeter:
-    """The usage of one account: an amount as of a moment, and what is held since."""
+    """The usage of one account: an amount as of a moment, and the rate of use since."""
 
     amount: float
     at: int
@@ -33,7 +33,7 @@ class UsageMeter:
 
 
 class UsageLedger:
-    """The usage of all accounts, and what follows from it."""
+    """The usage and the fair share factors of all accounts."""
 
     def __init__(self, config: FairShare) -> None:
         self._config = config
@@ -45,11 +45,11 @@ class UsageLedger:
         self._meters[usage.namespace, usage.user] = UsageMeter(usage.amount, usage.at)
 
     def written(self) -> tuple[UsageRecord, ...]:
-        """The usage of all accounts, each as it was last written down."""
+        """The usage of all accounts, each as it was last recorded."""
         return tuple(UsageRecord(*account, m.amount, m.at) for account, m in self._meters.items())
 
     def register(self, account: Account, now: int) -> UsageRecord | None:
-        """Somebody is here to share, if only to wait so far; None: that was known."""
+        """An account takes part in the shares, even if its jobs only wait; None: it did already."""
         if account in self._meters:
             return None
         self._meters[account] = UsageMeter(0.0, now)
@@ -57,7 +57,7 @@ class UsageLedger:
         return UsageRecord(account[0], account[1], 0.0, now)
 
     def change(self, account: Account, by: float, now: int) -> UsageRecord:
-        """An account holds so much more (or less) from now on."""
+        """The rate of use of an account changes by this from now on."""
         meter = self._meters.setdefault(account, UsageMeter(0.0, now))
         meter.amount, meter.at = self._read(meter, now), now
         meter.rate = max(0.0, meter.rate + by)
@@ -65,7 +65,7 @@ class UsageLedger:
         return UsageRecord(account[0], account[1], meter.amount, now)
 
     def resume(self, account: Account, by: float) -> None:
-        """An account holds so much since it was last written down: after a restart."""
+        """Add to the rate of use since the account was last recorded: after a restart."""
         self._meters.setdefault(account, UsageMeter(0.0, 0)).rate += by
 
     def used(self, account: Account, now: int) -> float:
@@ -82,7 +82,7 @@ class UsageLedger:
         return float(faded + meter.rate * (1.0 - kept) * half_life / math.log(2.0))
 
     def factor(self, account: Account, now: int) -> float:
-        """The fair share factor of an account, from 0 (used far too much) to 1 (nothing)."""
+        """The fair share factor of an account, from 0 (far above its share) to 1 (no usage)."""
         key = (self.version, now)
         if self._factors[0] != key:
             self._factors = (key, {})

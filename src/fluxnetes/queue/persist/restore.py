@@ -1,7 +1,7 @@
-"""Going on from what was written down, as though nothing had happened.
+"""Restores a queue from a snapshot.
 
-Jobs are entered in the order in which they came; those that hold something hold it again, those
-that wait are in line again, and every promise is booked again at its time.
+Jobs are entered in order of arrival; jobs that held resources hold them again, eligible jobs are in
+line again, and every promise is booked again at its time.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from fluxnetes.queue.states import ENDED, WAITING, JobState
 def with_forgotten_queues(
     config: SchedulerConfig, snapshot: Snapshot
 ) -> tuple[SchedulerConfig, list[QueueState]]:
-    """A configuration with all queues in which jobs are, and the state of those it did not have.
+    """A configuration with every queue that has jobs, and the states of the added queues.
 
-    Such a queue starts nothing and takes nothing in; its jobs can be moved or cancelled.
+    An added queue is stopped and drained; its jobs can be moved or cancelled.
     """
     known = {queue.name for queue in config.queues}
     used = {job.queue for job in snapshot.jobs if job.state not in ENDED}
@@ -36,9 +36,8 @@ def with_forgotten_queues(
 
 
 def restore(core: QueueCore, handlers: EventHandlers, snapshot: Snapshot, now: int) -> None:
-    """Enter a snapshot into a queue that is still empty."""
-    core.records.step = snapshot.step
-    core.records.arrivals = snapshot.arrivals
+    """Enter a snapshot into an empty queue."""
+    core.records.resume(snapshot.step, snapshot.arrivals)
     core.windows.update({window.name: window for window in snapshot.windows})
     core.operators.update({state.queue: state for state in snapshot.queues})
     core.records.outcomes.update(snapshot.outcomes)
@@ -49,7 +48,7 @@ def restore(core: QueueCore, handlers: EventHandlers, snapshot: Snapshot, now: i
     allocations = {allocation.job: allocation for allocation in snapshot.allocations}
     jobs = sorted(snapshot.jobs, key=lambda job: (job.arrival, job.id))
     for job in jobs:
-        core.records.jobs[job.id] = job
+        core.records.add(job)
         if job.state in ENDED:
             core.records.retire(job)
         elif job.parent is not None:
@@ -72,10 +71,10 @@ def _enter(
     if job.state in WAITING:
         core.limits.waits(job, +1)
         return
-    assert allocation is not None  # noqa: S101 - whoever holds something has an allocation
+    assert allocation is not None  # noqa: S101 - every job that holds resources has one
     planning = core.planning
     until = FOREVER if job.expected is None else job.expected
-    # It may be expected to leave at another time than when it was placed.
+    # It may be expected to end at another time than when it was placed.
     end = min(until, planning.matcher.horizon)
     planning.readmit(job.id, replace(allocation.placement, end=end))
     amounts = planning.amounts(Candidate(planning.engine.held(allocation.placement)))
@@ -83,7 +82,8 @@ def _enter(
     if request.unit is not None:
         units, exact = units_held(core, request, amounts)
         request = request.sized(units)
-        core.capacity.mistaken |= not exact
+        if not exact:
+            core.capacity.mark_miscounted()
     core.capacity.remember(job.id, request, until)
     core.records.holding[job.id] = job
     core.records.amounts[job.id] = amounts
@@ -99,5 +99,5 @@ def _line_up(core: QueueCore, handlers: EventHandlers, job: QueueJob, now: int) 
         core.set_plan(job, plan)
         request = core.records.requests[job.id]
         until = core.until(job, plan.start)
-        # The room is laid out anew before anything else is decided, and books this in earnest.
-        core.capacity.bookings[job.id] = Booking(request, plan.start, until, (), None)
+        # The plan is rebuilt before the first decision, and books this with needs and a witness.
+        core.capacity.remember_booking(job.id, Booking(request, plan.start, until, (), None))

@@ -1,7 +1,7 @@
-"""A queue that lives, as something that another one can go on from.
+"""Takes a snapshot of a running queue, from which another queue can continue.
 
-What a store holds is what it was told, change by change. This is the same, taken at once from the
-queue itself: by whoever wants to see what would become of it, and by nobody who wants it kept.
+A store builds the same snapshot from persisted changes. This one is taken at once from the queue
+itself, for callers that look ahead, such as a simulation of the waiting jobs; it is not persisted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fluxnetes.queue.states import ENDED
 
 
 def take_snapshot(core: QueueCore) -> Snapshot:
-    """All that `restore` needs. Nothing in it changes when the queue does."""
+    """All that `restore` needs. Later changes of the queue do not change it."""
     records = core.records
     return Snapshot(
         jobs=tuple(_copy(job) for job in _needed(records)),
@@ -33,7 +33,7 @@ def take_snapshot(core: QueueCore) -> Snapshot:
 
 
 def _needed(records: JobRecords) -> Iterator[QueueJob]:
-    """Jobs that have not ended, and what those wait for, as far as it is remembered."""
+    """Jobs that have not ended, and the ended ones they depend on, as far as these are kept."""
     jobs = records.jobs
     living = [job for job in jobs.values() if job.state not in ENDED]
     yield from living
@@ -42,5 +42,5 @@ def _needed(records: JobRecords) -> Iterator[QueueJob]:
 
 
 def _copy(job: QueueJob) -> QueueJob:
-    """A record that nobody else changes; all but one of its values never change themselves."""
+    """A copy that the queue does not change; `commitments` is its only mutable value."""
     return replace(job, commitments=dict(job.commitments))

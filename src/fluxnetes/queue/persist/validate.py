@@ -1,11 +1,11 @@
-"""Checks everything that must hold after every step. For tests, and for whoever doubts.
+"""Checks the invariants of the queue after every step. For tests and for debugging.
 
-The checks look at the same facts from several sides: records, lines, limits, the room and the
-matcher each have their own idea of who waits and who holds what, and all of them must agree.
+The checks compare independent copies of the same facts: records, lines, limits, the capacity plan
+and the matcher each track which jobs wait and which hold what, and all of them must agree.
 
-No job is ever given what is not free. But others may come to hold what our jobs have, nodes may
-become smaller, and a job may be found on the cluster where it should not be: so over-commitment
-comes from outside alone, and otherwise only ever becomes less.
+The queue never allocates what is not free. But foreign pods may use what jobs hold, nodes may
+become smaller, and a job may be adopted on a node without enough capacity: so over-commitment comes
+from outside alone, and otherwise only ever shrinks.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from fluxnetes.queue.states import ENDED, HOLDING, WAITING, JobState
 
 
 class BrokenInvariant(AssertionError):  # noqa: N818 - reads better where it is raised
-    """Something that must hold does not. Always a bug of ours."""
+    """An invariant does not hold. Always a bug in the queue."""
 
 
 class Validator:
-    """Looks at a queue after every step."""
+    """Checks a queue after every step."""
 
     def __init__(self, core: QueueCore) -> None:
         self._core = core
         self._excess: dict[int, int] = {}
-        """What was held beyond what could be when somebody last looked, by row of the graph."""
+        """What was over-committed at the last check, by row of the graph."""
 
     def tolerate(self) -> None:
-        """Something happened outside: what is held too much now is nobody's fault."""
+        """An event from outside was applied: accept the present over-commitment."""
         self._excess = _excess(self._core)
 
     def check(self) -> None:
-        """Raise BrokenInvariant if anything is amiss."""
+        """Raise BrokenInvariant if any invariant does not hold."""
         core = self._core
         for job in core.records.jobs.values():
             _check_job(core, job)
@@ -44,7 +44,7 @@ class Validator:
         _check_limits(core)
 
     def _check_excess(self) -> None:
-        """Nothing is held twice: what jobs hold, added up from their own records, fits."""
+        """No vertex is over-committed: the sum of all allocations fits."""
         excess = _excess(self._core)
         for row, amount in excess.items():
             if amount > self._excess.get(row, 0):
@@ -72,16 +72,16 @@ def _check_job(core: QueueCore, job: QueueJob) -> None:
     _need(promised == (job.plan is not None), f"job {id}: plan {job.plan}, booking {booking}")
     if booking is not None and job.plan is not None:
         _need(booking.start == job.plan.start, f"job {id}: booked {booking.start}, {job.plan}")
-    # What a group asks for is not known before it is complete.
+    # The request of a group is not known before it is complete.
     unknown = job.state in ENDED or job.state is JobState.GATHERING
-    _need(unknown or id in core.records.requests, f"job {id} lives without an ask")
+    _need(unknown or id in core.records.requests, f"job {id} has no request")
 
 
 def _check_agreement(core: QueueCore) -> None:
     holding = set(core.records.holding)
     for what, ids in (
         ("the matcher", set(core.planning.matcher.jobs)),
-        ("the room", set(core.capacity.holders)),
+        ("the capacity plan", set(core.capacity.holders)),
         ("the allocations", set(core.allocations)),
         ("the amounts", set(core.records.amounts)),
     ):
@@ -89,7 +89,7 @@ def _check_agreement(core: QueueCore) -> None:
 
 
 def _excess(core: QueueCore) -> dict[int, int]:
-    """What jobs hold beyond what others leave them, by row of the graph."""
+    """What jobs hold beyond what foreign usage leaves them, by row of the graph."""
     engine = core.planning.engine
     held = np.zeros(len(engine.tree), np.int64)
     for allocation in core.allocations.values():

@@ -1,20 +1,20 @@
-"""The room over time: who runs until when, who is promised what, and what is left.
+"""The capacity plan: what running jobs hold until when, what is promised, and what is left.
 
-Planning is by *time*: a booking promises a start, not nodes. There are two ways to know whether
-something fits beside all bookings, and a room for each.
+Planning is by *time*: a booking promises a start, not nodes. There are two ways to decide whether a
+request fits beside all bookings, and a form of the plan for each.
 
-- *By counting* (`room_by_counting`). Where every job is a multiple of units that do not compete for
-  the same nodes (see `asks`), a timeline of free units is exact: if the numbers suffice at every
-  moment, nodes can be chosen when a job starts, whichever they are.
-- *By rows* (`room_by_rows`). Otherwise sums over types only tell when it is not worth asking. Every
-  booking then has a *witness*: a place on real vertices that was free for its span when it was
-  made. As long as nothing takes it, the promise can be kept. Witnesses are no promise of nodes: a
-  booking gets another one when somebody else needs its place and there is another.
+- *By count* (`by_count`). Where every job is a multiple of units that do not compete for the same
+  nodes (see `requests`), a timeline of free units is exact: if the numbers suffice at every moment,
+  nodes can be chosen when a job starts, whichever they are.
+- *By vertex* (`by_vertex`). Otherwise sums over types can only rule a request out, and the matcher
+  must search. Every booking then has a *witness*: a candidate on real vertices that was free for
+  its span when it was made. As long as nothing takes it, the promise can be kept. A witness is no
+  promise of nodes: a booking gets another one when another job needs its vertices and there is one.
 
 An *endless* job (one without a walltime) never ends for the planner. A job that can only start once
-an endless one has ended has no known start. It may instead *claim* room: what it would get if all
-endless jobs ended at once, from the time at which the others leave that room on. Nobody takes
-what is claimed, so nothing long gets in its way.
+an endless one has ended has no known start. It may instead *claim* capacity: what it would get if
+all endless jobs ended at once, from the time on at which the other jobs have freed it. No other job
+gets claimed capacity, so no long job delays the claimant further.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from fluxnetes.queue.plan.timeline import FOREVER, CapacityTimeline, Needs
 
 @dataclass(frozen=True, slots=True)
 class StartOption:
-    """A time at which something fits and, by rows, where."""
+    """A time at which a request fits and, by vertex, the candidate."""
 
     start: int
     found: Candidate | None = None
@@ -40,7 +40,7 @@ class StartOption:
 
 @dataclass(slots=True)
 class Booking:
-    """Room kept for a job that waits."""
+    """Capacity kept for a waiting job."""
 
     request: PlanRequest
     start: int
@@ -52,7 +52,7 @@ class Booking:
 
 @dataclass(slots=True)
 class RunningHold:
-    """Who is there now, and until when the planner thinks so."""
+    """What a running job holds, and until when the planner expects it to."""
 
     request: PlanRequest
     until: int
@@ -71,21 +71,20 @@ class WindowHold:
 
 
 class CapacityPlan(ABC):
-    """All jobs that hold or are promised room on one graph."""
+    """The running jobs and the bookings on one graph. See the module's docstring."""
 
     by_vertex: bool
 
     def __init__(self, planning: Planning, columns: PlanColumns, now: int) -> None:
         self.planning = planning
         self.columns = columns
-        self.mistaken = False
-        """Counting said that a job fits and the matcher found no place: do not count any more."""
+        self._miscounted = False
         self._timeline = CapacityTimeline(columns.capacity, now)
         self._full_for: PlanRequest | None = None
-        """The ask for which there was no place at all a moment ago."""
+        """The request for which the last search found no candidate, even without bookings."""
         self.holders: dict[int, RunningHold] = {}
         self._ends: list[tuple[int, int]] = []
-        """When holders are expected to leave, as a heap; some entries are of the past."""
+        """When holders are expected to end, as a heap; some entries are outdated."""
         self.bookings: dict[int, Booking] = {}
         self.blocks: dict[str, WindowHold] = {}
 
@@ -93,50 +92,62 @@ class CapacityPlan(ABC):
     def now(self) -> int:
         return self._timeline.now
 
-    # -- questions -----------------------------------------------------------------------------
+    @property
+    def miscounted(self) -> bool:
+        """Whether counting said that a job fits where the matcher found no candidate.
+
+        Then units must not be counted any more.
+        """
+        return self._miscounted
+
+    def mark_miscounted(self) -> None:
+        """A job does not hold whole units, or the matcher disagreed with the count."""
+        self._miscounted = True
+
+    # -- queries -------------------------------------------------------------------------------
 
     @abstractmethod
     def find_now(self, request: PlanRequest, duration: int) -> Candidate | None:
-        """Where something fits from now on, beside everybody and all bookings."""
+        """Where a request fits from now on, beside all running jobs and all bookings."""
 
     @abstractmethod
     def earliest(
         self, request: PlanRequest, duration: int, after: int, before: int = FOREVER
     ) -> StartOption | None:
-        """The first time at which something fits beside everybody and all bookings.
+        """The first time at which a request fits beside all running jobs and all bookings.
 
         None if there is none, or none before `before`.
         """
 
     @abstractmethod
     def fits_at(self, request: PlanRequest, start: int, duration: int) -> StartOption | None:
-        """Whether something fits at a given time beside everybody and all bookings."""
+        """Whether a request fits at a given time beside all running jobs and all bookings."""
 
     @abstractmethod
     def most_units(self, request: PlanRequest, duration: int) -> int:
-        """No more units than this can be had from now on, whatever the matcher says."""
+        """An upper bound of the units that are free from now on; the matcher may find fewer."""
 
     @abstractmethod
     def could_move(self, job: int) -> bool:
-        """Whether a booking has any chance to start earlier; a quick no."""
+        """Whether a booking might start earlier; False is certain, and quick."""
 
     def could_fit_now(self, request: PlanRequest, duration: int) -> bool:
-        """Whether sums alone speak against it; a quick no."""
+        """Whether sums alone allow a request now; False is certain, and quick."""
         self._full_for = None
         if request.window is not None:
             return True
         return self._suffices(self.columns.needs(request), self.now, self.now + duration)
 
     def refused_for(self, request: PlanRequest, duration: int) -> int:
-        """The shortest time for which something that was refused need not be asked again."""
+        """The shortest duration for which a request that was refused need not be tried again."""
         return 1 if self._full_for is request or not self.could_fit_now(request, 1) else duration
 
     def _suffices(self, needs: Needs, start: int, until: int) -> bool:
         return self._timeline.fits(needs, start, until)
 
     def largest_now(self, request: PlanRequest, duration: int, most: int) -> int:
-        """The most units of an elastic ask that fit from now on; 0: not even its least."""
-        assert request.elastic is not None  # noqa: S101 - the caller looked
+        """The most units of an elastic request that fit from now on; 0: not even its minimum."""
+        assert request.elastic is not None  # noqa: S101 - the caller checked
         low, high = request.elastic.min, min(most, self.most_units(request, duration))
         if high < low or self.find_now(request.sized(low), duration) is None:
             return 0
@@ -152,7 +163,7 @@ class CapacityPlan(ABC):
     def fits_without(
         self, request: PlanRequest, start: int, duration: int, jobs: Sequence[int]
     ) -> bool:
-        """Whether something would fit at a time, beside all bookings, if some jobs were gone."""
+        """Whether a request would fit at a time, beside all bookings, without some jobs."""
         absent = [self.holders[job] for job in jobs]
         for holder in absent:
             self._give(holder)
@@ -163,14 +174,14 @@ class CapacityPlan(ABC):
             for holder in absent:
                 self._take(holder)
 
-    # -- those who are there -------------------------------------------------------------------
+    # -- running jobs --------------------------------------------------------------------------
 
     def enter(self, job: int, request: PlanRequest, until: int, amounts: Mapping[str, int]) -> None:
-        """A job is there; the matcher has it already."""
+        """A job starts; the matcher has it already."""
         self._enter(job, RunningHold(request, until, self.columns.needs_of(request, amounts)))
 
     def enter_all(self, jobs: Iterable[tuple[int, PlanRequest, int, Mapping[str, int]]]) -> None:
-        """All who are there, in a room that is empty so far."""
+        """All running jobs, in a plan that is empty so far."""
         for job, request, until, amounts in jobs:
             self._note(job, RunningHold(request, until, self.columns.needs_of(request, amounts)))
         holders = self.holders.values()
@@ -181,7 +192,7 @@ class CapacityPlan(ABC):
         self._take(holder)
 
     def leave(self, job: int) -> bool:
-        """A job is gone; whether that was earlier than planned."""
+        """A job ended; whether that was earlier than planned."""
         holder = self.holders.pop(job)
         self._give(holder)
         return holder.until > self.now
@@ -192,18 +203,18 @@ class CapacityPlan(ABC):
         self.leave(job)
         if self.columns.covers(request):
             self.enter(job, request, until, amounts)
-        else:  # it was taken over just now, and the room is about to be laid out anew
+        else:  # it was adopted just now, and the plan is about to be rebuilt
             self.remember(job, request, until)
 
     def prolong(self, job: int, until: int) -> None:
-        """A job is there for longer or less long than was thought."""
+        """A job is expected to end at another time than before."""
         holder = self.holders[job]
         self._give(holder)
         self._enter(job, RunningHold(holder.request, until, holder.needs))
         self.planning.prolong(job, self._bound(until))
 
     def prolong_if_free(self, job: int, until: int) -> bool:
-        """Let a job stay until another time, if that takes nothing from any booking."""
+        """Let a job run until another time, if that takes nothing from any booking."""
         holder = self.holders[job]
         if until > holder.until and not self._suffices(holder.needs, holder.until, until):
             return False
@@ -211,11 +222,11 @@ class CapacityPlan(ABC):
         return True
 
     def has_endless(self) -> bool:
-        """Whether some job is there that never ends; without one there is nothing to claim."""
+        """Whether an endless job runs; without one there is nothing to claim."""
         return any(holder.until >= FOREVER for holder in self.holders.values())
 
     def remember(self, job: int, request: PlanRequest, until: int) -> None:
-        """A job is there, in a room that is about to be laid out anew."""
+        """A job runs, in a plan that is about to be rebuilt."""
         self._note(job, RunningHold(request, until, ()))
 
     def _note(self, job: int, holder: RunningHold) -> None:
@@ -224,7 +235,7 @@ class CapacityPlan(ABC):
             heappush(self._ends, (holder.until, job))
 
     def overdue(self) -> list[int]:
-        """Those who should be gone by now."""
+        """Jobs that should have ended by now."""
         found = set()
         while (first := self._first_end()) is not None and first[0] <= self.now:
             found.add(heappop(self._ends)[1])
@@ -233,12 +244,12 @@ class CapacityPlan(ABC):
         return sorted(found)
 
     def next_end(self) -> int | None:
-        """When the next one is expected to leave."""
+        """When the next job is expected to end."""
         first = self._first_end()
         return None if first is None else first[0]
 
     def _first_end(self) -> tuple[int, int] | None:
-        """Who leaves first, and when."""
+        """When the next job is expected to end, and which one."""
         while self._ends:
             until, job = self._ends[0]
             holder = self.holders.get(job)
@@ -259,39 +270,43 @@ class CapacityPlan(ABC):
     # -- bookings ------------------------------------------------------------------------------
 
     def book(self, job: int, request: PlanRequest, spot: StartOption, duration: int) -> None:
-        """Keep room for a job."""
+        """Keep capacity for a job."""
         until = min(spot.start + duration, FOREVER)
         self.rebook(
             job, Booking(request, spot.start, until, self.columns.needs(request), spot.found)
         )
 
     def rebook(self, job: int, booking: Booking) -> None:
-        """Keep room for a job as it was kept before."""
+        """Keep capacity for a job as it was kept before."""
         self.bookings[job] = booking
         if not booking.claim:
             self._timeline.take(booking.start, booking.until, booking.needs)
 
     def unbook(self, job: int) -> Booking | None:
-        """Keep no more room for a job."""
+        """Keep no more capacity for a job."""
         booking = self.bookings.pop(job, None)
         if booking is not None and not booking.claim:
             self._timeline.give(booking.start, booking.until, booking.needs)
         return booking
 
+    def remember_booking(self, job: int, booking: Booking) -> None:
+        """A job has a booking, in a plan that is about to be rebuilt."""
+        self.bookings[job] = booking
+
     def keep(self, job: int, booking: Booking) -> bool:
-        """Book what was booked before, if its very place is still good; False: it has none."""
+        """Book what was booked before, if its witness is still free; False: it has none."""
         return False
 
     def place_kept(self, booking: Booking) -> Candidate | None:
-        """The very place that a booking had which is due now, if it has one that is still good."""
+        """The witness of a booking that is due now, if it has one that is still free."""
         return None
 
     @abstractmethod
     def claim(self, job: int, request: PlanRequest, duration: int) -> bool:
-        """Keep what a job could have if all endless jobs ended now; False: not even then."""
+        """Keep what a job could get if all endless jobs ended now; False: not even then."""
 
     def _without_endless(self) -> CapacityTimeline:
-        """The timeline as it were if endless jobs were not there."""
+        """The timeline without endless jobs."""
         timeline = CapacityTimeline(self.columns.capacity, self.now)
         for holder in self.holders.values():
             if holder.until < FOREVER:
@@ -303,17 +318,17 @@ class CapacityPlan(ABC):
     def start_by_moving_bookings(
         self, job: int, request: PlanRequest, duration: int
     ) -> Candidate | None:
-        """Start a job now in the place of bookings that find another one.
+        """Start a job now on vertices of bookings that find other witnesses.
 
-        On success the job is allocated in the matcher. By counting, no booking has a place.
+        On success the job is allocated in the matcher. By count, no booking has a witness.
         """
         return None
 
-    # -- the whole -----------------------------------------------------------------------------
+    # -- the plan as a whole -------------------------------------------------------------------
 
     @abstractmethod
     def follow(self) -> bool:
-        """Others took room or left some; False: what is taken and booked no longer fits."""
+        """Foreign usage changed; False: what is held and booked no longer fits."""
 
     def advance(self, now: int) -> None:
         """Time has passed."""
@@ -330,4 +345,4 @@ class CapacityPlan(ABC):
 
     @abstractmethod
     def dissolve(self) -> None:
-        """Take all bookings and blocks out of the matcher; the room is not used any more."""
+        """Remove all bookings and blocks from the matcher; the plan is not used any more."""

@@ -1,12 +1,12 @@
-"""Lays out the room: what is counted, who is there, what is set aside, who is promised what.
+"""Builds the capacity plan: what is counted, what is held, set aside and promised.
 
-The room is laid out when the queue starts, and again when jobs of another kind come, when nodes or
+The plan is built when the queue starts, and rebuilt when jobs of another kind arrive, when nodes or
 windows change, or when counting turned out to be wrong. Promises are put back where they were.
-Where others take room or leave some, the room follows that without being laid out anew.
+When only foreign usage changes, the plan follows that without being rebuilt.
 
 Units cannot be counted while jobs are on nodes that are down or closed, or hold more of a node than
-others leave them: what such a job gives back is not there for the next one. Then jobs are planned
-by rows, until that is over.
+foreign usage leaves them: what such a job frees is not available to the next one. Then jobs are
+planned by vertex, until that is over.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ _BLOCK_KEYS = -(10**15)
 
 
 def new_plan(planning: Planning, columns: PlanColumns, now: int) -> CapacityPlan:
-    """An empty room of the kind that the columns are for."""
+    """An empty plan of the form that the columns are for."""
     kind = VertexPlan if columns.by_vertex else CountPlan
     return kind(planning, columns, now)
 
 
 class PlanBuilder:
-    """Keeps the room fitting to what there is and what is asked."""
+    """Keeps the capacity plan up to date with the graph, the jobs and the windows."""
 
     def __init__(self, core: QueueCore, promises: PromiseKeeper, *, count: bool = True) -> None:
         self._core = core
         self._promises = promises
         self._never_count = not count
         self._detour = False
-        """Whether jobs are planned by rows only until units can be counted again."""
+        """Whether jobs are planned by vertex only until units can be counted again."""
 
     def bring_up_to_date(self, now: int) -> None:
-        """Lay the room out anew, if anything says so."""
+        """Rebuild the plan, or let it follow foreign usage, if that is due."""
         core = self._core
         if self._detour and self._is_countable():
             core.request_relayout(Reason.of(Message.COUNTABLE_AGAIN))
-        if core.capacity.mistaken and not self._never_count:
+        if core.capacity.miscounted and not self._never_count:
             self._never_count = True
             core.request_relayout(Reason.of(Message.COUNTING_FELL_SHORT))
         is_due, reason = core.take_relayout()
@@ -61,11 +61,13 @@ class PlanBuilder:
             self._promises.keep_all(now, reason)
 
     def rebuild(self, now: int, reason: Reason | None, *, by_vertex: bool = False) -> None:
+        """Build the plan anew, and put all promises back."""
         core = self._core
         taken = self._promises.take_all()
         old = core.capacity
         old.dissolve()
-        capacity = core.capacity = new_plan(core.planning, self._columns(by_vertex), now)
+        capacity = new_plan(core.planning, self._columns(by_vertex), now)
+        core.replace_capacity(capacity)
         capacity.enter_all(
             (id, self._request_of(holder), holder.until, core.records.amounts[id])
             for id, holder in old.holders.items()
@@ -78,20 +80,20 @@ class PlanBuilder:
     def _request_of(self, holder: RunningHold) -> PlanRequest:
         request = holder.request
         if request.window is not None and request.window not in self._core.windows:
-            # Its reservation is over, and it is still there: like anybody.
+            # Its reservation is over while it still runs: from now on it is an ordinary job.
             return replace(request, window=None)
         return request
 
     def _columns(self, by_vertex: bool) -> PlanColumns:
         core = self._core
-        rows = by_vertex or self._never_count or bool(core.windows)
-        self._detour = not rows and not self._is_countable()
+        by_vertex = by_vertex or self._never_count or bool(core.windows)
+        self._detour = not by_vertex and not self._is_countable()
         requests = [kind.example for kind in core.kinds.values()]
-        return PlanColumns(core.planning, requests, by_vertex=rows or self._detour)
+        return PlanColumns(core.planning, requests, by_vertex=by_vertex or self._detour)
 
     def _is_countable(self) -> bool:
-        """Whether all that jobs hold is up, open, theirs, and where they may be; elsewhere units
-        cannot be counted."""
+        """Whether units can be counted: all that jobs hold is up, open, not overcommitted, and
+        allowed by their constraints."""
         core = self._core
         engine = core.planning.engine
         if len(engine.ledger.overcommitted()):

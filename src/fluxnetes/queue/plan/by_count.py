@@ -1,4 +1,4 @@
-"""The room where units are all that matters: a timeline of numbers, and no places."""
+"""The capacity plan by count: a timeline of free units, without places on nodes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fluxnetes.queue.plan.timeline import FOREVER, CapacityTimeline, Needs
 
 
 class CountPlan(CapacityPlan):
-    """See the module `room`."""
+    """See the module `base`."""
 
     by_vertex = False
     _claimed: CapacityTimeline | None = None
@@ -19,7 +19,8 @@ class CountPlan(CapacityPlan):
         if not self.could_fit_now(request, duration):
             return None
         found = self.planning.find_now_if_nothing_were_booked(request.spec)
-        self.mistaken |= found is None
+        if found is None:
+            self.mark_miscounted()
         return found
 
     def earliest(
@@ -50,7 +51,7 @@ class CountPlan(CapacityPlan):
         if booking.start <= self.now or not booking.needs:
             return False
         column, amount = booking.needs[0]
-        # What it takes itself is free for it, but only from its own start on.
+        # Its own booking is free for it, but only from its own start on.
         return self._timeline.most(column, self.now, booking.start) >= amount
 
     def _suffices(self, needs: Needs, start: int, until: int) -> bool:
@@ -91,7 +92,7 @@ class CountPlan(CapacityPlan):
             self._claimed.give(booking.start, booking.until, booking.needs)
         return booking
 
-    # -- the whole -----------------------------------------------------------------------------
+    # -- the plan as a whole -------------------------------------------------------------------
 
     def follow(self) -> bool:
         more = self.columns.recount()
@@ -108,7 +109,7 @@ class CountPlan(CapacityPlan):
                 self._claimed = None
 
     def block(self, block: WindowHold) -> None:
-        raise AssertionError("nodes can be set aside only where places are known")
+        raise AssertionError("only a plan by vertex can set nodes aside")
 
     def dissolve(self) -> None:
-        """Nothing of it is in the matcher."""
+        """Nothing to do: no booking is in the matcher."""

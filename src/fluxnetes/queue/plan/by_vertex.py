@@ -1,4 +1,4 @@
-"""The room where only the matcher can tell: every booking has a witness on real vertices."""
+"""The capacity plan by vertex: the matcher decides, and every booking has a witness."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from fluxnetes.queue.plan.requests import PlanRequest
 from fluxnetes.queue.plan.timeline import FOREVER
 
 _NEAR = 6
-"""So many times are tried one by one before the search takes larger steps."""
+"""Start times tried one by one before the search takes larger steps."""
 
 _FEW = 16
-"""Of so few bookings each is looked at; of more, the matcher is asked."""
+"""Maximum bookings compared one by one; with more, the matcher searches instead."""
 
 _TRIAL_KEY = -(10**14)
-"""Under this key something is booked while others look for their places."""
+"""The matcher's key of a trial booking, while other bookings get new witnesses."""
 
 Bookings = Sequence[tuple[int, Booking]]
 
 
 class VertexPlan(CapacityPlan):
-    """See the module `room`. In the matcher a booking's key is its job's id, negated."""
+    """See the module `base`. In the matcher a booking's key is its job's id, negated."""
 
     by_vertex = True
 
-    # -- questions -----------------------------------------------------------------------------
+    # -- queries -------------------------------------------------------------------------------
 
     def find_now(self, request: PlanRequest, duration: int) -> Candidate | None:
         now, until = self.now, self.now + duration
@@ -38,7 +38,7 @@ class VertexPlan(CapacityPlan):
             return self._find_inside(request, now, until)
         if not self.could_fit_now(request, duration):
             return None
-        # Most often there is no place at all, or one in nobody's way; both are quick to see.
+        # Most often there is no candidate at all, or one that meets no booking; both are quick.
         found = self.planning.find_now_if_nothing_were_booked(request.spec)
         self._full_for = request if found is None else None
         if found is None or self._is_clear(found, until):
@@ -46,7 +46,7 @@ class VertexPlan(CapacityPlan):
         return self.planning.find_now(request.spec, now, until)
 
     def _is_clear(self, found: Candidate, until: int) -> bool:
-        """Whether something that fits now meets no booking; False also if that is hard to say."""
+        """Whether a candidate meets no booking; False also if that is expensive to decide."""
         if len(self.bookings) > _FEW:
             return False
         return not self._overlaps_a_block(found, until) and not self._overlapping(
@@ -64,7 +64,7 @@ class VertexPlan(CapacityPlan):
         return self._search(request, duration, [t for t in self._moments(start) if t < before])
 
     def _moments(self, first: int) -> list[int]:
-        """The times from `first` on at which something ends, and `first`."""
+        """`first`, and the later times at which a job, booking or block ends."""
         ends = {h.until for h in self.holders.values()}
         ends |= {b.until for b in self.bookings.values()}
         ends |= {b.until for b in self.blocks.values()}
@@ -73,10 +73,10 @@ class VertexPlan(CapacityPlan):
     def _search(
         self, request: PlanRequest, duration: int, moments: list[int]
     ) -> StartOption | None:
-        """The first moment at which something fits.
+        """The first moment at which a request fits.
 
-        Near moments are tried one by one. Far ones are searched by halves, as though what fits at
-        one time also fit at all later ones; that may miss the earliest, but finds a good one.
+        Near moments are tried one by one. Far ones are bisected, as if what fits at one time also
+        fitted at all later ones; that may miss the earliest, but finds a good one.
         """
         for moment in moments[:_NEAR]:
             spot = self.fits_at(request, moment, duration)
@@ -165,13 +165,13 @@ class VertexPlan(CapacityPlan):
         return True
 
     def place_kept(self, booking: Booking) -> Candidate | None:
-        # A claim is room of endless jobs, and so seems to take more than there is beside them.
+        # A claim is on capacity of endless jobs, so with them it seems to take more than there is.
         claims = [-job for job, other in self.bookings.items() if other.claim]
         with self.planning.absent(claims):
             return booking.found if self._is_good(booking, self.now) else None
 
     def _is_good(self, booking: Booking, start: int) -> bool:
-        """Whether a witness that is not in the matcher could be put there again."""
+        """Whether a witness that was removed from the matcher could be booked again."""
         if booking.found is None:
             return False
         block = self.blocks.get(booking.request.window or "")
@@ -199,7 +199,7 @@ class VertexPlan(CapacityPlan):
         with self.planning.absent(endless):
             return self._find_at(request, start, start + duration)
 
-    # -- making way ----------------------------------------------------------------------------
+    # -- moving bookings -----------------------------------------------------------------------
 
     def start_by_moving_bookings(
         self, job: int, request: PlanRequest, duration: int
@@ -221,7 +221,7 @@ class VertexPlan(CapacityPlan):
     def _fit_by_moving_bookings(
         self, request: PlanRequest, start: int, duration: int
     ) -> StartOption | None:
-        """A spot at a time for which sums suffice, if bookings find other places."""
+        """A start at a time for which sums suffice, if bookings find other witnesses."""
         until = start + duration
         met = [j for j, b in self.bookings.items() if b.start < until and b.until > start]
         if (
@@ -255,7 +255,7 @@ class VertexPlan(CapacityPlan):
         return False
 
     def _runs_into_a_block(self, job: int, mine: Candidate, until: int) -> bool:
-        """Whether a job that stays longer would be on nodes set aside, other than for itself."""
+        """Whether a job that runs longer would be on nodes set aside for others."""
         start, own = self.holders[job].until, self.holders[job].request.window
         return any(
             until > block.until
@@ -268,7 +268,7 @@ class VertexPlan(CapacityPlan):
         return (self.bookings[job].start, job)
 
     def _overlapping(self, found: Candidate, start: int, until: int) -> list[int]:
-        """The bookings that something would meet, those that start first in front."""
+        """The bookings that a candidate overlaps, the earliest start first."""
         met = [
             job
             for job, booking in self.bookings.items()
@@ -277,14 +277,14 @@ class VertexPlan(CapacityPlan):
         return sorted(met, key=self._by_start)
 
     def _remove_witnesses(self, jobs: Sequence[int]) -> Bookings:
-        """Take the witnesses of some bookings away; they must be given new ones, or their own."""
+        """Remove the witnesses of some bookings; they must get new ones, or their own back."""
         cleared = [(job, self.bookings[job]) for job in jobs]
         for job in jobs:
             self.planning.unbook(-job)
         return cleared
 
     def _find_new_witnesses(self, cleared: Bookings) -> bool:
-        """Find new witnesses for bookings at their old times; False: not for all."""
+        """Find new witnesses for bookings at the same times; False: not for all."""
         for job, booking in cleared:
             found = self._find_witness(booking)
             if found is None:
@@ -301,7 +301,7 @@ class VertexPlan(CapacityPlan):
         return self._find_at(booking.request, booking.start, booking.until)
 
     def _restore_witnesses(self, cleared: Bookings) -> None:
-        """Give bookings the witnesses back that they had."""
+        """Give bookings back the witnesses that they had."""
         for job, booking in cleared:
             self.planning.unbook(-job)
             self._witness(job, booking)
@@ -316,7 +316,7 @@ class VertexPlan(CapacityPlan):
         return any(b.start < until and _overlap(b.found, found) for b in self.blocks.values())
 
     def follow(self) -> bool:
-        # Sums over types are of all that there is, whoever holds it; places are what counts.
+        # Sums over types include foreign usage; only witnesses show whether bookings still fit.
         return not self.bookings or not self.planning.is_overbooked(self.now)
 
     def dissolve(self) -> None:
@@ -328,7 +328,7 @@ class VertexPlan(CapacityPlan):
 
 
 def _overlap(one: Candidate | None, other: Candidate) -> bool:
-    """Whether two would get in each other's way: one holds for itself what the other uses."""
+    """Whether two candidates conflict: one holds exclusively what the other uses."""
     if one is None:
         return False
     return _uses(one.held, other.held) or _uses(other.held, one.held)

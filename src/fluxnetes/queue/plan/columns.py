@@ -1,8 +1,8 @@
-"""What is counted: the columns of the timeline, and what each ask takes from them.
+"""Defines the columns of the timeline, and what each request takes from them.
 
-By counting, a column is a unit on the nodes where it can be, or a pool that no node owns. By rows,
-a column is a type, and what is counted are sums over the whole graph, up or not: never less than
-there can be, so a no is certain, and a yes is only worth a look.
+By count, a column is a unit on the nodes where it can be, or a pool that no node owns. By vertex, a
+column is a type, and its capacity is the sum over the whole graph, up or not: never less than there
+can be, so "does not fit" is certain, and "fits" means only that a search is worthwhile.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from fluxnetes.queue.plan.timeline import Needs
 
 
 class PlanColumns:
-    """Which column is what, and how much there is of it."""
+    """What each column counts, and its capacity."""
 
     def __init__(
         self, planning: Planning, requests: Iterable[PlanRequest], *, by_vertex: bool
@@ -35,7 +35,7 @@ class PlanColumns:
             self._sum_up()
 
     def covers(self, request: PlanRequest) -> bool:
-        """Whether an ask can be planned with these columns."""
+        """Whether a request can be planned with these columns."""
         if self.by_vertex:
             return True
         if request.window is not None or request.unit not in self._units:
@@ -43,7 +43,7 @@ class PlanColumns:
         return all(type in self._types for type, _ in request.shared)
 
     def needs(self, request: PlanRequest) -> Needs:
-        """What an ask takes, by column."""
+        """What a request takes, by column."""
         if request.window is not None:
             return ()
         known = self._needs.get(request)
@@ -56,13 +56,13 @@ class PlanColumns:
         return known
 
     def needs_of(self, request: PlanRequest, amounts: Mapping[str, int]) -> Needs:
-        """What a job takes that holds these amounts."""
+        """What a job that holds these amounts takes, by column."""
         if not self.by_vertex or request.window is not None:
             return self.needs(request)
         return self._by_type(amounts)
 
     def column_of_unit(self, request: PlanRequest) -> int:
-        assert request.unit is not None  # noqa: S101 - asked only where units are counted
+        assert request.unit is not None  # noqa: S101 - called only where units are counted
         return self._units[request.unit]
 
     def _units_of(self, request: PlanRequest) -> Needs:
@@ -76,7 +76,7 @@ class PlanColumns:
         return tuple((self._types[t], n) for t, n in amounts.items() if t in self._types)
 
     def recount(self) -> list[int]:
-        """Count anew how many units there are; returns how many more of each column."""
+        """Count the units anew; returns how many more there are of each column."""
         before = self.capacity.copy()
         for unit, column in self._units.items():
             self.capacity[column] = self._planning.capacity(unit)
@@ -85,12 +85,12 @@ class PlanColumns:
     # -- building ------------------------------------------------------------------------------
 
     def _count(self, requests: list[PlanRequest]) -> bool:
-        """Lay out columns of units; False if that cannot be exact."""
+        """Define columns of units; False if counting them would not be exact."""
         units = {request.unit for request in requests}
         if None in units or not _apart(self._planning, units):
             return False
         for unit in units:
-            assert unit is not None  # noqa: S101 - just seen
+            assert unit is not None  # noqa: S101 - checked above
             self._units[unit] = len(self.capacity)
             self.capacity.append(self._planning.capacity(unit))
         for type in sorted({type for request in requests for type, _ in request.shared}):
@@ -108,7 +108,7 @@ class PlanColumns:
         return False
 
     def _sum_up(self) -> None:
-        # What is held beyond what there is takes nothing from anybody.
+        # Jobs may hold more than the graph has; that excess takes nothing from other jobs.
         beyond = self._planning.held_beyond()
         for type, total in self._planning.totals().items():
             self._types[type] = len(self.capacity)
@@ -121,7 +121,7 @@ def _apart(planning: Planning, units: set[Request | None]) -> bool:
         return True
     taken = np.zeros(len(planning.engine.tree), np.bool_)
     for unit in units:
-        assert unit is not None  # noqa: S101 - the caller looked
+        assert unit is not None  # noqa: S101 - the caller checked
         nodes = planning.nodes.allowed(constraint_of(unit))
         if taken[nodes].any():
             return False

@@ -1,10 +1,10 @@
-"""Preemption: a job of a higher class makes preemptible jobs of lower classes go.
+"""Preemption: a job of a higher class ends preemptible jobs of lower classes.
 
-Off unless a queue turns it on. Whole jobs only; those first whose leaving loses the least work;
-none that has not run its minimum; and only if the room that becomes free really starts the job:
-once their grace time is over, and sooner than it would start without. Those who go are told so;
-until they are gone, their room is booked for the job that made them go. Classes are strictly
-ordered, so nobody can be made to go by a job that it made go itself.
+Off unless a queue turns it on. Only whole jobs are preempted; those first that lose the least work;
+none that has not run its minimum; and only if the freed capacity really starts the job: once the
+grace time of the victims is over, and sooner than it would start without preemption. Until the
+victims have ended, their capacity is booked for the job that preempted them. Classes are strictly
+ordered, so a job is never preempted by one of its own victims.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from fluxnetes.queue.lifecycle.transitions import Transitions
 from fluxnetes.queue.states import EndCause, JobState
 
 _PRUNED = 64
-"""Of more victims than this, no needless ones are looked for."""
+"""Maximum victims for which each one is tested for being needless, since every test is a search."""
 
 
 class Preemption:
-    """Finds whom to send away, and sends them."""
+    """Chooses victims, and asks them to end."""
 
     def __init__(self, core: QueueCore, transitions: Transitions) -> None:
         self._core = core
         self._transitions = transitions
 
     def preempt_for(self, job: QueueJob, now: int) -> bool:
-        """Send away as few and as young as needed; False: nobody, for it would not help."""
+        """Preempt as few jobs as needed, least lost work first; False: none, it would not help."""
         if not self._core.queues[job.queue].preempts:
             return False
         candidates = self._candidates(job, now)
@@ -39,7 +39,7 @@ class Preemption:
         return bool(victims)
 
     def _candidates(self, job: QueueJob, now: int) -> list[QueueJob]:
-        """Who may be sent away, those first who lose the least."""
+        """The jobs that may be preempted, least lost work first."""
         found = [
             other
             for other in self._core.records.holding.values()
@@ -61,7 +61,7 @@ class Preemption:
         return self._core.rate(self._core.records.amounts[job.id]) * (now - since)
 
     def next_chances(self) -> list[int]:
-        """When jobs will have run their minimum, if some queue could make use of that."""
+        """When jobs will have run their minimum, if any queue preempts."""
         if not any(queue.preempts for queue in self._core.queues.values()):
             return []
         return [
@@ -73,7 +73,7 @@ class Preemption:
     def _choose_victims(
         self, job: QueueJob, candidates: list[QueueJob], now: int
     ) -> list[QueueJob]:
-        """As few as make the job start sooner than it would without."""
+        """The fewest victims with which the job starts sooner than without preemption."""
         core = self._core
         kept = core.capacity.unbook(job.id)
         try:
@@ -86,7 +86,7 @@ class Preemption:
                 core.capacity.rebook(job.id, kept)
 
     def _starts_by(self, job: QueueJob, time: int, now: int) -> bool:
-        """Whether a job can start by then even if nobody is sent away."""
+        """Whether a job can start by this time without preemption."""
         core = self._core
         spot = core.capacity.earliest(
             core.records.requests[job.id], core.duration(job), now, time + 1
@@ -94,11 +94,11 @@ class Preemption:
         return spot is not None and spot.start <= time
 
     def _gone(self, victims: list[QueueJob], now: int) -> int:
-        """When the last of them is gone, if they keep to their grace time."""
+        """When the last of the victims has ended, if they keep to their grace time."""
         return now + max(max(1, self._core.queues[victim.queue].grace) for victim in victims)
 
     def _fewest(self, job: QueueJob, candidates: list[QueueJob], now: int) -> list[QueueJob]:
-        """The shortest run of candidates that makes enough room, without needless ones."""
+        """The shortest prefix of the candidates that frees enough, without needless ones."""
         if not self._fits(job, candidates, now):
             return []
         low, high = 1, len(candidates)

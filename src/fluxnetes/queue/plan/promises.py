@@ -1,11 +1,11 @@
 """Promises: planned starts, and how they are kept.
 
-A promise is a booking in the room and a plan in the job's record. It never moves later while jobs
-come behind it, start beside it or end. It moves later only for a reason that is recorded:
+A promise is a booking in the capacity plan and a plan in the job's record. It never moves later
+while jobs arrive behind it, start beside it or end. It moves later only for a recorded reason:
 
-- a job came, or was moved, before it in the order and needs its room;
+- a job arrived, or was moved, before it in the order and needs its capacity;
 - nodes were lost, or a maintenance window was set;
-- somebody overran the walltime.
+- a job overran its walltime.
 
 It moves earlier whenever something is free that the plan did not count on. Re-planning always
 starts from the old plan: each promise is first put back where it was.
@@ -24,10 +24,12 @@ from fluxnetes.queue.plan.base import Booking, StartOption
 from fluxnetes.queue.plan.requests import PlanRequest
 
 _FIRST: OrderKey = (-(2**62), "", (0, 0.0, 0), 0)
-
+"""Before every job in the order."""
 
 _PASSES = 10
+"""Maximum passes over all promises that move them earlier; a few are enough."""
 _PASSES_BY_VERTEX = 2
+"""The same for a plan by vertex, where every move is a search of the matcher."""
 
 
 class PromiseKeeper:
@@ -36,12 +38,11 @@ class PromiseKeeper:
     def __init__(self, core: QueueCore) -> None:
         self._core = core
         self._last = _FIRST
-        """No job that is promised something is behind this place in the order."""
+        """No job with a booking is behind this place in the order."""
         self._unplannable: set[tuple[PlanRequest, int]] = set()
-        """What was asked for, and for how long, for which no start was known; since something was
-        last freed."""
+        """Requests and durations for which no start is known, since something was last freed."""
 
-    # -- who has one ---------------------------------------------------------------------------
+    # -- due promises --------------------------------------------------------------------------
 
     def due(self, now: int) -> list[QueueJob]:
         """The jobs whose planned start has come, the earliest first."""
@@ -63,10 +64,10 @@ class PromiseKeeper:
         capacity, jobs = self._core.capacity, self._core.records.jobs
         return any(b.claim and jobs[id].queue == queue for id, b in capacity.bookings.items())
 
-    # -- giving --------------------------------------------------------------------------------
+    # -- making and dropping -------------------------------------------------------------------
 
     def promise(self, job: QueueJob, now: int) -> bool:
-        """Promise a job the earliest start there is; or, where none is known, let it claim room."""
+        """Promise a job the earliest start; or, where none is known, let it claim capacity."""
         core = self._core
         request, duration = core.records.requests[job.id], core.duration(job)
         if (request, duration) in self._unplannable:
@@ -85,11 +86,11 @@ class PromiseKeeper:
         return False
 
     def retry_unplannable(self) -> None:
-        """Something was freed: where no start was known there may be one now."""
+        """Something was freed: requests without a known start may have one now."""
         self._unplannable.clear()
 
     def _plan(self, job: QueueJob, plan: PlannedStart, now: int) -> None:
-        """Write a plan down, if it says anything new."""
+        """Record a plan, if its start is new."""
         if job.plan is not None and job.plan.start == plan.start:
             return
         self._core.set_plan(job, plan)
@@ -97,7 +98,7 @@ class PromiseKeeper:
         self._core.records.add_event(event)
 
     def drop(self, job: QueueJob, now: int, reason: Reason | None) -> None:
-        """A job is promised nothing any more."""
+        """A job is no longer promised a start."""
         core = self._core
         if core.capacity.unbook(job.id) is not None:
             core.resources_freed()
@@ -105,13 +106,13 @@ class PromiseKeeper:
             core.set_plan(job, None)
             core.records.add_event(JobEvent(job.id, now, "unplanned", reason=reason))
 
-    # -- making way ----------------------------------------------------------------------------
+    # -- overtaking ----------------------------------------------------------------------------
 
     def withdraw_overtaken(self, job: QueueJob) -> list[tuple[QueueJob, Booking]]:
-        """Take back the promises of jobs that this one was newly ordered before.
+        """Withdraw the promises of jobs that this one newly overtook in the order.
 
-        They must be put back. A job that was before them all along had its chance when they were
-        given theirs, and takes nothing from them.
+        They must be put back. A job that was before them all along had its chance when their
+        promises were made, and takes nothing from them.
         """
         core = self._core
         rank = core.rank(job)
@@ -122,7 +123,7 @@ class PromiseKeeper:
         return [(other, self._unbook(other)) for other in others if self._yields(other, job)]
 
     def _yields(self, other: QueueJob, job: QueueJob) -> bool:
-        """Whether a job was newly ordered before another one that has a promise or a claim."""
+        """Whether `job` newly overtook `other`, which has a promise or a claim."""
         core = self._core
         newly = other.plan is None or other.plan.since < job.ranked
         before = core.yields(other.queue, job.queue) and core.rank(job) < core.rank(other)
@@ -136,11 +137,11 @@ class PromiseKeeper:
     def put_back(
         self, taken: list[tuple[QueueJob, Booking]], now: int, reason: Reason | None
     ) -> None:
-        """Book what was taken back: where it was if that still fits, else as early as can be."""
+        """Book withdrawn promises again: at the same start if that fits, else the earliest."""
         core = self._core
-        # Claims come last: who has one was promised nothing.
+        # Claims come last: they promise no start.
         taken.sort(key=lambda pair: (pair[1].claim, pair[1].start, core.rank(pair[0])))
-        # First those whose very places are still good: they do not get in each other's way.
+        # First the bookings whose witnesses are still free: these do not conflict with each other.
         for job, booking in [pair for pair in taken if not core.capacity.keep(pair[0].id, pair[1])]:
             duration = core.duration(job)
             if booking.claim:
@@ -154,9 +155,9 @@ class PromiseKeeper:
             self.put_back(behind, now, reason)
 
     def _withdraw_behind(self, job: QueueJob) -> list[tuple[QueueJob, Booking]]:
-        """Take back whatever is in the way of one whom others were made to go for.
+        """Withdraw all promises behind a job that preempted others.
 
-        Their room is held for it: if they are slow to leave, nobody behind it slips in.
+        The victims' capacity is kept for it: if they end late, no job behind it gets that capacity.
         """
         core = self._core
         if not core.preempting.get(job.id):
@@ -179,33 +180,33 @@ class PromiseKeeper:
             return
         core.capacity.book(job.id, core.records.requests[job.id], spot, duration)
         self._last = max(self._last, core.rank(job))
-        assert job.plan is not None  # noqa: S101 - whoever had a booking that is no claim has one
+        assert job.plan is not None  # noqa: S101 - a job with a booking that is no claim has one
         later = spot.start > job.plan.start
         if later:
-            # It leaves room behind, before it.
+            # Its old span is free for other jobs.
             core.resources_freed()
         plan = replace(job.plan, start=spot.start, reason=reason if later else job.plan.reason)
         self._plan(job, plan, now)
 
     def keep_all(self, now: int, reason: Reason | None) -> None:
-        """Something was lost: keep what promises can be kept."""
+        """Capacity was lost: keep all promises that can be kept, and move the others."""
         self.put_back(self.take_all(), now, reason)
 
     def take_all(self) -> list[tuple[QueueJob, Booking]]:
-        """Take back all promises; they must be put back."""
+        """Withdraw all promises; they must be put back."""
         jobs = self._core.records.jobs
         return [(jobs[id], self._unbook(jobs[id])) for id in list(self._core.capacity.bookings)]
 
-    # -- earlier -------------------------------------------------------------------------------
+    # -- moving earlier ------------------------------------------------------------------------
 
     def move_earlier(self, now: int, *, all: bool) -> None:
-        """Something is free that the plan did not count on: move up who can, in order.
+        """Something is free that the plan did not count on: move promises earlier, in order.
 
-        Who moves leaves room behind, which may help one ordered before it: so again, until nobody
-        moves. Each pass moves something earlier, so there is an end; a few passes are enough.
+        A promise that moves frees its old span, which may help a job ordered before it: so the
+        passes repeat until no promise moves. Each pass moves something earlier, so they end.
 
-        Not `all`: those whom somebody was newly ordered before, who has not had his turn yet, stay
-        where they are until he had it.
+        Not `all`: jobs overtaken by a job that this cycle has not visited yet keep their promises
+        until it was.
         """
         core = self._core
         stay = set() if all else self._yielding()
@@ -218,7 +219,7 @@ class PromiseKeeper:
                 break
 
     def _yielding(self) -> set[int]:
-        """Whose room may be taken by a job that waits without a promise."""
+        """Jobs with a booking that a waiting job without a promise overtook."""
         core = self._core
         planned = [core.records.jobs[id] for id in core.capacity.bookings]
         last = max(map(core.rank, planned), default=_FIRST)
@@ -228,7 +229,7 @@ class PromiseKeeper:
         return {other.id for job in waiting for other in planned if self._yields(other, job)}
 
     def promise_or_improve(self, job: QueueJob, now: int) -> None:
-        """Promise a job the earliest start there is, if it is earlier than the one it has."""
+        """Promise a job the earliest start, or move its promise there if that is earlier."""
         if job.id in self._core.capacity.bookings:
             self._move_up(job, now)
         else:

@@ -1,9 +1,9 @@
-"""What a job asks of the room: its request, and how that can be counted.
+"""The planner's view of a request: what the matcher searches for, and how it can be counted.
 
 Many requests are a multiple of one *unit*: so many whole nodes, so many slots of one shape, so many
-equal pods. Where all jobs on some nodes ask for the same unit, units are all that matters: any free
-one serves, and whoever counts them plans exactly. Where units of different shapes compete for one
-node, or a request is no multiple of anything, only the matcher can tell.
+equal pods. Where all jobs on some nodes request the same unit, only the number of free units
+matters: any free one serves, and counting them plans exactly. Where units of different shapes
+compete for one node, or a request is no multiple of a unit, only the matcher can decide.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from fluxnetes.queue.jobs import ElasticSize, Request
 
 @dataclass(frozen=True, slots=True)
 class PlanRequest:
-    """A request as the room sees it."""
+    """A request as the planner sees it."""
 
     spec: Request
     """What the matcher is asked for."""
     unit: Request | None
     """A request for one unit; None if units of it cannot be counted."""
     count: int
-    """Units asked for."""
+    """Units requested."""
     shared: tuple[tuple[str, int], ...] = ()
     """Amounts from pools that no node owns, whatever the number of units."""
     elastic: ElasticSize | None = None
@@ -36,7 +36,7 @@ class PlanRequest:
     _hash: int = field(init=False, repr=False, compare=False, default=0)
 
     def __post_init__(self) -> None:
-        # Asks are looked up all the time, and a request is a deep thing to hash.
+        # Requests are dictionary keys on hot paths, and deep values to hash.
         parts = (self.spec, self.unit, self.count, self.shared, self.elastic, self.window)
         object.__setattr__(self, "_hash", hash(parts))
 
@@ -45,7 +45,7 @@ class PlanRequest:
 
     @property
     def kind(self) -> object:
-        """Equal for asks that are counted in the same way."""
+        """Equal for requests that are counted in the same way."""
         return (self.unit, tuple(type for type, _ in self.shared), self.window)
 
     def sized(self, count: int) -> PlanRequest:
@@ -62,8 +62,9 @@ def plan_request(
     size: ElasticSize | None = None,
     window: str | None = None,
 ) -> PlanRequest:
-    """Read a request, narrowed down to some nodes."""
-    # What does not say where it fits (tasks, attributes) is left out: equal asks look equal.
+    """The planner's view of a request, narrowed down to some nodes."""
+    # Parts that do not decide where it fits (tasks, attributes) are left out, so that requests
+    # which differ in them alone are equal.
     if isinstance(request, Gang):
         request = Gang(request.shapes, request.shared)
     else:
@@ -75,7 +76,7 @@ def plan_request(
 def _read(
     request: Request, constraint: Constraint | None, size: ElasticSize | None, window: str | None
 ) -> PlanRequest:
-    """Equal requests are read once, and are the same ask."""
+    """Equal requests are read once, and give the same object."""
     if constraint is not None:
         request = narrowed(request, constraint)
     if isinstance(request, Gang):
@@ -117,8 +118,8 @@ def _jobspec_unit(jobspec: Jobspec) -> Unit:
     if not _is_fixed(top):
         return nothing
     count = top.count.min
-    # Slots stand beside each other; nodes need to be different ones, which units do not say, so
-    # they can be counted only where none of them shares a vertex with another.
+    # Slots may share a vertex above them; top-level resources must be different ones, which units
+    # do not express, so they can be counted only where none of them shares a vertex with another.
     if top.type != SLOT and count > 1 and top.exclusive is not True:
         return nothing
     unit = Jobspec(resources=(top,), constraint=jobspec.constraint)

@@ -1,14 +1,14 @@
-"""What is left of countable things, over time.
+"""Tracks free amounts of countable resources over time.
 
-A timeline has a column for each thing counted (whole nodes of some kind, slots of some shape,
-licences) and a row of free amounts for each stretch of time in which nothing changes. Whoever runs
-or is promised something takes an amount for a span; the free amounts of that span go down.
+A timeline has a column for each resource counted (whole nodes of some kind, slots of some shape,
+licences) and a row of free amounts for each stretch of time in which nothing changes. A running or
+promised job takes amounts for a span; the free amounts of that span go down.
 
-    timeline = Timeline([256], now=0)
+    timeline = CapacityTimeline([256], now=0)
     timeline.take(0, 3600, [(0, 200)])
     timeline.earliest([(0, 100)], duration=60, after=0)      # 3600
 
-Each question is a few array operations over the points of change, whatever the number of nodes.
+Each query is a few array operations over the points of change, whatever the number of nodes.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class CapacityTimeline:
     def now(self) -> int:
         return int(self._times[0])
 
-    # -- questions -----------------------------------------------------------------------------
+    # -- queries -------------------------------------------------------------------------------
 
     def fits(self, needs: Needs, start: int, end: int) -> bool:
-        """Whether so much is free all through a span."""
+        """Whether these amounts are free all through a span."""
         first = 0
         if start > self._times[0]:
             first = self._stretch(start)
@@ -69,7 +69,7 @@ class CapacityTimeline:
         return int(self._free[column, first:last].max())
 
     def earliest(self, needs: Needs, duration: int, after: int) -> int | None:
-        """The first time from `after` on at which so much is free for so long; None: never."""
+        """The first time from `after` on at which the needs are free for so long; None: never."""
         first = self._stretch(after)
         short: Bools | None = None
         for column, amount in needs:
@@ -138,11 +138,11 @@ class CapacityTimeline:
             self._join()
 
     def widen(self, by: Sequence[int]) -> None:
-        """There is so much more of each column from now on; or less."""
+        """The capacity of each column is larger by these amounts from now on, or smaller."""
         self._free[:, : self._size] += np.array(by, np.int64)[:, None]
 
     def advance(self, now: int) -> None:
-        """Time has passed; what was before it is forgotten."""
+        """Time has passed; forget what was before."""
         first = self._stretch(now)
         if first:
             self._size -= first

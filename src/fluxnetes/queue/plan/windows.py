@@ -1,9 +1,9 @@
-"""Windows: nodes set aside for a time.
+"""Manages windows: nodes set aside for a time.
 
-A *maintenance window* is for nobody: jobs that would run into it wait or go elsewhere. An *advance
-reservation* is for some users and namespaces, whose jobs run in it if they name it. Both are
-whole nodes, chosen when the window is made. Setting a maintenance window may move promises; an
-advance reservation may not, and is refused where it would.
+During a *maintenance window* no job runs on its nodes: jobs that would run into it wait or start on
+other nodes. An *advance reservation* is for some users and namespaces, whose jobs run in it if they
+name it. Both are whole nodes, chosen when the window is made. Setting a maintenance window may move
+promises; an advance reservation may not, and is refused where it would.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from fluxnetes.queue.plan.builder import PlanBuilder
 
 
 class WindowHandlers:
-    """Makes and removes windows."""
+    """Sets and removes windows."""
 
     def __init__(self, core: QueueCore, plan_builder: PlanBuilder) -> None:
         self._core = core
@@ -31,23 +31,21 @@ class WindowHandlers:
         planning = self._core.planning
         nodes = planning.nodes.allowed(event.nodes)
         if not len(nodes):
-            raise QueueRefused(
-                f"maintenance window {event.name}: no node is meant by its constraint"
-            )
+            raise QueueRefused(f"maintenance window {event.name}: its constraint matches no node")
         names = tuple(planning.nodes.names(nodes))
         window = NodeWindow(event.name, max(event.start, now), event.end, names, event.nodes)
-        self._open(window)
+        self._core.set_window(window)
         self._core.request_relayout(Reason.of(Message.MAINTENANCE, name=event.name), main=True)
 
     def reserve(self, event: Reserve, now: int) -> None:
         self._check(event.name, event.start, event.end, now)
         core = self._core
-        # Promises must have places before a place beside them can be looked for.
+        # Promises need witnesses before nodes beside them can be searched for.
         self._builder.rebuild(now, Reason.of(Message.RESERVATION, name=event.name), by_vertex=True)
-        asked = jobspec(slot(event.count, node(1)), constraint=event.nodes)
+        wanted = jobspec(slot(event.count, node(1)), constraint=event.nodes)
         start = max(event.start, now)
         find = core.planning.find_now if start == now else core.planning.find_later
-        found = find(asked, start, event.end)
+        found = find(wanted, start, event.end)
         if found is None:
             core.request_relayout(Reason.of(Message.RESERVATION_REFUSED), main=True)
             raise QueueRefused(
@@ -65,27 +63,22 @@ class WindowHandlers:
             event.namespaces,
             maintenance=False,
         )
-        self._open(window)
+        self._core.set_window(window)
         core.request_relayout(Reason.of(Message.RESERVATION, name=event.name), main=True)
 
     def remove(self, name: str) -> None:
         if name not in self._core.windows:
             raise QueueRefused(f"there is no window {name}")
-        del self._core.windows[name]
-        self._core.records.changes.windows[name] = None
+        self._core.remove_window(name)
         self._core.request_relayout(Reason.of(Message.WINDOW_REMOVED, name=name))
 
     def _check(self, name: str, start: int, end: int, now: int) -> None:
         if name in self._core.windows:
-            raise QueueRefused(f"there is a window {name} already")
+            raise QueueRefused(f"window {name} already exists")
         if not start < end or end <= now:
-            raise QueueRefused(f"window {name}: from {start} to {end} is no time to come")
+            raise QueueRefused(f"window {name}: {start} to {end} is empty or in the past")
 
-    def _open(self, window: NodeWindow) -> None:
-        self._core.windows[window.name] = window
-        self._core.records.changes.windows[window.name] = window
-
-    # -- who may use one -----------------------------------------------------------------------
+    # -- access to reservations ----------------------------------------------------------------
 
     def refuses(self, job: QueueJob) -> Reason | None:
         """Why a job may not run in the reservation it names; None if it may or names none."""

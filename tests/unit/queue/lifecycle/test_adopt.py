@@ -186,7 +186,7 @@ def test_what_makes_no_sense_is_refused(
 def test_nobody_is_taken_over_twice() -> None:
     world = World(pools(2, cpu=8))
     world.tell(found(7, a_gang(pods(1, cpu=8)).lasting(50), "node0"))
-    with pytest.raises(QueueError, match="there is a job 7 already"):
+    with pytest.raises(QueueError, match="job id 7 is already in use"):
         world.tell(found(7, a_gang(pods(1, cpu=8)).lasting(50), "node1"))
 
 

@@ -130,7 +130,7 @@ def test_a_held_array_starts_no_further_tasks_and_those_that_run_go_on() -> None
 def test_an_array_all_of_whose_tasks_were_started_cannot_be_held() -> None:
     world = World(machine(2))
     array = world.submit(a_job().lasting(10).times(2))
-    with pytest.raises(QueueRefused, match="all of its tasks were started"):
+    with pytest.raises(QueueRefused, match="all of its tasks have started"):
         world.tell(Hold(array))
     world.go_to(10)
     assert world.state(array) is JobState.COMPLETED
@@ -274,7 +274,7 @@ def test_the_numbers_after_an_array_belong_to_its_tasks() -> None:
     world = World(machine(1))
     world.submit(a_job())
     array = world.submit(a_job().times(5))
-    with pytest.raises(QueueError, match=f"are those of array {array}"):
+    with pytest.raises(QueueError, match=f"belong to array {array}"):
         world.tell(Submit(Submission(array + 3, jobspec(slot(1, node(1))))))
 
 

@@ -107,7 +107,7 @@ def test_a_promise_is_not_broken_for_them() -> None:
     later = world.submit(a_gang(pods(1, cpu=8)).lasting(20))
     assert world.plan(later) == 20
     world.tell(close("node0"))
-    with pytest.raises(QueueRefused, match="there is no other place for its tasks"):
+    with pytest.raises(QueueRefused, match="its tasks fit nowhere else"):
         world.tell(Reseat(job, (0,)))
     assert world.plan(later) == 20
 
@@ -132,7 +132,7 @@ def test_room_that_is_promised_before_they_are_gone_is_not_theirs() -> None:
     head = world.submit(a_gang(pods(1, cpu=4, gpu=1, on=hosts(1)), pods(1, cpu=4)).lasting(50))
     assert world.plan(head) == 10
     world.tell(Occupied({"node0": {"cpu": 1}}))
-    with pytest.raises(QueueRefused, match="there is no other place for its tasks"):
+    with pytest.raises(QueueRefused, match="its tasks fit nowhere else"):
         world.tell(Reseat(job, (0,)))
     assert world.plan(head) == 10
 
@@ -213,11 +213,11 @@ def test_nothing_to_move_is_no_trouble() -> None:
 @pytest.mark.parametrize(
     ("prepare", "tasks", "reason"),
     [
-        (lambda world, job: None, (7,), "has no task 7; it has 2"),
-        (lambda world, job: None, (-1,), "has no task -1; it has 2"),
-        (lambda world, job: world.tell(TaskEnded(job, 1)), (0, 1), "task 1 has ended"),
-        (lambda world, job: world.tell(Cancel(job)), (0,), "only tasks that are there can move"),
-        (lambda world, job: world.end(job), (0,), "only tasks that are there can move"),
+        (lambda world, job: None, (7,), "has no task 7; it has 2 tasks"),
+        (lambda world, job: None, (-1,), "has no task -1; it has 2 tasks"),
+        (lambda world, job: world.tell(TaskEnded(job, 1)), (0, 1), "task 1 has already ended"),
+        (lambda world, job: world.tell(Cancel(job)), (0,), "only placed tasks can move"),
+        (lambda world, job: world.end(job), (0,), "only placed tasks can move"),
     ],
     ids=["beyond", "below", "ended", "told to go", "gone"],
 )
@@ -234,5 +234,5 @@ def test_only_tasks_that_are_there_can_be_moved(
 def test_a_jobspec_has_no_tasks_that_could_be_moved() -> None:
     world = World(machine(2))
     job = world.submit(a_job().lasting(50))
-    with pytest.raises(QueueRefused, match="is no gang"):
+    with pytest.raises(QueueRefused, match="is not a gang"):
         world.tell(Reseat(job, (0,)))

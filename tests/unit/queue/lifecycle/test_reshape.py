@@ -163,7 +163,7 @@ def test_who_does_not_wait_cannot_ask_for_something_else(end: bool) -> None:
     job = world.submit(a_gang(pods(1, cpu=8)))
     if end:
         world.end(job)
-    with pytest.raises(QueueRefused, match="only who waits can ask otherwise"):
+    with pytest.raises(QueueRefused, match="only the request of a waiting job can change"):
         world.tell(asking(job, a_gang(pods(2, cpu=8))))
 
 

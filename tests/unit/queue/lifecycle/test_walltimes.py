@@ -145,7 +145,7 @@ def test_more_time_that_would_break_a_promise_is_refused() -> None:
     world = World(machine(2))
     job = world.submit(a_job(nodes=2).lasting(10))
     head = world.submit(a_job(nodes=1))
-    with pytest.raises(QueueRefused, match="more time would break promises"):
+    with pytest.raises(QueueRefused, match="cannot have more time: it would delay promised jobs"):
         world.tell(Alter(job, walltime=11))
     world.go_to(10)
     assert world.start(head) == 10
@@ -188,7 +188,7 @@ def test_a_running_job_cannot_be_extended_into_a_maintenance_window() -> None:
     job = world.submit(a_job(nodes=2).lasting(10))
     world.tell(Maintain("cooling", 50, 60, hosts(1)))
     world.tell(Alter(job, walltime=50))
-    with pytest.raises(QueueRefused, match="more time would"):
+    with pytest.raises(QueueRefused, match="cannot have more time"):
         world.tell(Alter(job, walltime=51))
 
 
@@ -215,7 +215,7 @@ def test_time_that_is_over_already_is_refused() -> None:
     world = World(machine(2))
     job = world.submit(a_job().lasting(100))
     world.go_to(30)
-    with pytest.raises(QueueRefused, match="has run 30 s already"):
+    with pytest.raises(QueueRefused, match="has already run for 30 s"):
         world.tell(Alter(job, walltime=30))
 
 
@@ -330,5 +330,5 @@ def test_a_job_that_was_told_to_go_is_not_given_more_time() -> None:
     world = World(machine(1))
     job = world.submit(a_job())
     world.tell(Cancel(job))
-    with pytest.raises(QueueRefused, match="it cannot be changed any more"):
+    with pytest.raises(QueueRefused, match="and cannot be changed"):
         world.tell(Alter(job, walltime=100))

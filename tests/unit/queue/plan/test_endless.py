@@ -153,7 +153,7 @@ def test_a_job_that_a_limit_stops_is_kept_no_room() -> None:
 def test_a_running_job_is_not_given_more_time_in_the_room_that_is_kept() -> None:
     world, endless, busy, head = crowded()
     world.queue.cycle(0)  # claims are not written down, but made again by the first decision
-    with pytest.raises(QueueRefused, match="more time would break promises"):
+    with pytest.raises(QueueRefused, match="cannot have more time: it would delay promised jobs"):
         world.queue.apply(Alter(busy, walltime=101), 0)
     world.go_to(100)
     world.end(endless)
