@@ -225,7 +225,7 @@ class SchedulingCycle:
         return True
 
     def _is_refused(self, job: QueueJob) -> bool:
-        """Whether the same request was refused for no longer a time, and nothing was freed since."""
+        """Whether the same request was refused for no longer a time and nothing was freed since."""
         if self._core.take_freed():
             self._refused.clear()
             self._promises.retry_unplannable()
