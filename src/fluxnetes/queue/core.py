@@ -119,7 +119,7 @@ class QueueCore:
 
     def add_relayout_reason(self, reason: Reason) -> None:
         """Something else that moves promises, while the plan is about to be rebuilt."""
-        assert self._relayout is not None  # noqa: S101 - the caller looked
+        assert self._relayout is not None  # noqa: S101 - the caller checked
         self._relayout = joined(self._relayout, reason)
 
     def foreign_usage_changed(self, reason: Reason, *, main: bool = False) -> None:

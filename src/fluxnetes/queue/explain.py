@@ -85,7 +85,7 @@ class Explainer:
     def _array_paused(self, job: QueueJob) -> Reason:
         running = len(self._core.records.children[job.id])
         spec = job.submission.array
-        assert spec is not None  # noqa: S101 - the caller looked
+        assert spec is not None  # noqa: S101 - the caller checked
         if job.tasks_started >= spec.tasks:
             return Reason.of(Message.ARRAY_ALL_STARTED, tasks=spec.tasks, running=running)
         return Reason.of(Message.ARRAY_AT_ONCE, running=running, at_once=spec.at_once or 0)

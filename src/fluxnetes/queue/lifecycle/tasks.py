@@ -67,7 +67,7 @@ class TaskHandlers:
             after = replace(before, placement=_rows(placement, kept), tasks=nodes)
             self._edits.change(job, after, now)
             return True
-        # Tasks that were moved left nothing on nodes that are gone; were all of them moved?
+        # Nothing is held on vanished nodes (any more), but a task may still be assigned to one.
         live = [node for task, node in enumerate(nodes) if task not in before.ended_tasks]
         return bool((position[live] < 0).any())
 
@@ -99,7 +99,7 @@ class TaskHandlers:
         """The number of each task's shape."""
         ends = np.cumsum([int(seats.pods.sum()) for seats in allocation.seats])
         found: Ints = np.searchsorted(ends, np.array(tasks, np.int64), side="right")
-        # A gang that grew has more seats than shapes: what came later is of its only shape.
+        # A gang that grew has more seats than shapes: the added seats are of its only shape.
         return np.minimum(found, len(self.shapes(allocation.job)) - 1)
 
     def _keys(self, nodes: Ints, type: int | Ints) -> Ints:

@@ -1,4 +1,4 @@
-"""The transitions of a job, each named for where it leaves and where it arrives.
+"""The transitions of a job, each named for the state it leaves and the state it enters.
 
 A transition changes the record, keeps everything that counts jobs in step with it (lines, limits,
 budgets, usage, the capacity plan), and adds an event to the job's history. It decides nothing:
@@ -120,7 +120,7 @@ class Transitions:
         self._end(job, JobState.FAILED, now, reason)
 
     def _stop_waiting(self, job: QueueJob) -> None:
-        assert job.state in WAITING  # noqa: S101 - the caller looked
+        assert job.state in WAITING  # noqa: S101 - the caller checked
         self._leave_line(job)
         self._core.limits.waits(job, -1)
 

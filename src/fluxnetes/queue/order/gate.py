@@ -149,7 +149,7 @@ class EligibilityGate:
 
     def _task_settled(self, task: QueueJob, now: int) -> None:
         records = self._core.records
-        assert task.parent is not None  # noqa: S101 - the caller looked
+        assert task.parent is not None  # noqa: S101 - the caller checked
         array = records.jobs.get(task.parent)
         if array is None or array.id in records.outcomes:
             return
