@@ -311,7 +311,7 @@ class Controller:
     def _check_progress(self, group: WorkloadGroup, part: GroupPart) -> None:
         """Request the binds of a part again, or give it up, after some time without progress."""
         idle = self.shared.clock - part.last_progress
-        stall = self.shared.settings.stall
+        stall = self.shared.settings.stalled_group
         if idle > stall:
             why = f"not all of its pods were placed, and there was no progress for {stall:.0f} s"
             self.reconciler.give_up(group, part, why, self._retry_delay(part))
@@ -326,7 +326,7 @@ class Controller:
         can use the nodes meanwhile.
         """
         times: int = 2 ** min(self.shared.job(part).restarts, _LONGEST_DELAY) - 1
-        return math.ceil(min(times, _LONGEST_DELAY) * self.shared.settings.again)
+        return math.ceil(min(times, _LONGEST_DELAY) * self.shared.settings.retry_delay)
 
     def _settle_orphans(self) -> None:
         model = self.shared.model
@@ -344,5 +344,5 @@ class Controller:
         return {key: known.get(key, self.shared.clock) for key in keys}
 
     def _expired(self, since: dict[_K, float]) -> list[_K]:
-        timeout = self.shared.settings.homeless
+        timeout = self.shared.settings.orphan_pod
         return [key for key, at in since.items() if self.shared.clock - at > timeout]

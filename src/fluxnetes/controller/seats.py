@@ -186,7 +186,7 @@ class SeatAssigner:
             part.start_return("a pod of the group was deleted before it could start")
             return
         ok = member is not None and member.pod.status.phase == "Succeeded"
-        part.hold_seat(task, self.shared.clock + self.shared.settings.keep_seat, ok=ok)
+        part.hold_seat(task, self.shared.clock + self.shared.settings.replacement_pod, ok=ok)
         self.shared.recheck_node(part.nodes[task])
 
     # -- tasks that have ended -----------------------------------------------------------------

@@ -47,8 +47,13 @@ from tests.unit.controller.memory import Memory
 
 T = TypeVar("T")
 
-PATIENCE = ControllerSettings(
-    keep_seat=5.0, stall=6.0, again=4.0, homeless=2.0, grace=3.0, collision=2.0
+TIMEOUTS = ControllerSettings(
+    replacement_pod=5.0,
+    stalled_group=6.0,
+    retry_delay=4.0,
+    orphan_pod=2.0,
+    forced_delete=3.0,
+    node_conflict=2.0,
 )
 CONFIG = SchedulerConfig(queues=(QueueConfig(grace=2),))
 MOST_STEPS = 150
@@ -82,7 +87,7 @@ class Play:
     def __init__(
         self,
         *nodes: Node,
-        settings: ControllerSettings = PATIENCE,
+        settings: ControllerSettings = TIMEOUTS,
         config: SchedulerConfig = CONFIG,
     ) -> None:
         self.cluster = Cluster()
