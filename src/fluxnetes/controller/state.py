@@ -50,8 +50,8 @@ class ControllerSettings:
     """A group that is placed but not filled is returned to the queue after no progress for this
     long."""
     retry_delay: float = 60.0
-    """Retry delay of a group that was returned because it stalled. It is retried at once, then after
-    this delay, and then after about twice as long each time, up to ten times as long."""
+    """Delay before a group that was returned because it stalled is retried: first none, then
+    this long, and then about twice as long each time, up to ten times as long."""
     orphan_pod: float = 10.0
     """How long a pod waits for the workload that its ownerReferences name, or for its PodGroup."""
     forced_delete: float = 30.0

@@ -157,7 +157,7 @@ class Inspector:
         if known is None or known.bound != there:
             self._partial[group.key] = Partial(there, now)
             return
-        most = self._play.options.settings.stall + SLACK
+        most = self._play.options.settings.stalled_group + SLACK
         assert now - known.since <= most, f"half of {group.key} is bound: {sorted(there)}"
 
     def _is_placed(self, uid: str) -> bool:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from fluxnetes.cluster.labels.names import COMPLETION_INDEX, EXCLUSIVE, HOLD, JOB, QUEUED, TASK
 from tests.unit.cluster.builders import OTHERS, a_job, changed, machine, one_pod
 from tests.unit.controller.fake_executor import Luck
-from tests.unit.controller.play import PATIENCE, Play
+from tests.unit.controller.play import TIMEOUTS, Play
 
 
 @pytest.fixture
@@ -219,7 +219,7 @@ def test_a_job_of_which_no_pods_come_is_tried_again_later_and_later(play: Play) 
     play.lags = {"pods"}
     play.put(a_job("stuck", pods=3, cpu="4"))
     assert play.states() == ["allocated"]
-    stall, again = int(PATIENCE.stall), int(PATIENCE.again)
+    stall, again = int(TIMEOUTS.stalled_group), int(TIMEOUTS.retry_delay)
     play.wait(stall + 2)
     assert play.states() == ["allocated"]  # for the second time
     play.wait(stall + 1)
@@ -244,5 +244,5 @@ def test_the_pause_of_one_who_stalls_grows_and_has_an_end(play: Play) -> None:
     pauses = [after - before for before, after in pairwise(started)]
     stalls = pauses[0]
     assert [pause - stalls for pause in pauses[1:6]] == [
-        pytest.approx(times * PATIENCE.again, abs=1) for times in (1, 3, 7, 10, 10)
+        pytest.approx(times * TIMEOUTS.retry_delay, abs=1) for times in (1, 3, 7, 10, 10)
     ]
