@@ -40,7 +40,7 @@ class Package:
 
     @property
     def docstring(self) -> str:
-        return ast.get_docstring(parse(self.folder / "__init__.py")) or ""
+        return ast.get_docstring(parse(self.folder / "__init__.py"), clean=False) or ""
 
     def indexed(self) -> set[str]:
         """The names that the docstring lists: in backticks, or first in an indented line.
