@@ -50,7 +50,7 @@ def test_of_two_gangs_that_do_not_fit_together_one_waits_whole(play: Play) -> No
     assert len(play.where("other")) == 2
 
 
-def test_a_gate_of_ours_is_taken_off_and_one_of_somebody_else_is_waited_for(play: Play) -> None:
+def test_our_gate_is_removed_and_a_foreign_gate_is_waited_for(play: Play) -> None:
     gated = [{"name": QUEUED}]
     play.put(one_pod("a", schedulingGates=gated))
     assert play.where("a") == ["n1"]
@@ -157,7 +157,7 @@ def test_pods_of_a_job_that_is_made_larger_are_queued_as_a_part_of_their_own(pla
 # -- binds -----------------------------------------------------------------------------------------
 
 
-def test_a_bind_of_which_nobody_hears_is_seen_by_the_watch(play: Play) -> None:
+def test_a_bind_without_an_answer_is_seen_by_the_watch(play: Play) -> None:
     play.executor.luck.extend([Luck.MUTE])
     play.put(one_pod("a"))
     assert play.where("a") == ["n1"]
@@ -170,7 +170,7 @@ def test_a_bind_that_fails_is_tried_until_it_works(play: Play) -> None:
     assert play.where("a") == ["n1"]
 
 
-def test_a_pod_that_somebody_else_binds_counts_where_it_is(play: Play) -> None:
+def test_a_pod_that_another_scheduler_binds_counts_where_it_is(play: Play) -> None:
     pod = one_pod("a", cpu="4")
     play.executor.luck.extend([Luck.SLOW])
     play.cluster.put(pod)
@@ -200,7 +200,7 @@ def test_a_group_whose_room_others_took_is_placed_anew_whole_or_waits_whole(play
     assert play.where("train") == ["n1", "n2", "n3"]
 
 
-def test_what_others_want_with_a_name_of_ours_is_refused_and_nobody_else_suffers(
+def test_an_unknown_key_of_ours_is_refused_and_other_groups_are_not_affected(
     play: Play,
 ) -> None:
     bad = one_pod("bad", annotations={"fluxnetes.io/walltime": "soon"})
