@@ -184,10 +184,9 @@ class ControllerState:
             return None
         return self.model.groups.get(GroupKey.of(job.submission.workload))
 
-    def take_id(self) -> int:
-        """A number for a job that was submitted."""
-        id, self.next_id = self.next_id, self.next_id + 1
-        return id
+    def next_id_used(self) -> None:
+        """A job of the number `next_id` was submitted."""
+        self.next_id += 1
 
     def job_submitted(self, group: WorkloadGroup, part: GroupPart) -> None:
         """A part of a group has a job in the queue."""

@@ -138,7 +138,7 @@ class GroupSubmitter:
             workload=group.reference,
         )
         if shared.send(Submit(submission)):
-            shared.take_id()
+            shared.next_id_used()
             shared.job_submitted(group, GroupPart(submission.id, demand.footprints))
             self.demands[submission.id] = demand
             self._recheck_dependants()
