@@ -153,8 +153,10 @@ class Controller:
         self._look_at_nodes()
         self._tick()
         # Foreign usage is counted three times, each time before something that places tasks at
-        # once, or reads the free capacity, and so must know all usage. Counting costs nothing
-        # where nothing changed.
+        # once, or reads the free capacity, and so should know all usage. Counting costs nothing
+        # where nothing changed. Without one of the counts no node would be overcommitted either,
+        # since binds to a node with uncounted usage are held back and its tasks are then moved;
+        # but those tasks would be placed twice, and callers would get stale answers.
         # 1. Settling a group may grow an elastic job, and the queue places the new tasks at once.
         self._count_foreign_usage()
         self._look_at_groups()
