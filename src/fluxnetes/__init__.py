@@ -12,6 +12,27 @@ running service is `fluxnetes.client`. Everything else may change between versio
 
 A name is imported when it is first used (PEP 562): `import fluxnetes` and `import fluxnetes.client`
 load neither NumPy nor any server code.
+
+The packages, from the top; each imports only those below it:
+
+    cli         the command `fluxnetes` (also `__main__`)
+    rpc         gRPC: the service for callers
+    controller  the control loop of Kubernetes
+    webhook     admission of Jobs and Pods that opted in
+    service     what callers ask of a matcher or a queue, independent of any wire protocol
+    cluster     Kubernetes objects as resources and requests
+    kube        a client for the Kubernetes API
+    plane       a local control plane, for trials and tests
+    simulate    the scheduler on virtual time
+    store       the queue in Postgres
+    queue       which job starts next, and which start is planned
+    match       where a request fits, now or later
+    graph       the resources
+    jobspec     the requests
+    common      backoff, file locks, certificates, array types
+    notation    idsets and hostlists
+    v1          the messages of the gRPC API
+    client      a client of the service; imports only v1
 """
 
 from __future__ import annotations

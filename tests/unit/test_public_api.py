@@ -82,7 +82,8 @@ def test_the_version_is_that_of_the_package() -> None:
 def own_docstring(public: Any) -> str:
     """The docstring that was written for an object; not one that Python made up."""
     text = inspect.getdoc(public) or ""
-    is_generated = is_dataclass(public) and text.startswith(f"{public.__name__}(")
+    name = getattr(public, "__name__", "")
+    is_generated = is_dataclass(public) and text.startswith(f"{name}(")
     inherited = {inspect.getdoc(base) for base in getattr(public, "__mro__", ())[1:]}
     if is_generated or text in inherited or text == inspect.getdoc(partial):
         return ""

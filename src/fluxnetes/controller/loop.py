@@ -154,8 +154,10 @@ class Controller:
         self._look_at_nodes()
         self._tick()
         # Foreign usage is counted three times, each time before something that places tasks at
-        # once, or reads the free capacity, and so must know all usage. Counting costs nothing
-        # where nothing changed.
+        # once, or reads the free capacity, and so should know all usage. Counting costs nothing
+        # where nothing changed. Without one of the counts no node would be overcommitted either,
+        # since binds to a node with uncounted usage are held back and its tasks are then moved;
+        # but those tasks would be placed twice, and callers would get stale answers.
         # 1. Settling a group may grow an elastic job, and the queue places the new tasks at once.
         self._count_foreign_usage()
         self._look_at_groups()
@@ -312,7 +314,7 @@ class Controller:
     def _check_progress(self, group: WorkloadGroup, part: GroupPart) -> None:
         """Request the binds of a part again, or give it up, after some time without progress."""
         idle = self.shared.clock - part.last_progress
-        stall = self.shared.settings.stall
+        stall = self.shared.settings.stalled_group
         if idle > stall:
             why = Reason.of(Message.STALLED, seconds=f"{stall:.0f}")
             self.reconciler.give_up(group, part, why, self._retry_delay(part))
@@ -327,7 +329,7 @@ class Controller:
         can use the nodes meanwhile.
         """
         times: int = 2 ** min(self.shared.job(part).restarts, _LONGEST_DELAY) - 1
-        return math.ceil(min(times, _LONGEST_DELAY) * self.shared.settings.again)
+        return math.ceil(min(times, _LONGEST_DELAY) * self.shared.settings.retry_delay)
 
     def _settle_orphans(self) -> None:
         model = self.shared.model
@@ -345,5 +347,5 @@ class Controller:
         return {key: known.get(key, self.shared.clock) for key in keys}
 
     def _expired(self, since: dict[_K, float]) -> list[_K]:
-        timeout = self.shared.settings.homeless
+        timeout = self.shared.settings.orphan_pod
         return [key for key, at in since.items() if self.shared.clock - at > timeout]

@@ -80,7 +80,7 @@ class NodeSync:
     def _hold_seats(self, part: GroupPart, lost: list[int], ended: list[int]) -> None:
         """Hold the seats of pods that will be replaced; the others end in this round."""
         for task in lost:
-            seconds = 0.0 if task in ended else self.shared.settings.keep_seat
+            seconds = 0.0 if task in ended else self.shared.settings.replacement_pod
             part.hold_seat(task, self.shared.clock + seconds, ok=False)
 
     def _reseat(self, group: WorkloadGroup, part: GroupPart, tasks: list[int]) -> bool:
@@ -199,7 +199,7 @@ class NodeSync:
 
     def resolve_overcommit(self) -> None:
         """Where a node stays overcommitted, the part of ours that came last gives up its seats."""
-        timeout = self.shared.settings.collision
+        timeout = self.shared.settings.node_conflict
         for node, since in list(self._overcommitted.items()):
             # A bind that was in flight when the foreign pods came may have failed since.
             why = Reason.of(Message.NODE_OVERCOMMITTED, node=node)

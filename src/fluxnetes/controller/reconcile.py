@@ -163,7 +163,7 @@ class Reconciler:
             if self.shared.state(part) in WAITING:  # it may be placed again before the next look
                 self.shared.job_requeued(group, part)
             return
-        grace = self.shared.settings.grace
+        grace = self.shared.settings.forced_delete
         late = job.expected is not None and self.shared.now > job.expected + grace
         if job.cause is EndCause.TIMED_OUT and not late:
             yield from self._end_by_deadline(group, part)

@@ -187,7 +187,7 @@ class SeatAssigner:
             part.start_return(Reason.of(Message.POD_DELETED))
             return
         ok = member is not None and member.pod.status.phase == "Succeeded"
-        part.hold_seat(task, self.shared.clock + self.shared.settings.keep_seat, ok=ok)
+        part.hold_seat(task, self.shared.clock + self.shared.settings.replacement_pod, ok=ok)
         self.shared.recheck_node(part.nodes[task])
 
     # -- tasks that have ended -----------------------------------------------------------------

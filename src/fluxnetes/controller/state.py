@@ -41,22 +41,21 @@ WorkloadName = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class ControllerSettings:
-    """Timeouts of the controller, in seconds."""
+    """Timeouts of the controller, in seconds. `--timeout` sets them by these names."""
 
-    keep_seat: float = 60.0
+    replacement_pod: float = 60.0
     """How long a seat is held for the replacement of a pod that ended."""
-    stall: float = 60.0
+    stalled_group: float = 60.0
     """A group that is placed but not filled is returned to the queue after no progress for this
     long."""
-    again: float = 60.0
-    """Retry delay of a group that was returned because it stalled. It is
-    retried at once, then after this delay, and then after about twice as long each time, up to ten
-    times as long."""
-    homeless: float = 10.0
+    retry_delay: float = 60.0
+    """Delay before a group that was returned because it stalled is retried: first none, then
+    this long, and then about twice as long each time, up to ten times as long."""
+    orphan_pod: float = 10.0
     """How long a pod waits for the workload that its ownerReferences name, or for its PodGroup."""
-    grace: float = 30.0
+    forced_delete: float = 30.0
     """Pods that should have ended are deleted if they are still there after this long."""
-    collision: float = 5.0
+    node_conflict: float = 5.0
     """How long foreign pods and ours may hold more than a node has before a group of ours goes."""
 
 
@@ -184,10 +183,9 @@ class ControllerState:
             return None
         return self.model.groups.get(GroupKey.of(job.submission.workload))
 
-    def take_id(self) -> int:
-        """A number for a job that was submitted."""
-        id, self.next_id = self.next_id, self.next_id + 1
-        return id
+    def next_id_used(self) -> None:
+        """A job of the number `next_id` was submitted."""
+        self.next_id += 1
 
     def job_submitted(self, group: WorkloadGroup, part: GroupPart) -> None:
         """A part of a group has a job in the queue."""

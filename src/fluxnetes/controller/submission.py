@@ -140,7 +140,7 @@ class GroupSubmitter:
             origin=Origin.CLUSTER,
         )
         if shared.send(Submit(submission)):
-            shared.take_id()
+            shared.next_id_used()
             shared.job_submitted(group, GroupPart(submission.id, demand.footprints))
             self.demands[submission.id] = demand
             self._recheck_dependants()

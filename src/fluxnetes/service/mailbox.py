@@ -61,8 +61,19 @@ class QueueHost(Protocol):
     @property
     def matcher(self) -> Matcher: ...
 
-    now: int
-    next_id: int
+    @property
+    def now(self) -> int:
+        """The time of the round, in seconds since the epoch."""
+        ...
+
+    @property
+    def next_id(self) -> int:
+        """The number of the next job that is submitted."""
+        ...
+
+    def next_id_used(self) -> None:
+        """A job of the number `next_id` was submitted."""
+        ...
 
     def put(self, event: Event) -> None:
         """Apply an event to the queue. Raises QueueError."""

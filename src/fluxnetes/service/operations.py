@@ -177,7 +177,7 @@ class QueueOperations:
         numbered = replace(submission, id=queue_host.next_id)
         with as_service_errors():
             queue_host.put(Submit(numbered))
-        queue_host.next_id += 1
+        queue_host.next_id_used()
         self._remember(numbered)
         return numbered.id
 

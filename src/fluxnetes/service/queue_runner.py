@@ -55,6 +55,9 @@ class QueueRunner:
         if not isinstance(event, Started):  # that a job started changes no decision
             self._events += 1
 
+    def next_id_used(self) -> None:
+        self.next_id += 1
+
     def where(self) -> Constraint | None:
         return None
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -27,6 +26,7 @@ from tests.integration.controller.pod_groups import install_definition
 from tests.integration.controller.proxy import Proxy
 from tests.integration.controller.rights import admit_controller
 from tests.integration.controller.space import Space
+from tests.integration.folders import reachable_folder
 from tests.integration.webhook.command import Command
 
 QUEUES = {
@@ -230,7 +230,7 @@ class Stage:
 @contextmanager
 def a_stage(binaries: PlaneBinaries, nodes: int = 8) -> Iterator[Stage]:
     """Start everything but the webhook, which comes up when it is asked for."""
-    folder = _make_folder()
+    folder = reachable_folder("fluxnetes-stage-")
     plane = ControlPlane(
         folder / "plane",
         nodes=nodes,
@@ -249,10 +249,3 @@ def a_stage(binaries: PlaneBinaries, nodes: int = 8) -> Iterator[Stage]:
                 stage.stop()
     finally:
         shutil.rmtree(folder)
-
-
-def _make_folder() -> Path:
-    """A folder that Postgres' account can reach, which pytest's own folders are not for root."""
-    folder = Path(tempfile.mkdtemp(prefix="fluxnetes-stage-"))
-    folder.chmod(0o711)
-    return folder

@@ -14,13 +14,12 @@ import argparse
 import random
 import shutil
 import sys
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 from tests.integration.crash.site import Victim
 from tests.integration.crash.storm import plan
 from tests.integration.crash.verdict import run
+from tests.integration.folders import reachable_folder
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = parser.parse_args(arguments)
     seed = random.randrange(1_000_000) if args.seed is None else args.seed
     victims = [each for each in Victim if args.only in (None, each.value)]
-    folder = reachable_folder()
+    folder = reachable_folder("fluxnetes-crash-")
     print(f"seed {seed}, in {folder}", flush=True)
     drawn = plan(seed, dict.fromkeys(victims, args.kills), args.nodes)
     verdict = run(folder, drawn, args.nodes)
@@ -41,13 +40,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not verdict.complaints and not args.keep:
         shutil.rmtree(folder)
     return 1 if verdict.complaints else 0
-
-
-def reachable_folder() -> Path:
-    """One that the account of Postgres can reach, which is not ours if we are root."""
-    folder = Path(tempfile.mkdtemp(prefix="fluxnetes-crash-"))
-    folder.chmod(0o711)
-    return folder
 
 
 if __name__ == "__main__":

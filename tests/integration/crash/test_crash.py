@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 
 from fluxnetes.plane.binaries import PlaneBinaries
-from tests.integration.crash.command import reachable_folder
 from tests.integration.crash.site import Victim
 from tests.integration.crash.storm import plan
 from tests.integration.crash.verdict import run
+from tests.integration.folders import reachable_folder
 
 KILLS = 5
 NODES = 8
@@ -20,7 +20,7 @@ SEED = 20261115
 def test_whoever_is_killed_nothing_is_lost_doubled_leaked_or_overcommitted(
     binaries: PlaneBinaries,
 ) -> None:
-    folder = reachable_folder()
+    folder = reachable_folder("fluxnetes-crash-")
     print(f"logs and record: {folder}")
     verdict = run(folder, plan(SEED, dict.fromkeys(Victim, KILLS), NODES), NODES, binaries)
     print(verdict.told())

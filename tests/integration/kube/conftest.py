@@ -1,9 +1,8 @@
-"""A real API server for the tests that ask for it, and tests that await."""
+"""A real API server for the tests that ask for it."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,50 +11,16 @@ import pytest
 from fluxnetes.kube.auth.access import ApiAccess, find_access
 from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.objects.namespaces import NAMESPACES
-from fluxnetes.plane.binaries import PlaneBinaries, find_binaries, find_existing
-from fluxnetes.plane.components import API_SERVER, ETCD
+from fluxnetes.plane.components import API_SERVER
 from fluxnetes.plane.plane import ControlPlane
-
-API_SERVER_ARGUMENTS = (
-    # Without controllers nobody makes the accounts that pods run as.
-    "--disable-admission-plugins=ServiceAccount",
-    # Kubernetes' own PodGroups are off by default.
-    "--feature-gates=GenericWorkload=true",
-    "--runtime-config=scheduling.k8s.io/v1alpha2=true",
-)
 
 Restart = Callable[[], Awaitable[None]]
 
-HOW_TO_GET_ONE = (
-    "NO CONTROL PLANE: there are no Kubernetes programs here. With FLUXNETES_PLANE=1 they are "
-    "built first (minutes, once, needs Go)"
-)
-
 
 @pytest.fixture(scope="session")
-def binaries() -> PlaneBinaries:
-    if os.environ.get("FLUXNETES_PLANE") == "1":
-        return find_binaries()
-    found = find_existing()
-    if found is None:
-        pytest.skip(HOW_TO_GET_ONE)
-    return found
-
-
-@pytest.fixture(scope="session")
-def plane(
-    binaries: PlaneBinaries, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[ControlPlane]:
-    """A real API server, with two nodes that nobody plays and nobody to change things but us."""
-    with ControlPlane(
-        tmp_path_factory.mktemp("plane"),
-        nodes=2,
-        components=(ETCD, API_SERVER),
-        fsync=False,
-        extra={API_SERVER: API_SERVER_ARGUMENTS},
-        binaries=binaries,
-    ) as plane:
-        yield plane
+def plane(bare_plane: ControlPlane) -> ControlPlane:
+    """A real API server, with nothing that changes things but the tests."""
+    return bare_plane
 
 
 @pytest.fixture(scope="session")

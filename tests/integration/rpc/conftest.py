@@ -1,9 +1,8 @@
-"""Servers that are processes, clients that come from messages, and tests that await."""
+"""Servers that are processes, clients that come from messages."""
 
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,7 +13,6 @@ from fluxnetes.store.embedded.server import EmbeddedServer
 from tests.integration.rpc.dialects import OldClient
 from tests.integration.rpc.ours import Ours
 from tests.integration.rpc.process import Serve
-from tests.integration.store.conftest import _make_folder
 from tests.integration.store.servers import wipe
 
 Speak = Callable[[str, Serve], OldClient]
@@ -65,17 +63,6 @@ def kept(postgres: Path, tmp_path: Path) -> Iterator[Serve]:
     """A server with a new store."""
     with Serve(tmp_path, "--store", "--store-folder", postgres) as server:
         yield server
-
-
-@pytest.fixture(scope="session")
-def database() -> Iterator[EmbeddedServer]:
-    """A Postgres for all tests that do it no harm."""
-    made = _make_folder()
-    database = EmbeddedServer(made / "data")
-    database.start()
-    yield database
-    database.stop()
-    shutil.rmtree(made)
 
 
 @pytest.fixture

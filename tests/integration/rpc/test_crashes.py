@@ -16,6 +16,7 @@ from google.protobuf.message import Message
 
 from fluxnetes.store.embedded.server import EmbeddedServer
 from fluxnetes.v1 import jobs_pb2 as v1
+from tests.integration.folders import reachable_folder
 from tests.integration.rpc.conftest import Speak, crash
 from tests.integration.rpc.graphs import a_cluster
 from tests.integration.rpc.jobspecs import slots
@@ -23,7 +24,6 @@ from tests.integration.rpc.ours import Ours
 from tests.integration.rpc.process import Serve
 from tests.integration.rpc.streams import CORES, MEMORY, NODES, Direct, Requests
 from tests.integration.rpc.test_equal_answers import Wired, same
-from tests.integration.store.conftest import _make_folder
 
 Look = Callable[[Serve], Ours]
 
@@ -130,7 +130,7 @@ def test_killed_right_after_an_answer_it_is_there(kept: Serve, look: Look) -> No
 
 
 def test_a_postgres_of_its_own_may_be_killed_too_and_goes_when_it_goes(tmp_path: Path) -> None:
-    made = _make_folder()
+    made = reachable_folder()
     postgres = EmbeddedServer(made / "data")
     try:
         with (

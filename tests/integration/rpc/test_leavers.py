@@ -170,19 +170,26 @@ def test_whole_calls_of_those_who_hang_up_leave_nothing_behind(
 
 
 async def turn_back(server: Serve, seed: int, calls: int) -> Connection:
-    """Make calls, and take each of them back at some moment."""
+    """Make calls, and cancel each of them at some moment.
+
+    Moments are drawn from a time in which about half of the calls are answered, however busy the
+    machine is.
+    """
     draw = random.Random(seed)
+    longest = 0.06
     connection = await Connection.open(server.address)
     reading = asyncio.create_task(connection.read())
     body = a_match(server)
 
-    async def one() -> None:
+    async def one() -> bool:
         stream = connection.call(MATCH, body)
-        await asyncio.sleep(draw.random() * 0.06)
+        await asyncio.sleep(draw.random() * longest)
         connection.writer.write(reset(stream))
+        return connection.streams[stream].complete
 
     for _ in range(calls // 6):
-        await asyncio.gather(*(one() for _ in range(6)))
+        answered = sum(await asyncio.gather(*(one() for _ in range(6))))
+        longest *= 2.0 if answered == 0 else 0.5 if answered == 6 else 1.0
     await connection.round_trip()
     connection.writer.close()
     await reading

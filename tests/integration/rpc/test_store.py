@@ -212,5 +212,5 @@ def test_a_server_that_was_paused_and_lost_the_store_answers_no_call(
         for each in late:
             assert each.exception() is not None
         until(lambda: not kept.is_running)
-        assert "our lease" in kept.log.read_text()
+        assert "is lost: the current fence is" in kept.log.read_text()
         assert set(theirs.holders()) == {1, 2}

@@ -170,7 +170,7 @@ async def test_changes_without_a_caller_are_committed_before_the_end(
     dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As when a caller leaves during its match, and then the server is stopped."""
-    monkeypatch.setattr(writer_module, "_OFTEN", 60.0)
+    monkeypatch.setattr(writer_module, "_INTERVAL", 60.0)
     options = ServeOptions(
         ListenerOptions("127.0.0.1", 0),
         None,

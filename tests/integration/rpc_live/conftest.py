@@ -12,18 +12,16 @@ from fluxnetes.plane.binaries import PlaneBinaries
 from fluxnetes.plane.components import API_SERVER
 from fluxnetes.plane.plane import ControlPlane
 from tests.integration.controller.space import Space
-from tests.integration.controller.stage import API_SERVER_ARGUMENTS, Stage, _make_folder
-from tests.integration.kube.conftest import binaries
+from tests.integration.controller.stage import API_SERVER_ARGUMENTS, Stage
+from tests.integration.folders import reachable_folder
 from tests.integration.rpc_live.leading import ADA, Leading
 from tests.integration.rpc_live.looking import call_all_off
-
-__all__ = ["binaries"]
 
 
 @pytest.fixture(scope="package")
 def whole_stage(binaries: PlaneBinaries) -> Iterator[Stage]:
     """Three nodes of 16 cpu; the controller of the stage itself does not play."""
-    folder = _make_folder()
+    folder = reachable_folder("fluxnetes-stage-")
     plane = ControlPlane(
         folder / "plane",
         nodes=3,

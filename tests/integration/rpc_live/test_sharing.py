@@ -69,9 +69,12 @@ def test_callers_and_pods_at_once_never_get_the_same(
     with ThreadPoolExecutor(4) as threads:
         callers = [threads.submit(call, leader.address, seed, stop) for seed in range(2)]
         making = threads.submit(make_pods, stage, space, 7, stop)
-        ends = time.monotonic() + SECONDS
+        began = time.monotonic()
         try:
-            while time.monotonic() < ends:
+            # On a busy machine it takes longer to see both on a node often enough.
+            while (took := time.monotonic() - began) < SECONDS or (
+                both <= 10 and took < 10 * SECONDS
+            ):
                 before = bound(stage.api)
                 nodes = client.nodes()
                 after = bound(stage.api)

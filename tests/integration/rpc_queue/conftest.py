@@ -9,12 +9,12 @@ import pytest
 import yaml
 
 from fluxnetes.client import Client
-from tests.integration.rpc.conftest import database, dsn, look, postgres, speak
+from tests.integration.rpc.conftest import dsn, look, postgres, speak
 from tests.integration.rpc.graphs import a_cluster
 from tests.integration.rpc.process import Serve
 from tests.integration.rpc_queue.jobs import CORES, NODES, empty
 
-__all__ = ["database", "dsn", "look", "postgres", "speak"]
+__all__ = ["dsn", "look", "postgres", "speak"]
 
 QUEUES = {
     "queues": [

@@ -3,37 +3,27 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from fluxnetes.plane.binaries import PlaneBinaries
-from tests.integration.kube.conftest import binaries
+from tests.integration.folders import reachable_folder
 from tests.integration.up.command import Up, run_up
-
-__all__ = ["binaries"]
-
-
-def _make_folder() -> Path:
-    """A folder that Postgres' account can reach, which pytest's own folders are not for root."""
-    folder = Path(tempfile.mkdtemp(prefix="fluxnetes-test-"))
-    folder.chmod(0o711)
-    return folder
 
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
     """Where something can be started that is this test's alone."""
-    made = _make_folder()
+    made = reachable_folder()
     yield made / "up"
     shutil.rmtree(made)
 
 
 @pytest.fixture(scope="session")
 def shared_folder() -> Iterator[Path]:
-    made = _make_folder()
+    made = reachable_folder()
     yield made / "up"
     shutil.rmtree(made)
 

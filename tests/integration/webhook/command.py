@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,13 @@ class Command:
         """Whom to trust, as PEM."""
         kept: dict[str, str] = json.loads((self._folder / "webhook.json").read_text())
         return kept["ca.crt"]
+
+    def processor_seconds(self) -> float:
+        """The processor time that it has used so far."""
+        assert self._process is not None
+        stat = Path(f"/proc/{self._process.pid}/stat").read_text()
+        user, system = stat.rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def stop(self) -> int | None:
         """Ask it to stop; its status, if it ran."""

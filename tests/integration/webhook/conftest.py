@@ -11,14 +11,13 @@ from fluxnetes.plane.api import PlaneApi
 from fluxnetes.plane.binaries import PlaneBinaries
 from fluxnetes.plane.components import API_SERVER, CONTROLLERS, ETCD
 from fluxnetes.plane.plane import ControlPlane
-from tests.integration.kube.conftest import binaries  # noqa: F401
 from tests.integration.webhook.command import Command
 from tests.integration.webhook.objects import MANAGED
 
 
 @pytest.fixture(scope="session")
 def plane(
-    binaries: PlaneBinaries,  # noqa: F811 - a fixture's name is its parameter's
+    binaries: PlaneBinaries,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[ControlPlane]:
     """A real API server and its controllers; the two nodes are played by nobody."""

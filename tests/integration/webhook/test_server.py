@@ -7,7 +7,6 @@ import json
 import ssl
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -68,19 +67,16 @@ def test_health_is_told(connection: http.client.HTTPSConnection) -> None:
         assert (path, answer.status) == (path, status)
 
 
-def test_while_another_process_computes_99_of_100_answers_come_within_50_ms(
-    connection: http.client.HTTPSConnection,
+def test_while_another_process_computes_every_answer_comes_and_costs_at_most_50_ms(
+    webhook: Command, connection: http.client.HTTPSConnection
 ) -> None:
-    """In the best of five rounds: others use the machine too. See also `bench.kube_webhook`."""
-
-    def answer() -> float:
-        began = time.perf_counter()
-        assert send(connection, GOOD)[0] == 200
-        return time.perf_counter() - began
-
+    """The cost is the webhook's own processor time: how long an answer takes depends on what else
+    the machine does. `bench.kube_webhook` measures that."""
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as burning:
         try:
-            rounds = [sorted(answer() for _ in range(100)) for _ in range(5)]
+            before = webhook.processor_seconds()
+            for _ in range(100):
+                assert send(connection, GOOD)[0] == 200
+            assert webhook.processor_seconds() - before < 100 * 0.050
         finally:
             burning.kill()
-    assert min(times[98] for times in rounds) < 0.050

@@ -12,12 +12,12 @@ from fluxnetes.kube.objects.jobs import Job
 from fluxnetes.queue.states import JobState
 from tests.property.controller.scene import Scene
 
-PATIENCE = 120
+TIMEOUT = 120
 
 
 def check_that_all_came_to_an_end(scene: Scene) -> None:
-    """Wait until all have run; whoever does not has a reason."""
-    for _ in range(PATIENCE // 5):
+    """Wait until all groups have run; one that has not needs a reason."""
+    for _ in range(TIMEOUT // 5):
         scene.wait(5)
         if not _waiting(scene):
             return

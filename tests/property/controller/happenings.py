@@ -1,7 +1,7 @@
 """What happens in a play: values, drawn before it is known what there is by then.
 
-Each names whom it is about by a number, and it happens to whoever has that number among those that
-are there; with nobody there it does not happen at all.
+Each names its object by a number, and happens to the object with that number among those that
+exist; if there is none, it does not happen at all.
 """
 
 from __future__ import annotations
@@ -168,33 +168,33 @@ class PodComes:
 
 @dataclass(frozen=True)
 class JobGoes:
-    who: int
+    number: int
 
     def __call__(self, scene: Scene) -> None:
-        job = _one(list(scene.cluster.jobs), self.who)
+        job = _one(list(scene.cluster.jobs), self.number)
         if job is not None:
             scene.cluster.delete_job(job)
 
 
 @dataclass(frozen=True)
 class PodGoes:
-    """Somebody deletes a pod of ours."""
+    """A user deletes a pod of ours."""
 
-    who: int
+    number: int
 
     def __call__(self, scene: Scene) -> None:
-        pod = _one(scene.cluster.ours, self.who)
+        pod = _one(scene.cluster.ours, self.number)
         if pod is not None:
             scene.cluster.delete_pod(pod.metadata.uid)
 
 
 @dataclass(frozen=True)
 class JobScaled:
-    who: int
+    number: int
     pods: int
 
     def __call__(self, scene: Scene) -> None:
-        job = _one(list(scene.cluster.jobs), self.who)
+        job = _one(list(scene.cluster.jobs), self.number)
         if job is not None:
             scene.cluster.patch_job(job, {"spec": {"parallelism": self.pods}})
 
@@ -203,11 +203,11 @@ class JobScaled:
 class JobSuspended:
     """By its user, who later resumes it."""
 
-    who: int
+    number: int
     suspended: bool
 
     def __call__(self, scene: Scene) -> None:
-        job = _one(list(scene.cluster.jobs), self.who)
+        job = _one(list(scene.cluster.jobs), self.number)
         if job is not None:
             scene.cluster.patch_job(job, {"spec": {"suspend": self.suspended}})
 
@@ -216,14 +216,14 @@ class JobSuspended:
 class JobHeld:
     """Its user says not yet, or now."""
 
-    who: int
+    number: int
     held: bool
 
     def __call__(self, scene: Scene) -> None:
-        job = _one(list(scene.cluster.jobs), self.who)
+        job = _one(list(scene.cluster.jobs), self.number)
         if job is not None:
-            mark = {HOLD: "true" if self.held else None}
-            scene.cluster.patch_job(job, {"metadata": {"annotations": mark}})
+            hold = {HOLD: "true" if self.held else None}
+            scene.cluster.patch_job(job, {"metadata": {"annotations": hold}})
 
 
 @dataclass(frozen=True)
@@ -241,12 +241,12 @@ class AdmissionChanges:
 
 @dataclass(frozen=True)
 class PodEnds:
-    who: int
+    number: int
     ok: bool = True
 
     def __call__(self, scene: Scene) -> None:
         running = [p for p in scene.cluster.ours if p.status.phase == "Running"]
-        pod = _one(running, self.who)
+        pod = _one(running, self.number)
         if pod is not None:
             scene.cluster.end_pod(pod.metadata.uid, "Succeeded" if self.ok else "Failed")
 
@@ -263,7 +263,7 @@ class JobsHesitate:
 
 @dataclass(frozen=True)
 class PodsLinger:
-    """Pods that are told to go take so much longer."""
+    """Pods that are deleted take so much longer to end."""
 
     seconds: int
 
@@ -276,31 +276,31 @@ class PodsLinger:
 
 @dataclass(frozen=True)
 class NodeGoes:
-    who: int
+    number: int
 
     def __call__(self, scene: Scene) -> None:
-        node = scene.cluster.nodes.get(NODES[self.who % len(NODES)])
+        node = scene.cluster.nodes.get(NODES[self.number % len(NODES)])
         if node is not None:
             scene.cluster.drop(node)
 
 
 @dataclass(frozen=True)
 class NodeComes:
-    who: int
+    number: int
 
     def __call__(self, scene: Scene) -> None:
-        name = NODES[self.who % len(NODES)]
+        name = NODES[self.number % len(NODES)]
         if name not in scene.cluster.nodes:
             scene.put(a_node(name))
 
 
 @dataclass(frozen=True)
 class NodeCloses:
-    who: int
+    number: int
     closed: bool = True
 
     def __call__(self, scene: Scene) -> None:
-        node = scene.cluster.nodes.get(NODES[self.who % len(NODES)])
+        node = scene.cluster.nodes.get(NODES[self.number % len(NODES)])
         if node is not None:
             scene.put(replace(node, spec=replace(node.spec, unschedulable=self.closed)))
 
@@ -309,12 +309,12 @@ class NodeCloses:
 class NodeChanges:
     """It is larger or smaller, and has a fast disk or none."""
 
-    who: int
+    number: int
     cpu: int
     fast: bool
 
     def __call__(self, scene: Scene) -> None:
-        name = NODES[self.who % len(NODES)]
+        name = NODES[self.number % len(NODES)]
         node = scene.cluster.nodes.get(name)
         if node is not None:
             new = a_node(name, cpu=self.cpu, fast=self.fast)
@@ -325,11 +325,11 @@ class NodeChanges:
 class OtherComes:
     """A pod of another scheduler, which knows nothing of our plans, fits beside what is bound."""
 
-    who: int
+    number: int
     cpu: int
 
     def __call__(self, scene: Scene) -> None:
-        name = NODES[self.who % len(NODES)]
+        name = NODES[self.number % len(NODES)]
         if name in scene.cluster.nodes and scene.cluster.free(name)["cpu"] >= 1000 * self.cpu:
             pod = one_pod(
                 scene.name("other"),
@@ -343,11 +343,11 @@ class OtherComes:
 
 @dataclass(frozen=True)
 class OtherGoes:
-    who: int
+    number: int
 
     def __call__(self, scene: Scene) -> None:
         foreign: list[Pod] = [p for p in scene.cluster.pods.values() if not is_ours(p)]
-        pod = _one(foreign, self.who)
+        pod = _one(foreign, self.number)
         if pod is not None:
             scene.cluster.delete_pod(pod.metadata.uid)
 
@@ -356,8 +356,8 @@ class OtherGoes:
 
 
 @dataclass(frozen=True)
-class HandsAre:
-    """How the next deeds go."""
+class ActionsGo:
+    """How the next actions go."""
 
     luck: tuple[Luck, ...]
 
@@ -367,7 +367,7 @@ class HandsAre:
 
 @dataclass(frozen=True)
 class NewsLag:
-    """Of some kinds nothing is heard until time passes."""
+    """Of some kinds no news come until time passes."""
 
     kinds: frozenset[str]
 
@@ -413,7 +413,7 @@ class Wait:
 
 @dataclass(frozen=True)
 class AtOnce:
-    """Several things happen before anybody looks; `late` while a decision is written down."""
+    """Several things happen before the controller looks; `late` during the commit."""
 
     first: tuple[Happening, ...]
     late: tuple[Happening, ...] = ()

@@ -102,7 +102,7 @@ class Inspector:
                     on_nodes[node, part.job, task] += 1
         listed = {(node, *seat) for node, seats in shared.seats_on.items() for seat in seats}
         stale = {seat for seat in listed - set(on_nodes) if not self._is_ended(seat)}
-        assert not stale, f"seats of nobody: {stale}"
+        assert not stale, f"seats without a part: {stale}"
         assert set(on_nodes) <= listed, f"seats that are not listed: {set(on_nodes) - listed}"
         if (
             shared.events_sent == self._play.controller._events_decided
@@ -126,16 +126,16 @@ class Inspector:
 
     def _check_seats(self, group: WorkloadGroup) -> None:
         for uid, (part, task) in group.seats.items():
-            assert part in group.parts and part.pods.get(task) == uid, f"{uid} sits nowhere"
+            assert part in group.parts and part.pods.get(task) == uid, f"{uid} has no seat"
         for part in group.parts:
             self._check_part(group, part)
 
     def _check_part(self, group: WorkloadGroup, part: GroupPart) -> None:
         for task, uid in part.pods.items():
             assert group.seats.get(uid) == (part, task), f"{uid} does not know its seat"
-            assert task not in part.ended, f"{uid} sits on a seat that is over"
+            assert task not in part.ended, f"{uid} has a seat that has ended"
         assert part.bound <= set(part.pods), f"bound without a pod: {part}"
-        assert not set(part.held) & set(part.pods), f"kept and taken: {part}"
+        assert not set(part.held) & set(part.pods), f"held and taken: {part}"
         for task in part.bound:
             member = group.pods.get(part.pods[task])
             node = member.pod.spec.node_name if member is not None else ""
@@ -157,7 +157,7 @@ class Inspector:
         if known is None or known.bound != there:
             self._partial[group.key] = Partial(there, now)
             return
-        most = self._play.options.settings.stall + SLACK
+        most = self._play.options.settings.stalled_group + SLACK
         assert now - known.since <= most, f"half of {group.key} is bound: {sorted(there)}"
 
     def _is_placed(self, uid: str) -> bool:

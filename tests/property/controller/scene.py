@@ -45,7 +45,7 @@ class Scene:
         return f"uid-{self._count}"
 
     def name(self, kind: str, *, again: bool = False) -> str:
-        """A name that nobody has had, or the last one of this kind."""
+        """A new name, or the last one of this kind."""
         if not again or kind not in self._names:
             self._names[kind] = f"{kind}-{self._count + 1}"
         return self._names[kind]
@@ -73,7 +73,7 @@ class Scene:
     # -- words ---------------------------------------------------------------------------------
 
     def tell_of(self, group: WorkloadGroup) -> str:
-        """What is the matter with a group, for whoever reads a failure."""
+        """The state of a group, for the message of a failure."""
         shared, lines = (
             self.play.shared,
             [f"{group.key}: closed {group.closed}, not queued {group.not_queued}"],
@@ -82,7 +82,7 @@ class Scene:
             lines.append(f"  {shared.state(part).value}: {part}")
         for uid, member in group.pods.items():
             pod, at = member.pod, group.seats.get(uid)
-            seat = f"sits on {at[0].job}/{at[1]}" if at is not None else "sits nowhere"
+            seat = f"has seat {at[0].job}/{at[1]}" if at is not None else "has no seat"
             lines.append(f"  pod {uid} {pod.status.phase} on {pod.spec.node_name!r}, {seat}")
         for uid, job in group.workloads.items():
             lines.append(f"  job {uid}: {cast(Job, job).spec} {cast(Job, job).status}")
@@ -143,7 +143,7 @@ class Scene:
         assert not self.cluster.pods and not self.cluster.jobs
         shared = self.play.shared
         alive = [job for job in shared.scheduler.jobs.values() if job.state not in ENDED]
-        assert not alive, f"jobs of nobody: {alive}"
+        assert not alive, f"jobs without objects: {alive}"
         assert not shared.parts and not shared.model.groups, f"{shared.parts} {shared.model.groups}"
         assert not shared.matcher.jobs
         assert not any(shared.seats_on.values())

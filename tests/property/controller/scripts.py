@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from tests.property.controller.happenings import (
+    ActionsGo,
     AdmissionChanges,
     AtOnce,
     CrashAtCommit,
-    HandsAre,
     Happening,
     JobComes,
     JobGoes,
@@ -80,7 +80,7 @@ ENDS = (
     | st.builds(PodsLinger, st.integers(0, 4))
     | st.builds(JobsHesitate, st.integers(0, 9))
 )
-GROUND = (
+NODES_AND_OTHERS = (
     st.builds(NodeGoes, _some)
     | st.builds(NodeComes, _some)
     | st.builds(NodeCloses, _some, st.booleans())
@@ -88,7 +88,7 @@ GROUND = (
     | st.builds(OtherComes, _some, st.integers(1, 3))
     | st.builds(OtherGoes, _some)
 )
-LUCK = st.builds(HandsAre, st.lists(st.sampled_from(Luck), min_size=1, max_size=4).map(tuple))
+LUCK = st.builds(ActionsGo, st.lists(st.sampled_from(Luck), min_size=1, max_size=4).map(tuple))
 TROUBLE = (
     LUCK
     | st.builds(NewsLag, st.frozensets(st.sampled_from(["pods", "jobs", "nodes"])))
@@ -98,7 +98,7 @@ FALLS = st.builds(Restart, st.booleans()) | st.builds(CrashAtCommit, st.booleans
 
 
 def stories(events: st.SearchStrategy[Happening]) -> st.SearchStrategy[list[Happening]]:
-    """Somebody comes; then some things at once, then time, and so on."""
+    """Something comes; then several things happen at once, then time passes, and so on."""
     several = st.lists(COMING | events, min_size=1, max_size=4).map(tuple)
     late = st.lists(events, max_size=2).map(tuple)
     moment = st.builds(AtOnce, several, late)

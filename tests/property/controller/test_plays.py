@@ -1,4 +1,4 @@
-"""Whatever happens: no node holds too much, no group is half there, and in the end all have run."""
+"""Whatever happens: no node is overcommitted, no group is half placed, and all run in the end."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from hypothesis import given
 from tests.property.controller.endings import check_that_all_came_to_an_end
 from tests.property.controller.happenings import Happening
 from tests.property.controller.scene import NODES, Scene, a_node
-from tests.property.controller.scripts import COMING, ENDS, FALLS, GROUND, TROUBLE, USERS, stories
+from tests.property.controller.scripts import (
+    COMING,
+    ENDS,
+    FALLS,
+    NODES_AND_OTHERS,
+    TROUBLE,
+    USERS,
+    stories,
+)
 from tests.property.profile import examples
 from tests.unit.controller.play import Play
 
@@ -36,15 +44,15 @@ def test_so_it_is_when_users_change_their_minds(story: list[Happening]) -> None:
     live_through(story)
 
 
-@given(stories(COMING | ENDS | GROUND | GROUND))
+@given(stories(COMING | ENDS | NODES_AND_OTHERS | NODES_AND_OTHERS))
 @examples(25)
-def test_so_it_is_when_nodes_come_and_go_and_others_take_room(story: list[Happening]) -> None:
+def test_so_it_is_when_nodes_come_and_go_and_others_take_capacity(story: list[Happening]) -> None:
     live_through(story)
 
 
 @given(stories(COMING | ENDS | TROUBLE))
 @examples(25)
-def test_so_it_is_when_deeds_fail_and_news_are_late(story: list[Happening]) -> None:
+def test_so_it_is_when_actions_fail_and_news_are_late(story: list[Happening]) -> None:
     live_through(story)
 
 
@@ -54,7 +62,7 @@ def test_so_it_is_when_the_controller_is_killed(story: list[Happening]) -> None:
     live_through(story)
 
 
-@given(stories(USERS | USERS | ENDS | GROUND | TROUBLE | FALLS))
+@given(stories(USERS | USERS | ENDS | NODES_AND_OTHERS | TROUBLE | FALLS))
 @examples(25)
 def test_so_it_is_when_all_of_this_happens(story: list[Happening]) -> None:
     live_through(story)

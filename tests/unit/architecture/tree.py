@@ -43,17 +43,18 @@ class Package:
         return ast.get_docstring(parse(self.folder / "__init__.py")) or ""
 
     def indexed(self) -> set[str]:
-        """The names that the docstring lists: in backticks, or first in an indented line.
+        """The names that the docstring lists: in backticks, or in the first column of a table.
 
-        Both `store` and `store/` name the subpackage `store`. Two spaces end the first column of a
-        line, which may hold several names.
+        Two spaces end the first column of a line, which may hold several names. Both `store` and
+        `store/` name the subpackage `store`.
         """
         names: set[str] = set()
         for found in _BACKTICKED.findall(self.docstring):
             names.update(_WORD.findall(found))
         for line in self.docstring.splitlines():
-            if line.startswith("  "):
-                names.update(_WORD.findall(_COLUMN_GAP.split(line.strip(), maxsplit=1)[0]))
+            first, *rest = _COLUMN_GAP.split(line.strip(), maxsplit=1)
+            if rest or line.startswith("  "):
+                names.update(_WORD.findall(first))
         return names
 
 

@@ -89,4 +89,4 @@ def test_timeouts_by_new_and_old_names_set_the_same() -> None:
     assert read_timeouts(tuple(f"{name}=7" for name in names)) == read_timeouts(
         tuple(f"{name}=7" for name in old)
     )
-    assert read_timeouts(("node-conflict=2.5",)).collision == 2.5
+    assert read_timeouts(("node-conflict=2.5",)).node_conflict == 2.5

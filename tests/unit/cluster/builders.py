@@ -1,12 +1,12 @@
 """A small cluster's worth of objects: nodes with something on them, pods, Jobs and their pods.
 
-    a_job("train", pods=4, cpu="2")                      suspended by us, and ours to let go
+    a_job("train", pods=4, cpu="2")                      suspended by us, and ours to release
     pod_of(job, "train-0", index=0)                      what the Job controller makes of it
-    one_pod("solo", cpu="500m", node="n1")               bound, by whoever
+    one_pod("solo", cpu="500m", node="n1")               bound, by any scheduler
     one_pod("a", group="ring", size=3)                   of a label group
 
 `changed` gives an object with other values in its metadata, spec or status, as the watch shows it
-after somebody wrote to it.
+after a write.
 """
 
 from __future__ import annotations
@@ -122,19 +122,19 @@ def a_job(
     status: Content | None = None,
     **spec: Any,
 ) -> Job:
-    """A Job as the webhook leaves it: suspended, and marked as ours to let go.
+    """A Job as the webhook leaves it: suspended, and marked as ours to release.
 
     It wants as many pods to succeed as run side by side, unless `completions` says otherwise. More
     of its template's metadata is in `template`, and of its spec in `pod`.
     """
-    mark = {QUEUED: "true"} if queued else {}
+    queued_by_us = {QUEUED: "true"} if queued else {}
     content = {
         "metadata": {
             "name": name,
             "namespace": namespace,
             "uid": uid or f"uid-{namespace}-job-{name}",
             "labels": labels or {},
-            "annotations": {**mark, **(annotations or {})},
+            "annotations": {**queued_by_us, **(annotations or {})},
         },
         "spec": {
             "parallelism": pods,
@@ -180,9 +180,9 @@ def pod_of(
 
 
 def owner_of(job: Job, **more: Any) -> Content:
-    """What a pod of a Job says about who made it."""
-    who = job.metadata
-    named = {"apiVersion": "batch/v1", "kind": "Job", "name": who.name, "uid": who.uid}
+    """The owner reference of a pod of a Job."""
+    owner = job.metadata
+    named = {"apiVersion": "batch/v1", "kind": "Job", "name": owner.name, "uid": owner.uid}
     return {**named, "controller": True, **more}
 
 
@@ -209,7 +209,7 @@ def changed(
     spec: Content | None = None,
     status: Content | None = None,
 ) -> T:
-    """The same object after somebody wrote to it; None takes a value away."""
+    """The same object after a write; None removes a value."""
     content = msgspec.to_builtins(object)
     for part, news in (("metadata", metadata), ("spec", spec), ("status", status)):
         merged = {**content.get(part, {}), **(news or {})}

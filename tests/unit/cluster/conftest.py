@@ -1,4 +1,4 @@
-"""A world of two machines."""
+"""A cluster model of two nodes."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from fluxnetes.kube.objects.pods import Container, PodSpec
 
 
 def moments(spec: PodSpec) -> list[list[Container]]:
-    """Who runs at the same time."""
+    """The containers that run at the same time."""
     found: list[list[Container]] = []
     stay: list[Container] = []
     for container in spec.init_containers:

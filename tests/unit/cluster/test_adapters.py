@@ -1,4 +1,4 @@
-"""What a Job means: how many pods, whether it waits for us, how it ended, how it is told."""
+"""What a Job means: how many pods, whether it waits for us, how it ended, how it is patched."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_job_is_as_large_as_run_side_by_side_and_no_more_than_are_to_succeed(
 
 
 @pytest.mark.parametrize(
-    ("completions", "told", "live", "seen", "to_come"),
+    ("completions", "counted", "live", "seen", "to_come"),
     [
         (10, 0, 4, 0, 0),
         (10, 0, 3, 0, 1),
@@ -63,10 +63,10 @@ def test_a_job_is_as_large_as_run_side_by_side_and_no_more_than_are_to_succeed(
     ],
 )
 def test_a_job_makes_pods_until_enough_live_or_are_done(
-    completions: int | None, told: int, live: int, seen: int, to_come: int
+    completions: int | None, counted: int, live: int, seen: int, to_come: int
 ) -> None:
-    """What it was told of its own success may lag behind what we see, or be ahead of it."""
-    job = a_job(pods=4, completions=completions, status={"succeeded": told})
+    """Its own count of successes may lag behind the pods that we see, or be ahead of them."""
+    job = a_job(pods=4, completions=completions, status={"succeeded": counted})
     assert JOBS.to_come(job, live, seen) == to_come
 
 

@@ -1,4 +1,4 @@
-"""Seats: each has one pod at most, and a pod sits on one."""
+"""Seats: each has one pod at most, and a pod has one seat at most."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_seats_are_offered_in_order_and_by_footprint() -> None:
     assert part.first_free(SMALL) is None
 
 
-def test_a_seat_that_somebody_takes_by_its_number_is_not_offered_to_others() -> None:
+def test_a_seat_that_is_taken_by_its_number_is_not_offered_again() -> None:
     part = placed("n1", "n2")
     assert part.is_free(0, SMALL)
     part.take_seat(0, "a")
@@ -71,7 +71,7 @@ def test_a_seat_that_somebody_takes_by_its_number_is_not_offered_to_others() -> 
     assert part.first_free(SMALL) == 1
 
 
-def test_a_seat_that_somebody_leaves_is_the_first_to_be_taken_again() -> None:
+def test_a_seat_that_is_left_is_the_first_to_be_taken_again() -> None:
     part = placed("n1", "n2", "n3")
     for task, uid in enumerate("abc"):
         part.take_seat(task, uid)
@@ -82,7 +82,7 @@ def test_a_seat_that_somebody_leaves_is_the_first_to_be_taken_again() -> None:
     assert not part.is_filled
 
 
-def test_a_seat_that_is_over_is_nobodys() -> None:
+def test_a_seat_that_has_ended_is_not_free() -> None:
     part = GroupPart(1, (SMALL,) * 3)
     part.place(["n1", "n2", "n3"], {0})
     assert part.seats == 2
@@ -99,7 +99,7 @@ def test_a_part_is_filled_when_a_pod_is_bound_to_every_seat_that_is_not_over() -
     assert part.is_filled
 
 
-def test_who_takes_a_kept_seat_ends_the_waiting_for_it() -> None:
+def test_a_held_seat_that_is_taken_is_not_held_any_more() -> None:
     part = placed("n1")
     part.hold_seat(0, 60.0, ok=True)
     part.take_seat(0, "a")
@@ -139,7 +139,7 @@ def test_a_part_that_went_back_offers_nothing_and_can_be_placed_again() -> None:
 # -- groups ----------------------------------------------------------------------------------------
 
 
-def test_who_sits_and_who_leaves_is_told_to_group_and_part() -> None:
+def test_taking_and_leaving_a_seat_changes_group_and_part() -> None:
     group, part = WorkloadGroup(KEY), placed("n1")
     group.add_part(part)
     group.take_seat("a", part, 0)
@@ -188,7 +188,7 @@ def test_workloads_and_pods_are_known_by_uid_too_and_label_groups_by_name() -> N
         assert GroupKey.of(reference) == key
 
 
-def test_keys_are_told_as_kubectl_would() -> None:
+def test_keys_read_as_in_kubectl() -> None:
     assert str(KEY) == "job default/train"
 
 
@@ -218,5 +218,5 @@ def test_what_was_there_when_a_group_was_closed_is_not_queued_again(
         ("Failed", False, False),
     ],
 )
-def test_a_pod_lives_until_it_ends_or_is_told_to_go(phase: str, going: bool, live: bool) -> None:
+def test_a_pod_lives_until_it_ends_or_is_deleted(phase: str, going: bool, live: bool) -> None:
     assert is_live(one_pod(phase=phase, going=going)) == live

@@ -1,4 +1,4 @@
-"""Every object finds its group, whatever comes first, and nobody is believed without a check."""
+"""Every object finds its group, whatever comes first, and no claim counts without a check."""
 
 from __future__ import annotations
 
@@ -157,20 +157,20 @@ def test_a_pod_whose_job_is_not_ours_stands_for_itself(model: ClusterModel) -> N
 
 
 def test_a_pod_whose_job_is_gone_never_starts(model: ClusterModel) -> None:
-    """Kubernetes will delete it; until then it must not run for nobody."""
+    """Kubernetes will delete it; until then it must not run."""
     model.put_pod(pod_of(a_job("train"), "p0"))
     model.settle_orphans(list(model.orphans))
     assert not model.groups
 
 
-def test_a_job_of_another_kind_of_jobs_is_nobody_to_wait_for(model: ClusterModel) -> None:
+def test_a_job_of_another_api_group_is_not_waited_for(model: ClusterModel) -> None:
     model.put_pod(one_pod("p0", owner=owner_of(a_job("train"), apiVersion="other.io/v1")))
     assert keys(model) == {"pod default/p0"}
 
 
 @pytest.mark.parametrize(
     "forged",
-    [{"uid": "uid-of-nobody"}, {"controller": False}, {"kind": "Deployment"}],
+    [{"uid": "unknown-uid"}, {"controller": False}, {"kind": "Deployment"}],
 )
 def test_a_forged_owner_is_not_believed(model: ClusterModel, forged: dict[str, Any]) -> None:
     job = a_job("train", pods=2)
@@ -257,7 +257,7 @@ def test_a_pod_that_is_gone_is_told_to_its_group(model: ClusterModel) -> None:
     assert not model.groups
 
 
-def test_dropping_what_nobody_saw_is_nothing(model: ClusterModel) -> None:
+def test_dropping_what_was_never_seen_does_nothing(model: ClusterModel) -> None:
     model.drop_pod(one_pod("a"))
     model.drop_workload(a_job("b"))
     model.drop_pod_group(a_pod_group("c", 2))
@@ -267,7 +267,7 @@ def test_dropping_what_nobody_saw_is_nothing(model: ClusterModel) -> None:
 def test_a_job_that_is_made_anew_has_nothing_to_do_with_the_one_before_it(
     model: ClusterModel,
 ) -> None:
-    """Deleted and applied again at once, before anybody looked and while its pods still go."""
+    """Deleted and applied again before the controller looked, and while its pods still end."""
     old, new = a_job("train", uid="u1"), a_job("train", uid="u2")
     model.put_workload("Job", old)
     model.put_pod(pod_of(old, "p0", node="n1"))
@@ -303,7 +303,7 @@ def test_a_pod_group_is_found_whichever_comes_first(model: ClusterModel) -> None
     assert least_size(group) == 1
 
 
-# -- marks -----------------------------------------------------------------------------------------
+# -- labels ----------------------------------------------------------------------------------------
 
 
 def test_of_the_sizes_that_pods_name_the_largest_counts(model: ClusterModel) -> None:
@@ -333,9 +333,7 @@ def test_a_group_asks_for_what_its_job_says_now(model: ClusterModel) -> None:
 
 
 @pytest.mark.parametrize("size", ["two", "-1", "1000000000"])
-def test_a_value_that_makes_no_sense_refuses_its_group_and_nobody_else(
-    model: ClusterModel, size: str
-) -> None:
+def test_an_invalid_value_refuses_its_group_and_no_other(model: ClusterModel, size: str) -> None:
     model.put_pod(one_pod("bad", group="ring", annotations={GROUP_SIZE: size}))
     model.put_pod(one_pod("good"))
     refused = {

@@ -1,4 +1,4 @@
-"""What happens has those looked at whom it concerns, and nobody else."""
+"""A change makes the groups dirty that it concerns, and no others."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_pod_whose_spec_changed_is_read_again(model: ClusterModel) -> None:
     assert read(model, "a") is None
 
 
-def test_who_is_kept_away_from_by_somebody_new_is_read_again(model: ClusterModel) -> None:
+def test_pods_that_a_new_term_selects_are_read_again(model: ClusterModel) -> None:
     model.put_pod(one_pod("a", labels={"app": "db"}))
     model.put_pod(one_pod("b"))
     mark_as_read(model)
@@ -104,7 +104,7 @@ def a_seat(model: ClusterModel) -> None:
     group.changed_pods.clear()
 
 
-def test_for_a_pod_that_is_where_we_bound_it_nobody_looks_at_its_group(model: ClusterModel) -> None:
+def test_a_pod_that_is_where_we_bound_it_leaves_its_group_clean(model: ClusterModel) -> None:
     a_seat(model)
     model.put_pod(one_pod("a", node="n1", labels={"topology.kubernetes.io/zone": "east"}))
     assert model.take_dirty() == []
@@ -114,7 +114,7 @@ def test_for_a_pod_that_is_where_we_bound_it_nobody_looks_at_its_group(model: Cl
     assert model.take_newly_bound() == []
 
 
-def test_a_pod_that_sat_down_and_went_is_not_told_of(model: ClusterModel) -> None:
+def test_a_pod_that_was_bound_and_is_gone_is_not_returned(model: ClusterModel) -> None:
     a_seat(model)
     pod = one_pod("a", node="n1")
     model.put_pod(pod)
@@ -133,7 +133,7 @@ def test_a_pod_that_sat_down_and_went_is_not_told_of(model: ClusterModel) -> Non
         one_pod("a"),
     ],
 )
-def test_for_anything_else_about_it_somebody_does(model: ClusterModel, pod: Pod) -> None:
+def test_any_other_change_of_it_makes_its_group_dirty(model: ClusterModel, pod: Pod) -> None:
     a_seat(model)
     model.put_pod(pod)
     assert model.take_newly_bound() == []
@@ -141,7 +141,7 @@ def test_for_anything_else_about_it_somebody_does(model: ClusterModel, pod: Pod)
     assert group.changed_pods == {"uid-default-a"}
 
 
-def test_for_what_happens_to_it_later_somebody_does(model: ClusterModel) -> None:
+def test_a_later_change_of_it_makes_its_group_dirty(model: ClusterModel) -> None:
     a_seat(model)
     model.put_pod(one_pod("a", node="n1"))
     model.put_pod(one_pod("a", node="n1"))

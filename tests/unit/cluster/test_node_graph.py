@@ -93,7 +93,7 @@ def test_a_node_that_is_gone_leaves_the_tree_with_all_that_it_had() -> None:
     assert children(known, vertex) == []
 
 
-def test_dropping_a_node_that_nobody_knows_is_nothing() -> None:
+def test_dropping_an_unknown_node_does_nothing() -> None:
     assert not node_graph("n1").drop(["n7"])
 
 
@@ -226,7 +226,7 @@ def test_nodes_that_come_after_a_rule_carry_it_too() -> None:
 # -- pools on demand -------------------------------------------------------------------------------
 
 
-def test_a_pool_that_somebody_needs_is_on_all_nodes_and_on_those_that_come() -> None:
+def test_a_pool_that_a_pod_needs_is_on_all_nodes_and_on_new_ones() -> None:
     known = node_graph("n1", "n2")
     assert known.need({"port:TCP/80": 1}) == NodeChanges(reshaped=True)
     assert not known.need({"port:TCP/80": 1})

@@ -3,8 +3,8 @@
 It knows the truth, and tells of every change in `news`, which a play brings to the controller when
 it likes. What it does is what was seen of Kubernetes:
 
-- nobody checks capacity when a pod is bound, or whether its node is still there;
-- a bound pod cannot be bound again, and one that is told to go cannot be bound at all;
+- a bind checks neither capacity nor whether the node still exists;
+- a bound pod cannot be bound again, and one that is being deleted cannot be bound at all;
 - a Job that is suspended loses its pods and its start time, and spends nothing of its backoffLimit;
 - a pod that goes while it runs takes a moment, and is counted as failed by its Job;
 - a kubelet refuses a pod that does not fit beside those that it has.
@@ -59,7 +59,7 @@ class Cluster:
     """Jobs and pods by uid."""
     news: list[News] = field(default_factory=list)
     run_time: int | None = None
-    """Pods that ran for so long end well; None: they run until somebody ends them."""
+    """Pods that ran for so long end well; None: they run until something ends them."""
     usual: str = ""
     """The cpu that admission gives pods of Jobs from now on, whatever their template says."""
     hesitation: int = 0
@@ -128,9 +128,9 @@ class Cluster:
         )
 
     def delete_pod(self, uid: str, *, counts: bool = True) -> None:
-        """Told to go; gone at once if no kubelet has to be asked.
+        """Delete a pod; it is gone at once if no kubelet has to end it.
 
-        Its Job counts that as a failure, unless it was itself the one who did it.
+        Its Job counts that as a failure, unless the Job controller itself did it.
         """
         pod = self._pod(uid)
         owner = pod.metadata.controller
@@ -151,7 +151,7 @@ class Cluster:
         self.put(replace(pod, spec=replace(pod.spec, active_deadline_seconds=seconds)))
 
     def patch_job(self, uid: str, content: dict[str, Any]) -> None:
-        """Merge; annotations and some fields of the spec are all that anybody changes here."""
+        """Merge; annotations and some fields of the spec are all that is changed here."""
         job = self.jobs.get(uid)
         if job is None:
             raise Refused("there is no such Job")

@@ -47,12 +47,17 @@ from tests.unit.controller.memory import Memory
 
 T = TypeVar("T")
 
-PATIENCE = ControllerSettings(
-    keep_seat=5.0, stall=6.0, again=4.0, homeless=2.0, grace=3.0, collision=2.0
+TIMEOUTS = ControllerSettings(
+    replacement_pod=5.0,
+    stalled_group=6.0,
+    retry_delay=4.0,
+    orphan_pod=2.0,
+    forced_delete=3.0,
+    node_conflict=2.0,
 )
 CONFIG = SchedulerConfig(queues=(QueueConfig(grace=2),))
 MOST_STEPS = 150
-"""Whoever needs more within one second goes in a circle."""
+"""Maximum steps within one second; a controller that needs more goes in a circle."""
 
 
 class Crash(Exception):  # noqa: N818 - it is what happens
@@ -82,7 +87,7 @@ class Play:
     def __init__(
         self,
         *nodes: Node,
-        settings: ControllerSettings = PATIENCE,
+        settings: ControllerSettings = TIMEOUTS,
         config: SchedulerConfig = CONFIG,
     ) -> None:
         self.cluster = Cluster()
@@ -95,7 +100,7 @@ class Play:
         """What happens while a round waits for its commit, once."""
         self.is_writing = False
         self.looked: Callable[[], None] = lambda: None
-        """Told after every round."""
+        """Called after every round."""
         self._patches = ExitStack()
         for node in nodes:
             self.cluster.put(node)
@@ -171,7 +176,7 @@ class Play:
     # -- what tests do and ask -----------------------------------------------------------------
 
     def put(self, *objects: Object) -> None:
-        """Somebody writes these; everything comes to rest."""
+        """Users write these objects; everything comes to rest."""
         for each in objects:
             self.cluster.put(each)
         self.settle()
@@ -183,7 +188,7 @@ class Play:
         self.settle()
 
     def patch(self, job: str, content: dict[str, Any]) -> None:
-        """Somebody changes a Job; everything comes to rest."""
+        """A user changes a Job; everything comes to rest."""
         self.cluster.patch_job(_uid_of(self.cluster, job), content)
         self.settle()
 
@@ -230,8 +235,11 @@ class Play:
         raise AssertionError(f"it goes in a circle: {self.executor.requested}")
 
     def _validate(self) -> None:
-        """From now on. The rules of jobs whose objects are gone are known to nobody after a
-        restart, and what they hold is not where they may be, until they are told to go."""
+        """Validate the queue from now on.
+
+        After a restart the rules of jobs whose objects are gone are unknown, so what they hold is
+        not where they may be until they have ended.
+        """
         scheduler = self.shared.scheduler
         if scheduler._validator is None:
             scheduler._validator = Validator(scheduler._core)
@@ -247,13 +255,13 @@ class Play:
 
     def look(self) -> bool:
         """News and a round; False: there were none."""
-        heard = self.deliver()
+        has_news = self.deliver()
         wake = self.watchers.wake
         awake = wake.is_set()
         wake.clear()
         finish(self.controller._round())
         self.looked()
-        return heard or awake
+        return has_news or awake
 
     # -- news ----------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Others take room that was given to us and is not used at the moment."""
+"""Foreign pods take capacity that our jobs hold but do not use at the moment."""
 
 from __future__ import annotations
 

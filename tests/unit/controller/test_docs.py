@@ -58,18 +58,18 @@ def test_the_help_has_the_timeouts_with_their_defaults() -> None:
 
 
 def test_the_page_has_the_defaults_of_options() -> None:
-    told = {cells[0]: cells[1] for cells in rows("option")}
-    assert f"`{OPTIONS['namespace'].default}`" in told["`--namespace NAME`"]
+    listed = {cells[0]: cells[1] for cells in rows("option")}
+    assert f"`{OPTIONS['namespace'].default}`" in listed["`--namespace NAME`"]
     lease = OPTIONS["leader_elect_lease_duration"].default
-    assert f"; {lease:g}," in told["`--leader-elect-lease-duration SECONDS`"]
+    assert f"; {lease:g}," in listed["`--leader-elect-lease-duration SECONDS`"]
 
 
 def test_the_queues_of_the_page_can_be_read(tmp_path: Path) -> None:
     [written] = re.findall(r"(?ms)^```yaml\n(.*?)^```$", PAGE)
     file = tmp_path / "queues.yaml"
     file.write_text(written)
-    told = yaml.safe_load(written)["queues"]
-    assert [queue.name for queue in read_config(file).queues] == [each["name"] for each in told]
+    shown = yaml.safe_load(written)["queues"]
+    assert [queue.name for queue in read_config(file).queues] == [each["name"] for each in shown]
 
 
 def test_the_page_has_the_names_and_files_that_are_used() -> None:

@@ -13,7 +13,7 @@ from tests.unit.cluster.builders import machine, one_pod
 from tests.unit.controller.play import CONFIG, Play
 
 SIZE = 4
-"""Of the one node: so many pods have room."""
+"""The number of pods for which the one node has capacity."""
 
 
 def a_play(config: SchedulerConfig = CONFIG) -> Play:
@@ -37,7 +37,7 @@ def test_the_first_are_bound_before_all_are_queued() -> None:
         assert len(play.shared.scheduler.jobs) == 2 * SIZE
 
 
-def test_once_somebody_waits_all_are_looked_at() -> None:
+def test_once_a_job_waits_all_groups_are_looked_at() -> None:
     with a_play() as play:
         play.put(one_pod("large", cpu=str(SIZE)), one_pod("waits"))
         for number in range(2 * SIZE):

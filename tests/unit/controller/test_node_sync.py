@@ -1,4 +1,4 @@
-"""Nodes go, close, change and come again; nobody is lost, and nothing is counted twice or never."""
+"""Nodes go, close, change and come again; no pod is lost, and none is counted twice or never."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_pod_that_outlives_its_node_counts_when_the_node_comes_again(play: Pla
 
 
 def test_a_replacement_does_not_go_to_a_node_that_is_cordoned(play: Play) -> None:
-    """Else nobody could ever drain it."""
+    """Else the node could never be drained."""
     play.put(a_job("train", pods=1))
     play.wait(1)
     play.put(machine("n1", labels=SSD, cordoned=True))

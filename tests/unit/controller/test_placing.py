@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from fluxnetes.cluster.labels.names import COMPLETION_INDEX, EXCLUSIVE, HOLD, JOB, QUEUED, TASK
 from tests.unit.cluster.builders import OTHERS, a_job, changed, machine, one_pod
 from tests.unit.controller.fake_executor import Luck
-from tests.unit.controller.play import PATIENCE, Play
+from tests.unit.controller.play import TIMEOUTS, Play
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_of_two_gangs_that_do_not_fit_together_one_waits_whole(play: Play) -> No
     assert len(play.where("other")) == 2
 
 
-def test_a_gate_of_ours_is_taken_off_and_one_of_somebody_else_is_waited_for(play: Play) -> None:
+def test_our_gate_is_removed_and_a_foreign_gate_is_waited_for(play: Play) -> None:
     gated = [{"name": QUEUED}]
     play.put(one_pod("a", schedulingGates=gated))
     assert play.where("a") == ["n1"]
@@ -157,7 +157,7 @@ def test_pods_of_a_job_that_is_made_larger_are_queued_as_a_part_of_their_own(pla
 # -- binds -----------------------------------------------------------------------------------------
 
 
-def test_a_bind_of_which_nobody_hears_is_seen_by_the_watch(play: Play) -> None:
+def test_a_bind_without_an_answer_is_seen_by_the_watch(play: Play) -> None:
     play.executor.luck.extend([Luck.MUTE])
     play.put(one_pod("a"))
     assert play.where("a") == ["n1"]
@@ -170,7 +170,7 @@ def test_a_bind_that_fails_is_tried_until_it_works(play: Play) -> None:
     assert play.where("a") == ["n1"]
 
 
-def test_a_pod_that_somebody_else_binds_counts_where_it_is(play: Play) -> None:
+def test_a_pod_that_another_scheduler_binds_counts_where_it_is(play: Play) -> None:
     pod = one_pod("a", cpu="4")
     play.executor.luck.extend([Luck.SLOW])
     play.cluster.put(pod)
@@ -200,7 +200,7 @@ def test_a_group_whose_room_others_took_is_placed_anew_whole_or_waits_whole(play
     assert play.where("train") == ["n1", "n2", "n3"]
 
 
-def test_what_others_want_with_a_name_of_ours_is_refused_and_nobody_else_suffers(
+def test_an_unknown_key_of_ours_is_refused_and_other_groups_are_not_affected(
     play: Play,
 ) -> None:
     bad = one_pod("bad", annotations={"fluxnetes.io/walltime": "soon"})
@@ -219,7 +219,7 @@ def test_a_job_of_which_no_pods_come_is_tried_again_later_and_later(play: Play) 
     play.lags = {"pods"}
     play.put(a_job("stuck", pods=3, cpu="4"))
     assert play.states() == ["allocated"]
-    stall, again = int(PATIENCE.stall), int(PATIENCE.again)
+    stall, again = int(TIMEOUTS.stalled_group), int(TIMEOUTS.retry_delay)
     play.wait(stall + 2)
     assert play.states() == ["allocated"]  # for the second time
     play.wait(stall + 1)
@@ -244,5 +244,5 @@ def test_the_pause_of_one_who_stalls_grows_and_has_an_end(play: Play) -> None:
     pauses = [after - before for before, after in pairwise(started)]
     stalls = pauses[0]
     assert [pause - stalls for pause in pauses[1:6]] == [
-        pytest.approx(times * PATIENCE.again, abs=1) for times in (1, 3, 7, 10, 10)
+        pytest.approx(times * TIMEOUTS.retry_delay, abs=1) for times in (1, 3, 7, 10, 10)
     ]

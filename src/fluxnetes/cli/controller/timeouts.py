@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 
 from fluxnetes.cli.deprecation import note_deprecated
 from fluxnetes.controller.state import ControllerSettings
 
-TIMEOUTS = {
-    "replacement-pod": "keep_seat",
-    "stalled-group": "stall",
-    "retry-delay": "again",
-    "orphan-pod": "homeless",
-    "forced-delete": "grace",
-    "node-conflict": "collision",
-}
+TIMEOUTS = {each.name.replace("_", "-"): each.name for each in fields(ControllerSettings)}
 """The field of `ControllerSettings` that each name sets."""
 
-_OLD_NAMES = {field.replace("_", "-"): name for name, field in TIMEOUTS.items()}
+_OLD_NAMES = {
+    "keep-seat": "replacement-pod",
+    "stall": "stalled-group",
+    "again": "retry-delay",
+    "homeless": "orphan-pod",
+    "grace": "forced-delete",
+    "collision": "node-conflict",
+}
 """The names that `--patience` had, and what they are called now."""
 
 _PLAIN_NUMBER = re.compile(r"\d{1,9}(\.\d{1,9})?")

@@ -275,7 +275,7 @@ def _take_seats(
             group.pod_changed(uid)
             shared.model.account(pod)
     if was_full:
-        until = shared.clock + shared.settings.keep_seat
+        until = shared.clock + shared.settings.replacement_pod
         for task in set(range(len(part.nodes))) - part.ended - part.pods.keys():
             # Whether its pod succeeded only the workload knows, which replaces it if need be.
             part.hold_seat(task, until, ok=bool(group.workloads))

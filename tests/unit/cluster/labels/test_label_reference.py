@@ -1,4 +1,4 @@
-"""The reference of labels tells of every name that we read or write, and of no other of ours."""
+"""The reference of labels has every name that we read or write, and no other of ours."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def test_every_name_is_in_the_reference(name: str) -> None:
 
 
 def test_every_key_of_ours_in_the_reference_exists() -> None:
-    told = set(re.findall(r"\bfluxnetes\.io/[a-z-]+", TEXT))
-    assert told == names.MARKS | names.WRITTEN
+    found = set(re.findall(r"\bfluxnetes\.io/[a-z-]+", TEXT))
+    assert found == names.MARKS | names.WRITTEN
 
 
-def test_dialects_are_told_in_the_order_in_which_they_count() -> None:
+def test_dialects_are_listed_in_the_order_in_which_they_count() -> None:
     table = TEXT.split("## Dialects")[1].split("##")[0]
     places = [table.index(f"| `{dialect.group}` | `{dialect.size}`") for dialect in names.DIALECTS]
     assert places == sorted(places)
 
 
-def test_limits_are_told_as_they_are() -> None:
+def test_limits_are_stated_as_they_are() -> None:
     assert f"1 to {LARGEST_SIZE}" in TEXT
     assert f"up to {MOST_REFERENCES}" in TEXT
 

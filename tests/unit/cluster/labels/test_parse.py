@@ -1,4 +1,4 @@
-"""Marks in every dialect mean what their users meant, and bad ones are refused by name."""
+"""Labels of every dialect are read as they are meant, and invalid ones are refused by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Terms that keep pods apart are known for as long as somebody carries them."""
+"""Anti-affinity terms are known for as long as a pod carries them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_a_term_is_new_once_however_many_carry_it() -> None:
     assert known.add(lonely("a", app="db")) == ()
 
 
-def test_a_term_is_forgotten_with_the_last_who_carries_it() -> None:
+def test_a_term_is_forgotten_with_the_last_pod_that_carries_it() -> None:
     known = AntiAffinityIndex()
     one, other = lonely("a", app="db"), lonely("b", app="db")
     known.add(one)

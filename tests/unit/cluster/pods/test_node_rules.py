@@ -152,7 +152,9 @@ def test_selector_affinity_and_volumes_must_all_accept() -> None:
         ({"key": "team", "operator": "Near", "value": "blue"}, ""),
     ],
 )
-def test_a_taint_refuses_whoever_does_not_tolerate_it(toleration: Content, tolerated: str) -> None:
+def test_a_taint_refuses_a_pod_that_does_not_tolerate_it(
+    toleration: Content, tolerated: str
+) -> None:
     for effect in ("NoSchedule", "NoExecute"):
         node = a_node("n1", f"team=blue:{effect}")
         assert not ANYWHERE.accepts(node)

@@ -44,7 +44,7 @@ def test_pods_that_ask_for_the_same_have_the_same_footprint(reader: PodReader) -
     assert read(reader, one_pod("a")) != read(reader, one_pod("b", nodeSelector={"disk": "ssd"}))
 
 
-def test_a_rule_that_is_new_is_on_the_graph_before_anybody_asks_for_it(reader: PodReader) -> None:
+def test_a_new_rule_is_on_the_graph_before_a_job_asks_for_it(reader: PodReader) -> None:
     footprint = read(reader, one_pod(nodeSelector={"disk": "ssd"}))
     node_graph = reader.model.node_graph
     reconciler = [

@@ -214,7 +214,7 @@ def test_daemons_and_mirror_pods_take_no_tenancy() -> None:
         assert is_daemon(a_pod(PLAIN, metadata=metadata))
 
 
-def test_pods_of_anybody_else_are_no_daemons() -> None:
+def test_other_pods_are_no_daemons() -> None:
     for metadata in (owned_by("ReplicaSet"), owned_by("DaemonSet", "example.com/v1"), {}):
         assert held(PLAIN, **metadata)["tenancy"] == 1
         assert not is_daemon(a_pod(PLAIN, metadata=metadata))

@@ -1,4 +1,4 @@
-"""Pods on what a caller was given count once, and whoever only says so gains nothing."""
+"""Pods on the share of a caller count once, and a pod that only claims one gains nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.unit.cluster.builders import OTHERS, changed, one_pod
 SHARE = {"n1": {"cpu": 4000, "memory": 1024, "pods": 4, "tenancy": 4}}
 
 
-def guest(
+def borrower(
     name: str = "g",
     job: int | str | None = 7,
     *,
@@ -35,7 +35,7 @@ def guest(
 
 
 class Ledger:
-    """A world in which pods come and go, and what others are counted with."""
+    """A model in which pods come and go, and the foreign usage that it counts."""
 
     def __init__(self, share: dict[str, dict[str, int]] | None = None) -> None:
         self.model = ClusterModel(NodeGraph())
@@ -55,7 +55,7 @@ class Ledger:
 
 
 def test_a_pod_on_its_share_counts_once() -> None:
-    ledger = Ledger(SHARE).put(guest())
+    ledger = Ledger(SHARE).put(borrower())
     assert ledger.foreign() == ledger.foreign("pods") == ledger.foreign("tenancy") == 0
     assert ledger.model.borrowers(7) == 1
 
@@ -66,18 +66,18 @@ def test_fluxqueues_label_says_the_same() -> None:
 
 
 @pytest.mark.parametrize("said", ["", "x", "-7", "7.0", " 7", "\u0667", "9" * 30])
-def test_what_is_no_number_names_nobody(said: str) -> None:
-    assert named_by(guest(job=said)) is None
-    assert Ledger(SHARE).put(guest(job=said)).foreign() == 2000
+def test_what_is_no_number_names_no_job(said: str) -> None:
+    assert named_by(borrower(job=said)) is None
+    assert Ledger(SHARE).put(borrower(job=said)).foreign() == 2000
 
 
 def test_pods_beyond_the_share_count_as_others() -> None:
-    ledger = Ledger(SHARE).put(guest("a"), guest("b"), guest("c"))
+    ledger = Ledger(SHARE).put(borrower("a"), borrower("b"), borrower("c"))
     assert ledger.foreign() == 2000
 
 
 def test_of_a_pod_that_goes_beyond_only_what_does_counts() -> None:
-    ledger = Ledger(SHARE).put(guest("a", cpu="5", memory="3Gi"))
+    ledger = Ledger(SHARE).put(borrower("a", cpu="5", memory="3Gi"))
     assert ledger.foreign("cpu") == 1000
     assert ledger.foreign("memory") == 2048
     assert ledger.foreign("pods") == 0
@@ -86,22 +86,22 @@ def test_of_a_pod_that_goes_beyond_only_what_does_counts() -> None:
 
 def test_what_the_share_has_nothing_of_counts() -> None:
     share = {"n1": {"cpu": 4000, "pods": 1, "tenancy": 1}}
-    ledger = Ledger(share).put(guest(memory="64Mi"))
+    ledger = Ledger(share).put(borrower(memory="64Mi"))
     assert (ledger.foreign("cpu"), ledger.foreign("memory")) == (0, 64)
 
 
 def test_a_share_on_one_node_covers_nothing_on_another() -> None:
-    ledger = Ledger(SHARE).put(guest(node="n2"))
+    ledger = Ledger(SHARE).put(borrower(node="n2"))
     assert (ledger.foreign(node="n2"), ledger.model.borrowers(7)) == (2000, 0)
 
 
-def test_a_number_that_nobody_has_gains_nothing() -> None:
-    ledger = Ledger(SHARE).put(guest(job=8))
+def test_an_unknown_number_gains_nothing() -> None:
+    ledger = Ledger(SHARE).put(borrower(job=8))
     assert (ledger.foreign(), ledger.model.borrowers(8)) == (2000, 0)
 
 
 def test_a_pod_that_is_seen_again_counts_as_before() -> None:
-    ledger = Ledger(SHARE).put(guest("a"), guest("a"), guest("a"), guest("b"))
+    ledger = Ledger(SHARE).put(borrower("a"), borrower("a"), borrower("a"), borrower("b"))
     assert (ledger.foreign(), ledger.model.borrowers(7)) == (0, 2)
 
 
@@ -109,45 +109,45 @@ def test_a_pod_that_is_seen_again_counts_as_before() -> None:
 
 
 def test_a_share_that_comes_after_its_pods_covers_them() -> None:
-    ledger = Ledger().put(guest())
+    ledger = Ledger().put(borrower())
     assert ledger.foreign() == 2000
     ledger.model.lend(7, SHARE)
     assert (ledger.foreign(), ledger.model.borrowers(7)) == (0, 1)
 
 
 def test_when_a_share_goes_its_pods_are_others() -> None:
-    ledger = Ledger(SHARE).put(guest("a"), guest("b"))
+    ledger = Ledger(SHARE).put(borrower("a"), borrower("b"))
     ledger.model.lend(7, None)
     assert (ledger.foreign(), ledger.foreign("pods"), ledger.model.borrowers(7)) == (4000, 2, 0)
 
 
 def test_when_a_share_becomes_smaller_what_goes_beyond_counts() -> None:
-    ledger = Ledger(SHARE).put(guest("a"), guest("b"))
+    ledger = Ledger(SHARE).put(borrower("a"), borrower("b"))
     ledger.model.lend(7, {"n1": {"cpu": 3000, "pods": 1, "tenancy": 4}})
     assert (ledger.foreign(), ledger.foreign("pods")) == (1000, 1)
 
 
 @pytest.mark.parametrize("how", ["deleted", "over", "renamed", "moved"])
 def test_when_a_pod_leaves_the_share_who_was_beyond_is_covered(how: str) -> None:
-    ledger = Ledger(SHARE).put(guest("a", cpu="4"), guest("b", cpu="4"))
+    ledger = Ledger(SHARE).put(borrower("a", cpu="4"), borrower("b", cpu="4"))
     assert ledger.foreign() == 4000
-    first = guest("a", cpu="4")
+    first = borrower("a", cpu="4")
     if how == "deleted":
         ledger.model.drop_pod(first)
     elif how == "over":
         ledger.put(changed(first, status={"phase": "Succeeded"}))
     elif how == "renamed":
-        ledger.put(guest("a", 8, cpu="4"))
+        ledger.put(borrower("a", 8, cpu="4"))
     else:
-        ledger.put(guest("a", cpu="4", node="n2"))
+        ledger.put(borrower("a", cpu="4", node="n2"))
     assert ledger.foreign() == (4000 if how == "renamed" else 0)
     assert ledger.model.borrowers(7) == 1
 
 
 def test_when_a_pod_becomes_smaller_others_have_more_of_the_share() -> None:
-    ledger = Ledger(SHARE).put(guest("a", cpu="4"), guest("b", cpu="2"))
+    ledger = Ledger(SHARE).put(borrower("a", cpu="4"), borrower("b", cpu="2"))
     assert ledger.foreign() == 2000
-    ledger.put(guest("a", cpu="1"))
+    ledger.put(borrower("a", cpu="1"))
     assert ledger.foreign() == 0
 
 
@@ -155,7 +155,7 @@ def test_nothing_is_kept_of_pods_that_are_gone() -> None:
     borrowed = BorrowedUsage()
     borrowed.lend(7, SHARE)
     for name in ("a", "b", "c"):
-        pod = guest(name)
+        pod = borrower(name)
         borrowed.beyond(pod, (("cpu", 2000), ("pods", 1)))
         borrowed.drop(pod.metadata.uid)
         borrowed.drop(pod.metadata.uid)
@@ -192,21 +192,21 @@ _steps = st.lists(
 @given(_steps)
 def test_what_is_covered_of_a_job_on_a_node_never_exceeds_its_share(steps: list[Any]) -> None:
     """And nothing that could be covered is not: what pods hold, less what others are counted with,
-    is of each type the whole share or all that those ask for who name it."""
+    is of each type the whole share or all that the pods ask for that name it."""
     ledger = Ledger()
     shares: dict[int, dict[str, dict[str, int]]] = {}
     pods: dict[str, tuple[int | None, str, int]] = {}
-    for what, who, how in steps:
+    for what, which, how in steps:
         if what == "lend":
-            ledger.model.lend(who, how)
-            shares[who] = how or {}
+            ledger.model.lend(which, how)
+            shares[which] = how or {}
         elif what == "put":
-            pods[who] = how
+            pods[which] = how
             job, node, cpu = how
-            ledger.put(guest(who, job, cpu=str(cpu), node=node))
-        elif who in pods:
-            job, node, cpu = pods.pop(who)
-            ledger.model.drop_pod(guest(who, job, cpu=str(cpu), node=node))
+            ledger.put(borrower(which, job, cpu=str(cpu), node=node))
+        elif which in pods:
+            job, node, cpu = pods.pop(which)
+            ledger.model.drop_pod(borrower(which, job, cpu=str(cpu), node=node))
         for node in ("n1", "n2"):
             for type in ("cpu", "pods", "tenancy"):
                 asked = {job: _asked(pods, node, type, job) for job in (7, 8, 9, None)}

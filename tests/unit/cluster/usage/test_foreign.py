@@ -68,7 +68,7 @@ def test_new_pools_are_told_everywhere() -> None:
     assert foreign.take().keys() == {"n1", "n2"}
 
 
-def test_dropping_somebody_who_was_not_there_is_nothing() -> None:
+def test_dropping_an_unknown_pod_does_nothing() -> None:
     foreign = ForeignUsage()
     foreign.drop("a")
     assert foreign.take() == {}
@@ -93,7 +93,7 @@ def test_sums_are_those_of_the_pods_that_are_there(
     steps: list[tuple[str, str, dict[str, int]]],
 ) -> None:
     foreign, there = ForeignUsage(), dict[str, tuple[str, dict[str, int]]]()
-    told: dict[str, dict[str, int]] = {}
+    taken: dict[str, dict[str, int]] = {}
     for uid, node, amounts in steps:
         if node:
             foreign.put(uid, node, tuple(sorted(amounts.items())))
@@ -101,8 +101,8 @@ def test_sums_are_those_of_the_pods_that_are_there(
         else:
             foreign.drop(uid)
             there.pop(uid, None)
-        told |= foreign.take()
+        taken |= foreign.take()
         for name in ("n1", "n2"):
             for type in ("cpu", "pods"):
                 held = sum(a.get(type, 0) for where, a in there.values() if where == name)
-                assert told.get(name, {}).get(type, 0) == held
+                assert taken.get(name, {}).get(type, 0) == held

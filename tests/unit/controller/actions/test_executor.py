@@ -1,4 +1,4 @@
-"""What is asked for is done once, by one worker, and what is asked for later is not forgotten."""
+"""What is requested is done once, by one worker, and what is requested later is not forgotten."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_what_else_is_asked_for_meanwhile_is_done_after_it_by_the_same_worker() 
     assert executor.done == ["n1", "n2"]
 
 
-def test_what_is_revoked_and_asked_for_again_before_anybody_began_is_done_once() -> None:
+def test_what_is_revoked_and_requested_again_before_a_worker_has_it_is_done_once() -> None:
     executor = slow_executor()
 
     async def script() -> None:

@@ -60,7 +60,7 @@ def test_what_cannot_be_read_yet_is_left_for_later(
     claims[HERE, "data"] = BOUND
     model.put_pod(one_pod("c"))
     ahead.read_more()
-    assert read(ahead)["a"] is None, "who starts the term reads all that was not read"
+    assert read(ahead)["a"] is None, "the term reads all that was not read before"
 
 
 def test_pods_that_went_meanwhile_do_no_harm(ahead: PodReadAhead) -> None:

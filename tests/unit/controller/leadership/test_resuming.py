@@ -50,10 +50,10 @@ def states(play: Play) -> list[JobState]:
     return [job.state for job in jobs(play)]
 
 
-# -- what ended while nobody looked ---------------------------------------------------------------
+# -- what ended without a controller -------------------------------------------------------------
 
 
-def test_pods_that_ended_while_nobody_looked_end_their_job(play: Play) -> None:
+def test_pods_that_ended_without_a_controller_end_their_job(play: Play) -> None:
     gang(play)
     play.wait()
     assert len(bound(play)) == 2
@@ -63,7 +63,7 @@ def test_pods_that_ended_while_nobody_looked_end_their_job(play: Play) -> None:
     assert states(play) == [JobState.COMPLETED]
 
 
-def test_a_pod_that_failed_while_nobody_looked_fails_its_job(play: Play) -> None:
+def test_a_pod_that_failed_without_a_controller_fails_its_job(play: Play) -> None:
     gang(play)
     play.wait()
     first, second = bound(play)
@@ -74,7 +74,7 @@ def test_a_pod_that_failed_while_nobody_looked_fails_its_job(play: Play) -> None
     assert states(play) == [JobState.FAILED]
 
 
-def test_a_job_that_went_on_while_nobody_looked_has_not_failed(play: Play) -> None:
+def test_a_job_that_went_on_without_a_controller_has_not_failed(play: Play) -> None:
     play.cluster.put(a_job("train", pods=2, completions=4))
     play.wait(2)
     end_all(play)
@@ -86,7 +86,7 @@ def test_a_job_that_went_on_while_nobody_looked_has_not_failed(play: Play) -> No
     assert states(play) == [JobState.COMPLETED]
 
 
-def test_pods_of_a_job_that_were_cleared_away_while_nobody_looked_have_not_failed(
+def test_pods_of_a_job_that_were_cleared_away_without_a_controller_have_not_failed(
     play: Play,
 ) -> None:
     """One more is to come, so one seat is not needed any more."""
@@ -103,7 +103,7 @@ def test_pods_of_a_job_that_were_cleared_away_while_nobody_looked_have_not_faile
     assert states(play) == [JobState.COMPLETED]
 
 
-def test_pods_of_a_job_that_was_deleted_while_nobody_looked_do_not_start(play: Play) -> None:
+def test_pods_of_a_job_that_was_deleted_without_a_controller_do_not_start(play: Play) -> None:
     """The garbage collector takes longer to notice than we do to start."""
     play.cluster.put(one_pod("theirs", cpu="4", scheduler=OTHERS, node="n1"))
     play.cluster.put(one_pod("more", cpu="4", scheduler=OTHERS, node="n2"))

@@ -12,11 +12,11 @@ from tests.unit.store.systems import read_back
 
 
 def stored_by(uid: str) -> StoredSystem:
-    """What is in a store that somebody used who called his cluster so."""
+    """A stored system of a cluster with this uid."""
     return read_back(NodeGraph(uid=uid).graph)
 
 
-def test_a_new_store_is_anybodys() -> None:
+def test_a_new_store_belongs_to_no_cluster() -> None:
     check_cluster(None, "ours")
 
 

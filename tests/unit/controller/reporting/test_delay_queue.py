@@ -41,7 +41,7 @@ def test_what_was_taken_can_come_again() -> None:
     assert asyncio.run(story()) == ["a", "a"]
 
 
-def test_whoever_waits_hears_of_an_earlier_key() -> None:
+def test_a_waiting_consumer_gets_an_earlier_key() -> None:
     async def story() -> str:
         delays: DelayQueue[str] = DelayQueue()
         delays.add("late", 60)

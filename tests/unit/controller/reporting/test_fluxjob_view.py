@@ -176,9 +176,9 @@ def test_the_definition_knows_every_type() -> None:
 
 def test_the_page_tells_of_every_field_state_type_and_name() -> None:
     text = PAGE.read_text()
-    told = {"spec", "status", "apiVersion", "kind", "metadata"}
+    documented = {"spec", "status", "apiVersion", "kind", "metadata"}
     inner = {"spec.resources", "status.columns.reason", "status.columns.nodes"}
-    for path in set(properties(schema())) - told - inner:
+    for path in set(properties(schema())) - documented - inner:
         assert f"`{path}`" in text, path
     for state in JobState:
         assert f"`{state.value}`" in text

@@ -1,0 +1,72 @@
+"""Servers that several packages of tests share: a process starts each of them once, when needed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import tests.integration.store.quick  # noqa: F401 - for its effect
+from fluxnetes.plane.binaries import PlaneBinaries, find_binaries, find_existing
+from fluxnetes.plane.components import API_SERVER, ETCD
+from fluxnetes.plane.plane import ControlPlane
+from fluxnetes.store.embedded.server import EmbeddedServer
+from tests.integration.folders import reachable_folder
+
+HERE = Path(__file__).parent
+NO_PROGRAMS = (
+    "NO CONTROL PLANE: there are no Kubernetes programs here. With FLUXNETES_PLANE=1 they are "
+    "built first (minutes, once, needs Go)"
+)
+API_SERVER_ARGUMENTS = (
+    # Without controllers, the service accounts of pods do not exist.
+    "--disable-admission-plugins=ServiceAccount",
+    # Kubernetes' own PodGroups are off by default.
+    "--feature-gates=GenericWorkload=true",
+    "--runtime-config=scheduling.k8s.io/v1alpha2=true",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs the programs by a mark, so that pytest reports it in one line a file."""
+    ours = [item for item in items if item.path.is_relative_to(HERE)]
+    needing = [item for item in ours if "binaries" in getattr(item, "fixturenames", ())]
+    if needing and os.environ.get("FLUXNETES_PLANE") != "1" and find_existing() is None:
+        for item in needing:
+            item.add_marker(pytest.mark.skip(reason=NO_PROGRAMS))
+
+
+@pytest.fixture(scope="session")
+def binaries() -> PlaneBinaries:
+    """The programs of a control plane, built if need be."""
+    return find_binaries()
+
+
+@pytest.fixture(scope="session")
+def bare_plane(
+    binaries: PlaneBinaries, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ControlPlane]:
+    """A real API server with two nodes; no controller, scheduler or kubelet changes things."""
+    with ControlPlane(
+        tmp_path_factory.mktemp("plane"),
+        nodes=2,
+        components=(ETCD, API_SERVER),
+        fsync=False,
+        extra={API_SERVER: API_SERVER_ARGUMENTS},
+        binaries=binaries,
+    ) as plane:
+        yield plane
+
+
+@pytest.fixture(scope="session")
+def database() -> Iterator[EmbeddedServer]:
+    """A Postgres for all tests that do it no harm."""
+    folder = reachable_folder()
+    server = EmbeddedServer(folder / "data")
+    server.start()
+    yield server
+    server.stop()
+    shutil.rmtree(folder)
