@@ -6,6 +6,7 @@
     node_graph    nodes as a resource graph
     demand        what a group asks of the queue
     quantities    "250m" and "1Gi" as whole numbers
+    reason_text   why a job waits, in the units and names of Kubernetes
     adapters/     one for each kind of workload
     labels/       every label and annotation, and what they ask for
     pods/         what one pod asks for: its footprint

@@ -337,7 +337,6 @@ class ClosedGroup:
     pods: frozenset[str]
     for_good: bool
     """Whether new pods do not open it again either: it was rejected, cancelled or timed out."""
-    reason: str = ""
 
 
 def is_live(pod: Pod) -> bool:

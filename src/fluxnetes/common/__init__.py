@@ -4,6 +4,7 @@
 - `backoff`: retry delays for a server that does not answer, and throttled messages about it
 - `certificates`: makes certificate authorities, and the certificates that they sign
 - `file_lock`: locks on files, for processes on one machine
+- `reasons`: why a job waits or ended, as data with a stable code, and its text
 
 The modules do not import each other, and nothing here imports another package of ours. Those that
 need an event loop or a library (`backoff`, `certificates`) are imported one by one, so this

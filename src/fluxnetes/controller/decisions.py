@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from fluxnetes.cluster.groups import LABELLED, POD, ClosedGroup, WorkloadGroup
 from fluxnetes.cluster.parts import GroupPart
-from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.controller.seats import SeatAssigner
 from fluxnetes.controller.state import ControllerState
 from fluxnetes.controller.submission import GroupSubmitter
@@ -71,6 +70,4 @@ def closed_by(group: WorkloadGroup, job: QueueJob) -> ClosedGroup:
     # Pods of a group label that come later are another group of the same name. A workload is
     # identified by its uid: once rejected, it stays so until it is created again.
     for_good = job.state in _FOR_GOOD and not without_workload
-    return ClosedGroup(
-        frozenset(group.pods), for_good, f"{job.state.value}: {reason_text(job.reason)}".strip(": ")
-    )
+    return ClosedGroup(frozenset(group.pods), for_good)

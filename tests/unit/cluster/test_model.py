@@ -272,7 +272,7 @@ def test_a_job_that_is_made_anew_has_nothing_to_do_with_the_one_before_it(
     model.put_workload("Job", old)
     model.put_pod(pod_of(old, "p0", node="n1"))
     (before,) = model.take_dirty()
-    before.close(ClosedGroup(frozenset(), for_good=True, reason="rejected"))
+    before.close(ClosedGroup(frozenset(), for_good=True))
     model.drop_workload(old)
     model.put_workload("Job", new)
     model.put_pod(pod_of(new, "p1"))
