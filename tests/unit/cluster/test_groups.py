@@ -136,6 +136,34 @@ def test_a_part_that_went_back_offers_nothing_and_can_be_placed_again() -> None:
     assert part.first_free(SMALL) == 0
 
 
+def test_binds_are_requested_once_in_order_and_again_only_for_pods_that_are_not_bound() -> None:
+    part = placed("n1", "n2", "n3")
+    for task in (2, 0, 1):
+        part.take_seat(task, f"pod-{task}")
+    assert part.take_binds() == [0, 1, 2]
+    assert part.take_binds() == []
+    part.pod_bound(1)
+    part.retry_binds()
+    assert part.take_binds() == [0, 2]
+
+
+def test_released_seats_are_not_held_any_more_and_those_of_failed_pods_are_returned() -> None:
+    part = placed("n1", "n2", "n3")
+    part.hold_seat(0, 60.0, ok=True)
+    part.hold_seat(1, 60.0, ok=False)
+    assert part.release_seats([0, 1, 2]) == {1}
+    assert not part.held
+
+
+def test_a_part_that_is_returned_for_another_reason_keeps_its_retry_delay() -> None:
+    part = placed("n1")
+    part.start_return("it stalled", retry_delay=60)
+    part.start_return("its node is gone")
+    assert (part.returning, part.retry_delay) == ("its node is gone", 60)
+    part.requeue()
+    assert (part.returning, part.retry_delay) == ("", 0)
+
+
 # -- groups ----------------------------------------------------------------------------------------
 
 
