@@ -50,6 +50,7 @@ def test_the_condition_of_a_pod_says_why_it_waits_and_until_when(
     )
     said = condition(pod, "PodScheduled")
     assert (said["status"], said["reason"]) == ("False", "Unschedulable")
+    assert said["message"].startswith("Resources: ")
     assert "cpu" in said["message"] and "position 1 in queue default" in said["message"]
     space.delete("Pod", "first")
     space.until_bound("second")
@@ -69,6 +70,7 @@ def test_a_fluxjob_follows_its_job_from_the_queue_to_the_end(stage: Stage, space
     waiting = space.until_state("train-job", "pending")
     assert waiting["queue"] == "default" and waiting["walltime"] == 60
     assert "cpu" in waiting["reason"] and waiting["eta"]
+    assert waiting["reasonCode"] == "Resources"
     space.delete("Pod", "first")
     running = space.until_state("train-job", "running")
     assert (running["nodes"], running["size"]) == (["node-0"], 2)

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from fluxnetes.queue.jobs import QueueJob
+from fluxnetes.queue.jobs import Origin, QueueJob
 from fluxnetes.queue.states import JobState
 from fluxnetes.store.store import Store, open_store
 from tests.integration.store.records import a_job, changes
@@ -16,7 +16,9 @@ SWEEP, TRAIN = "Job/lab/sweep/0d8f", "Job/lab/train/77aa"
 
 
 def standing_for(workload: str, job: QueueJob) -> QueueJob:
-    return replace(job, submission=replace(job.submission, workload=workload))
+    return replace(
+        job, submission=replace(job.submission, workload=workload, origin=Origin.CLUSTER)
+    )
 
 
 def gone(id: int, state: JobState = JobState.COMPLETED) -> QueueJob:

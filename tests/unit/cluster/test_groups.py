@@ -15,7 +15,7 @@ from fluxnetes.cluster.groups import (
 )
 from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.cluster.pods.footprint import Footprint
-from fluxnetes.common.reasons import Reason
+from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.jobspec.constraint import Properties
 from fluxnetes.match.gang.model import Shape
 from tests.unit.cluster.builders import one_pod
@@ -157,11 +157,12 @@ def test_released_seats_are_not_held_any_more_and_those_of_failed_pods_are_retur
 
 def test_a_part_that_is_returned_for_another_reason_keeps_its_retry_delay() -> None:
     part = placed("n1")
-    part.start_return("it stalled", retry_delay=60)
-    part.start_return("its node is gone")
-    assert (part.returning, part.retry_delay) == ("its node is gone", 60)
+    gone = Reason.of(Message.NODE_GONE, node="n1")
+    part.start_return(Reason.of(Message.STALLED, seconds="60"), retry_delay=60)
+    part.start_return(gone)
+    assert (part.returning, part.retry_delay) == (gone, 60)
     part.requeue()
-    assert (part.returning, part.retry_delay) == ("", 0)
+    assert (part.returning, part.retry_delay) == (None, 0)
 
 
 # -- groups ----------------------------------------------------------------------------------------

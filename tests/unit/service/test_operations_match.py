@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.match.answers import Outcome
 from fluxnetes.queue.config import QueueConfig, SchedulerConfig
+from fluxnetes.queue.jobs import Origin
 from fluxnetes.queue.states import JobState
 from fluxnetes.service.errors import Invalid
 from fluxnetes.service.values import EqualPods, Grant, MatchCall
@@ -287,6 +288,6 @@ def test_whatever_is_matched_no_job_starts_later_than_promised(
                 await queue.ask(queue.operations.cancel(held.pop(size % len(held)), ""))
         jobs = queue.runner.scheduler.jobs.values()
         waiting = [job for job in jobs if job.state is JobState.PENDING]
-        assert all(job.submission.workload.startswith("call:submit:") for job in waiting)
+        assert all(job.submission.origin is Origin.CALL_SUBMIT for job in waiting)
 
     asyncio.run(play())
