@@ -40,6 +40,7 @@ SECTIONS = {
     "Configuration of the queue": ("queue.config",),
     "Events of the queue": ("queue.events",),
     "Errors of the queue": ("queue.errors",),
+    "Reasons": ("common.reasons",),
 }
 """The sections of the page, and the modules under `fluxnetes` whose names they show."""
 

@@ -29,7 +29,7 @@ The packages, from the top; each imports only those below it:
     match       where a request fits, now or later
     graph       the resources
     jobspec     the requests
-    common      backoff, file locks, certificates, array types
+    common      reasons as data, backoff, file locks, certificates, array types
     notation    idsets and hostlists
     v1          the messages of the gRPC API
     client      a client of the service; imports only v1
@@ -40,6 +40,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from fluxnetes.common.reasons import (
+        Amount,
+        JobRef,
+        Message,
+        Moment,
+        Reason,
+        ReasonCode,
+        ResourceHours,
+    )
     from fluxnetes.graph.columns import GraphError, ResourceGraph
     from fluxnetes.graph.placement import Placement
     from fluxnetes.graph.readers import read_graph
@@ -110,6 +119,7 @@ if TYPE_CHECKING:
         ElasticSize,
         JobArray,
         OnLoss,
+        Origin,
         PlannedStart,
         QueueJob,
         Submission,
@@ -123,6 +133,7 @@ __all__ = [
     "Adopt",
     "Allocation",
     "Alter",
+    "Amount",
     "Answer",
     "BackfillPolicy",
     "BudgetConfig",
@@ -144,6 +155,7 @@ __all__ = [
     "Hold",
     "JobArray",
     "JobEvent",
+    "JobRef",
     "JobState",
     "Jobspec",
     "JobspecError",
@@ -151,6 +163,8 @@ __all__ = [
     "Maintain",
     "MatchError",
     "Matcher",
+    "Message",
+    "Moment",
     "NodesBack",
     "NodesClosed",
     "NodesLost",
@@ -158,6 +172,7 @@ __all__ = [
     "Occupied",
     "OnLoss",
     "Operation",
+    "Origin",
     "Outcome",
     "PartsLost",
     "Placement",
@@ -167,6 +182,8 @@ __all__ = [
     "QueueError",
     "QueueJob",
     "QueueRefused",
+    "Reason",
+    "ReasonCode",
     "Release",
     "RemoveWindow",
     "Reseat",
@@ -174,6 +191,7 @@ __all__ = [
     "Reshape",
     "Resource",
     "ResourceGraph",
+    "ResourceHours",
     "Returned",
     "Scheduler",
     "SchedulerConfig",
@@ -208,6 +226,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "common.reasons": "Amount JobRef Message Moment Reason ReasonCode ResourceHours",
     "graph.columns": "GraphError ResourceGraph",
     "graph.placement": "Placement",
     "graph.readers": "read_graph",
@@ -234,7 +253,8 @@ _MODULES = {
     ),
     "queue.explain": "Explanation",
     "queue.jobs": (
-        "Dependency DependencyKind ElasticSize JobArray OnLoss PlannedStart QueueJob Submission"
+        "Dependency DependencyKind ElasticSize JobArray OnLoss Origin PlannedStart QueueJob "
+        "Submission"
     ),
     "queue.scheduler": "Scheduler",
     "queue.states": "EndCause JobState",
