@@ -1,7 +1,10 @@
 """The command line: `fluxnetes` and its subcommands.
 
     entry           finds the subcommand, and imports nothing else
+    options         the Typer app, and options that several subcommands share
     deprecation     notes about options that have a new name
+    logging_setup   the log of a long-running subcommand
+    exit_status     the statuses of subcommands that end early
 
     controller/     schedule the pods of a Kubernetes cluster
     webhook/        admit Jobs and Pods that opted in

@@ -16,9 +16,6 @@ from collections.abc import Sequence
 def main(arguments: Sequence[str]) -> int:
     """Parse the options; the rest is imported only if they are valid."""
     from fluxnetes.cli.controller.options import app
+    from fluxnetes.cli.options import run_app
 
-    try:
-        app(list(arguments), prog_name="fluxnetes controller")
-    except SystemExit as ended:
-        return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
-    return 0
+    return run_app(app, "controller", arguments)

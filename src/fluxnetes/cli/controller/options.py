@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fluxnetes.cli.deprecation import note_deprecated
+from fluxnetes.cli.options import KubeContext, LogLevel, StoreFolder, new_app
 
 if TYPE_CHECKING:
     from fluxnetes.rpc.listener import ListenerOptions
@@ -32,12 +33,7 @@ Examples:
 SHORTEST_LEASE = 3.0
 """Minimum seconds of a leader's lease. A busy API server may need a second for each renewal."""
 
-app = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = new_app()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +63,7 @@ def controller(
     kubeconfig: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Kubeconfig of the cluster.")
     ] = None,
-    context: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Context of the kubeconfig.  [default: its current]"),
-    ] = None,
+    context: KubeContext = None,
     dsn: Annotated[
         str | None,
         typer.Option(
@@ -79,10 +72,7 @@ def controller(
             help="The Postgres that stores the queue.  [default: an embedded server]",
         ),
     ] = None,
-    store_folder: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", file_okay=False, help="Data folder of the embedded server."),
-    ] = None,
+    store_folder: StoreFolder = None,
     config: Annotated[
         Path | None,
         typer.Option(metavar="FILE", dir_okay=False, help="Queues, limits and shares, as YAML."),
@@ -170,9 +160,7 @@ def controller(
             help="Release an allocation that its gRPC caller neither renews nor uses for so long.",
         ),
     ] = 60.0,
-    log_level: Annotated[
-        str, typer.Option(metavar="LEVEL", help="debug, info, warning or error.")
-    ] = "info",
+    log_level: LogLevel = "info",
     patience: Annotated[list[str] | None, typer.Option(hidden=True)] = None,
     lease: Annotated[float | None, typer.Option(min=SHORTEST_LEASE, hidden=True)] = None,
     control_plane: Annotated[bool, typer.Option("--control-plane", hidden=True)] = False,

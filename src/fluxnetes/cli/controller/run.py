@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import logging
 import os
 import signal
 import socket
@@ -15,6 +14,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from fluxnetes.cli.controller.config import read_config
 from fluxnetes.cli.controller.options import ControllerOptions
 from fluxnetes.cli.controller.timeouts import read_timeouts
+from fluxnetes.cli.exit_status import INTERRUPTED
+from fluxnetes.cli.logging_setup import set_up_logging
 from fluxnetes.cluster.labels.names import SCHEDULER_NAMES
 from fluxnetes.controller.leadership.terms import CandidateOptions
 from fluxnetes.controller.leadership.terms import run as run_terms
@@ -33,8 +34,6 @@ READY = "leading"
 _NEW_OBJECTS = 100_000
 """New objects after which the garbage collector examines the youngest generation."""
 
-_LOG_LEVELS = ("debug", "info", "warning", "error")
-
 
 class CannotServe(Exception):  # noqa: N818 - reads better where it is raised and caught
     """The gRPC server cannot be started as the options say."""
@@ -47,7 +46,7 @@ _EXPECTED = (KubeError, StoreError, OSError, CannotServe)
 def run(options: ControllerOptions) -> int:
     """Run until SIGTERM or Ctrl-C. Returns the exit status."""
     try:
-        _set_up_log(options.log_level)
+        set_up_logging(options.log_level)
         candidate = _candidate(options)
     except (ValueError, OSError) as error:
         return _complain(error)
@@ -68,18 +67,8 @@ def run(options: ControllerOptions) -> int:
             raise
         return _complain(_first(expected))
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
     return 0
-
-
-def _set_up_log(level: str) -> None:
-    if level.lower() not in _LOG_LEVELS:
-        raise ValueError(f"--log-level {level}: expected one of {', '.join(_LOG_LEVELS)}")
-    logging.basicConfig(
-        level=level.upper(),
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-        stream=sys.stderr,
-    )
 
 
 def _first(group: BaseException) -> BaseException:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import sys
 import time
 from collections import Counter
@@ -12,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
+from fluxnetes.cli.exit_status import INTERRUPTED, closed_output
 from fluxnetes.cli.resource_query.options import ResourceQueryOptions
 from fluxnetes.cli.resource_query.session import CommandError, QuerySession, read_bytes
 from fluxnetes.cli.resource_query.shell import run_lines
@@ -19,8 +19,6 @@ from fluxnetes.graph.columns import GraphError, ResourceGraph
 from fluxnetes.graph.readers import read_graph
 from fluxnetes.match.errors import MatchError
 from fluxnetes.match.matcher import Matcher
-
-INTERRUPTED = 130
 
 
 def run(options: ResourceQueryOptions) -> int:
@@ -41,9 +39,7 @@ def run(options: ResourceQueryOptions) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader has closed the pipe; keep the interpreter from reporting it again at its exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return closed_output()
     return 0
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fluxnetes.cli.options import LogLevel, Port, StoreFolder, new_app
+
 if TYPE_CHECKING:
     from fluxnetes.rpc.listener import ListenerOptions
 
@@ -28,12 +30,7 @@ Examples:
   fluxnetes serve --host 0.0.0.0 --token-file tokens     # remote clients, with TLS
 """
 
-app = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = new_app()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +59,7 @@ def serve(
             metavar="ADDRESS", help="Address to listen at; 0.0.0.0 or [::]: all interfaces."
         ),
     ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, metavar="N", help="Port; 0: any free one.")
-    ] = 4242,
+    port: Port = 4242,
     dialect: Annotated[
         list[str] | None,
         typer.Option(
@@ -133,10 +128,7 @@ def serve(
             help="The Postgres to use; implies --store.  [default: an embedded server]",
         ),
     ] = None,
-    store_folder: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", file_okay=False, help="Data folder of the embedded server."),
-    ] = None,
+    store_folder: StoreFolder = None,
     tls_cert: Annotated[
         Path | None,
         typer.Option(
@@ -170,9 +162,7 @@ def serve(
     max_message: Annotated[
         int, typer.Option(min=1, max=1024, metavar="MIB", help="Maximum size of a message.")
     ] = 1024,
-    log_level: Annotated[
-        str, typer.Option(metavar="LEVEL", help="debug, info, warning or error.")
-    ] = "info",
+    log_level: LogLevel = "info",
 ) -> None:
     from fluxnetes.cli.serve.run import run
     from fluxnetes.rpc.listener import ListenerOptions

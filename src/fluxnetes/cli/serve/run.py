@@ -9,6 +9,8 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
+from fluxnetes.cli.exit_status import INTERRUPTED
+from fluxnetes.cli.logging_setup import set_up_logging
 from fluxnetes.cli.serve.options import ServeOptions
 from fluxnetes.cli.serve.queue import run_queue
 from fluxnetes.cli.serve.setup import opened_store, read_graph_file
@@ -24,27 +26,19 @@ _log = logging.getLogger("fluxnetes.rpc")
 
 USUAL_POLICY = "lonode"
 """Match policy where neither --policy nor a configuration names one."""
-_LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
 def run(options: ServeOptions) -> int:
     """Serve until SIGTERM or Ctrl-C. Returns the exit status."""
     try:
-        _set_up_log(options.log_level)
+        set_up_logging(options.log_level)
         asyncio.run(_run(options))
     except (ValueError, OSError, StoreError, ServiceError) as error:
         sys.stderr.write(f"fluxnetes serve: {error}\n")
         return 1
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
     return 0
-
-
-def _set_up_log(level: str) -> None:
-    if level.lower() not in _LOG_LEVELS:
-        raise ValueError(f"--log-level {level}: expected one of {', '.join(_LOG_LEVELS)}")
-    form = "%(asctime)s %(levelname)s %(name)s: %(message)s"
-    logging.basicConfig(level=level.upper(), format=form, stream=sys.stderr)
 
 
 async def _run(options: ServeOptions) -> None:

@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from fluxnetes.cli.options import new_app
+
 HELP = """\
 Run a workload on virtual time, with the same scheduler that runs a cluster.
 
@@ -26,12 +28,7 @@ Examples:
   fluxnetes simulate --from-store --policy conservative --add-nodes 100
 """
 
-app = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = new_app()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
+from fluxnetes.cli.exit_status import INTERRUPTED, closed_output
 from fluxnetes.cli.simulate.options import SimulateOptions
 from fluxnetes.cli.simulate.outputs import OUTPUT, check_outputs, write_file
 from fluxnetes.cli.simulate.show import print_table, progress
@@ -18,8 +18,6 @@ from fluxnetes.simulate.report import write_report
 from fluxnetes.simulate.schedule import Schedule
 from fluxnetes.simulate.swf import read_header, read_swf
 from fluxnetes.simulate.workload import Workload
-
-INTERRUPTED = 130
 
 
 def run(options: SimulateOptions) -> int:
@@ -40,9 +38,7 @@ def run(options: SimulateOptions) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader has closed the pipe; keep the interpreter from reporting it again at its exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return closed_output()
     return 0
 
 

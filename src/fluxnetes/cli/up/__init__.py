@@ -23,10 +23,7 @@ from collections.abc import Sequence
 
 def main(arguments: Sequence[str]) -> int:
     """Parse the options; the rest is imported only if they are valid."""
+    from fluxnetes.cli.options import run_app
     from fluxnetes.cli.up.options import app
 
-    try:
-        app(list(arguments), prog_name="fluxnetes up")
-    except SystemExit as ended:
-        return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
-    return 0
+    return run_app(app, "up", arguments)

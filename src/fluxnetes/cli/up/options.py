@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from fluxnetes.cli.options import new_app
+
 HELP = """\
 Start a Kubernetes control plane on this machine, with nodes simulated by KWOK, and Fluxnetes as a
 scheduler in it.
@@ -32,12 +34,7 @@ Examples:
 NODES = 8
 """How many nodes are simulated by default."""
 
-app = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = new_app()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,13 @@ import signal
 import sys
 from types import FrameType
 
+from fluxnetes.cli.exit_status import INTERRUPTED
 from fluxnetes.cli.up.attached import attach
 from fluxnetes.cli.up.local import run_local
 from fluxnetes.cli.up.options import UpOptions
 from fluxnetes.kube.errors import KubeError
 from fluxnetes.plane.errors import PlaneFailed
 from fluxnetes.store.errors import StoreError
-
-INTERRUPTED = 130
 
 
 def run(options: UpOptions) -> int:

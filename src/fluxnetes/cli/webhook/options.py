@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from fluxnetes.cli.deprecation import note_deprecated
+from fluxnetes.cli.options import KubeContext, Port, new_app
 
 HELP = """\
 Run the mutating admission webhook for Jobs and Pods.
@@ -25,12 +26,7 @@ Examples:
   fluxnetes webhook --service fluxnetes-webhook      # in a pod, behind a Service
 """
 
-app = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = new_app()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +58,7 @@ def webhook(
             "~/.kube/config]",
         ),
     ] = None,
-    context: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Context of the kubeconfig.  [default: its current]"),
-    ] = None,
+    context: KubeContext = None,
     service: Annotated[
         str | None,
         typer.Option(
@@ -89,9 +82,7 @@ def webhook(
             help="Address to listen at.  [default: 127.0.0.1; with --service: all interfaces]",
         ),
     ] = None,
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, metavar="N", help="Port; 0: any free one.")
-    ] = 9443,
+    port: Port = 9443,
     socket: Annotated[
         int | None,
         typer.Option(
