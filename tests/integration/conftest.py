@@ -1,4 +1,8 @@
-"""Servers that several packages of tests share: a process starts each of them once, when needed."""
+"""Servers that several packages of tests share: a process starts each of them once, when needed.
+
+They are of package scope, like those of the packages below: a control plane that stays up until the
+end of the session takes processor time from all other tests.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +49,7 @@ def binaries() -> PlaneBinaries:
     return find_binaries()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def bare_plane(
     binaries: PlaneBinaries, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ControlPlane]:
@@ -61,7 +65,7 @@ def bare_plane(
         yield plane
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def database() -> Iterator[EmbeddedServer]:
     """A Postgres for all tests that do it no harm."""
     folder = reachable_folder()

@@ -20,7 +20,7 @@ from tests.integration.kube.conftest import namespace, plane, restart
 __all__ = ["namespace", "plane", "restart"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def taught(plane: ControlPlane) -> None:
     async def teach() -> None:
         async with KubeClient(find_access(plane.kubeconfig)) as client:
@@ -38,7 +38,7 @@ def access(plane: ControlPlane, taught: None) -> ApiAccess:
 # --- the whole stage ---------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def whole_stage(binaries: PlaneBinaries) -> Iterator[Stage]:
     with a_stage(binaries) as stage:
         yield stage

@@ -17,13 +17,13 @@ from fluxnetes.plane.plane import ControlPlane
 Restart = Callable[[], Awaitable[None]]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def plane(bare_plane: ControlPlane) -> ControlPlane:
     """A real API server, with nothing that changes things but the tests."""
     return bare_plane
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def restart(plane: ControlPlane) -> Iterator[Restart]:
     """Kill the API server and start it again, while the test goes on."""
     # The programs die with the thread that started them, so it must outlive the test's loop.

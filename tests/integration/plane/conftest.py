@@ -12,7 +12,7 @@ from fluxnetes.plane.binaries import PlaneBinaries
 from fluxnetes.plane.plane import ControlPlane
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def plane(
     binaries: PlaneBinaries, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ControlPlane]:

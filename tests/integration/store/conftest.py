@@ -22,7 +22,7 @@ def folder() -> Iterator[Path]:
     shutil.rmtree(made)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def server(database: EmbeddedServer) -> EmbeddedServer:
     """A server for tests that do it no harm."""
     return database

@@ -21,20 +21,20 @@ def folder() -> Iterator[Path]:
     shutil.rmtree(made)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def shared_folder() -> Iterator[Path]:
     made = reachable_folder()
     yield made / "up"
     shutil.rmtree(made)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def demo(binaries: PlaneBinaries, shared_folder: Path) -> str:
     """All that the demo said, from a first start to its end."""
     return run_up("--folder", str(shared_folder), "--nodes", "8", "--demo", "--once")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def up(demo: str, shared_folder: Path) -> Iterator[Up]:
     """A second start of the demo's folder, with fewer nodes; it runs as long as the tests do."""
     with Up("--folder", str(shared_folder), "--nodes", "4") as up:

@@ -15,7 +15,7 @@ from tests.integration.webhook.command import Command
 from tests.integration.webhook.objects import MANAGED
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def plane(
     binaries: PlaneBinaries,
     tmp_path_factory: pytest.TempPathFactory,
@@ -33,7 +33,7 @@ def plane(
         yield plane
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def command(plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Command]:
     command = Command(plane.kubeconfig, tmp_path_factory.mktemp("webhook"))
     yield command
