@@ -2,9 +2,9 @@
 
     .venv/bin/python -m bench.kube_binds [PODS]
 
-Nodes that nobody plays, etcd without fsync, no other client but an informer, which follows the pods
-all the while as it does in the controller. The time goes from the first bind until the last one has
-been heard of.
+Nodes without a kubelet, etcd without fsync, no other client but an informer, which watches the pods
+all the while as it does in the controller. The time goes from the first bind until the informer has
+reported the last one.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Batches = AsyncGenerator[list[ObjectChange[Pod]], None]
 def main() -> None:
     pods = int(sys.argv[1]) if len(sys.argv) > 1 else 3000
     parts = (ETCD, API_SERVER)
-    # Without controllers nobody makes the accounts that pods run as.
+    # Without controllers no service accounts are created for the pods.
     extra = {API_SERVER: ("--disable-admission-plugins=ServiceAccount",)}
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -85,10 +85,10 @@ async def _bind(client: KubeClient, pods: list[Pod], batches: Batches) -> tuple[
 
 async def _hear(batches: Batches, pods: int) -> list[Pod]:
     """The pods of the next so many changes."""
-    heard: list[Pod] = []
-    while len(heard) < pods:
-        heard += [change.object for change in await anext(batches)]
-    return heard
+    changed: list[Pod] = []
+    while len(changed) < pods:
+        changed += [change.object for change in await anext(batches)]
+    return changed
 
 
 async def _all(work: Callable[[A], Awaitable[None]], items: Iterable[A]) -> None:

@@ -171,7 +171,7 @@ CONTESTANTS: tuple[type[Contestant], ...] = (Fluxnetes, KubeScheduler, NativeGan
 
 
 def admit(plane: ControlPlane, user: str) -> Path:
-    """Let a user in who may do everything, by RBAC like anybody else; his kubeconfig."""
+    """Create a user with all rights, granted by RBAC as for any other user; its kubeconfig."""
     authority, name = PlaneAuthority(plane.paths.keys), f"bench-{user.replace(':', '-')}"
     kubeconfig = plane.paths.settings / f"{name}.kubeconfig"
     client = authority.issue_client(name, user)

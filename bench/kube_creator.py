@@ -30,7 +30,8 @@ async def create_all(kubeconfig: Path, bodies: list[bytes]) -> None:
 
 
 async def _create(client: KubeClient, waiting: Iterator[bytes]) -> None:
-    # Not client.create: nobody wants to see what was made, and the cores are the schedulers'.
+    # Not client.create: the created object is not needed, and decoding it would take CPU time from
+    # the schedulers.
     path = PODS.path(NAMESPACE)
     for body in waiting:
         await client.transport.send(HttpRequest("create a pod", "POST", path, body=body))

@@ -1,16 +1,16 @@
-"""One measurement of `bench/kube`: one scheduler, one workload, on a plane that nobody used before.
+"""One measurement of `bench/kube`: one scheduler, one workload, on an unused control plane.
 
     stream     the scheduler runs and is idle; pods are made at full speed while it schedules. The
                clock starts with the first create.
-    backlog    all pods are made first. Then the scheduler is started in front of a closed door: the
-               API server is stopped (SIGSTOP), so it gets as far as it can without. The clock
-               starts when the door opens. It has run once before, so that what it installs for
-               ever is there.
+    backlog    all pods are made first. Then the scheduler is started while the API server is paused
+               (SIGSTOP), so it gets as far as it can without. The clock starts when the API server
+               is resumed. The scheduler has run once before, so that what it installs for ever is
+               there.
 
-The clock ends when the last pod is bound. A pod waits from when it was made, or from when the door
-opened. When that was the API server's audit log says.
+The clock ends when the last pod is bound. A pod waits from when it was made, or from when the API
+server was resumed. The API server's audit log says when that was.
 
-There are only etcd, the API server, nodes that nobody plays, and the scheduler; no limits on
+There are only etcd, the API server, nodes without a kubelet, and the scheduler; no limits on
 requests, and no fsync in etcd.
 """
 
@@ -29,7 +29,7 @@ from pathlib import Path
 from bench.kube_audit import Audit, Writes
 from bench.kube_contestants import GATES, Contestant
 from bench.kube_costs import NOTHING, Costs, costs
-from bench.kube_door import Door, is_quiet, pod_watchers
+from bench.kube_pause import PausedServer, is_quiet, pod_watchers
 from bench.kube_result import Pods, Result, Wrong, result
 from bench.kube_work import NAMESPACE, Mark, Workload, a_pod
 from fluxnetes.plane.api import PlaneApi
@@ -67,7 +67,7 @@ def measure(case: Case, kind: type[Contestant]) -> Result:
     """Everything, from an empty folder to the result."""
     with tempfile.TemporaryDirectory(prefix="fluxnetes-bench-") as name:
         folder = Path(name)
-        folder.chmod(0o711)  # where we are root, Postgres is somebody else
+        folder.chmod(0o711)  # when run as root, Postgres runs as another user
         audit = Audit(folder)
         with (
             ControlPlane(
@@ -111,11 +111,13 @@ class Run:
     def _backlog(self) -> Result:
         with self._creating():
             pass
-        with Door(self.plane) as door:
-            self.contestant.start(lambda: door.somebody_waits() and is_quiet(self.contestant.pid))
+        with PausedServer(self.plane) as server:
+            self.contestant.start(
+                lambda: server.has_new_connections() and is_quiet(self.contestant.pid)
+            )
             before = self._spent()
         self._wait()
-        return self._result(door.opened, before)
+        return self._result(server.resumed, before)
 
     def _prepare(self) -> None:
         """Write down the pods, and make what they refer to."""

@@ -60,7 +60,7 @@ Steps = Iterator[tuple[str, Callable[[], object], float | None]]
 
 def store_steps() -> Steps:
     folder = Path(tempfile.mkdtemp(prefix="fluxnetes-bench-"))
-    folder.chmod(0o711)  # where we are root, the server is somebody else
+    folder.chmod(0o711)  # when run as root, the server runs as another user
     server = EmbeddedServer(folder / "data")
     server.start()
     try:

@@ -1,8 +1,8 @@
-"""When a scheduler may act: how to see that it is ready, and how to keep it from its work.
+"""Controls when a scheduler may act: detects that it is ready, and pauses the API server.
 
-A door that is closed is an API server that is stopped (SIGSTOP). Whoever knocks is let in by the
-kernel, and gets no answer until the door opens. So a scheduler can be started before the clock
-starts, whatever it does first, and none can see or do anything early.
+The API server is paused with SIGSTOP. The kernel still accepts connections, but no request is
+answered until the server is resumed. So a scheduler can be started before the clock starts,
+whatever it does first, and none can see or do anything early.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ def is_quiet(pid: int) -> bool:
 
 
 def pod_watchers(api: PlaneApi) -> int:
-    """How many follow the pods: whoever schedules them does."""
+    """How many watches of pods the server has: every scheduler has one."""
     metrics = str(api.get("/metrics")["text"])
     return sum(int(value) for labels, value in _WATCHES.findall(metrics) if _OF_PODS in labels)
 
 
-class Door:
-    """The way to the API server, closed for a while."""
+class PausedServer:
+    """The API server, paused for as long as this is entered."""
 
-    opened = 0.0
-    """When it was opened, by the clock that the API server uses."""
+    resumed = 0.0
+    """When it was resumed, by the clock that the API server uses."""
 
     def __init__(self, plane: ControlPlane) -> None:
         self._server = plane.processes[API_SERVER].pid
@@ -57,15 +57,15 @@ class Door:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.opened = time.time()
+        self.resumed = time.time()
         os.kill(self._server, signal.SIGCONT)
 
-    def somebody_waits(self) -> bool:
-        """Whether somebody has come since it was closed."""
+    def has_new_connections(self) -> bool:
+        """Whether a client has connected since the server was paused."""
         return self._connections() > self._before
 
     def _connections(self) -> int:
-        """How many there are, from the other end."""
+        """How many there are, counted at the client end."""
         _, *lines = Path("/proc/net/tcp").read_text().splitlines()
         ends = ((line.split()[2], line.split()[3]) for line in lines)
         return sum(
