@@ -1,4 +1,4 @@
-"""JGF documents, as somebody else would write them: parts of a graph, and branches to attach."""
+"""JGF documents, as another program would write them: parts of a graph, and branches to attach."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ A job is (submit, runtime, walltime, size) in whole seconds and nodes; jobs come
 which they are submitted, which is the order of the queue. Nodes are alike, so that a number of
 free nodes is all there is to know. A job ends after its run time, and is killed at its walltime.
 
-    fcfs          the head starts when it fits; nobody passes it
+    fcfs          the head starts when it fits; no job passes it
     easy          the head gets a reservation: the earliest time by which the walltimes of running
                   jobs leave enough nodes. Any other job, first come first, starts now if it ends
                   by then or if it fits beside the head after that

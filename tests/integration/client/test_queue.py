@@ -144,7 +144,7 @@ def test_what_can_never_start_is_rejected_at_once(client: Client) -> None:
 
 def test_a_queue_that_there_is_not_is_invalid(client: Client) -> None:
     with pytest.raises(Invalid, match="there is default") as raised:
-        client.submit(cores(1), queue="nobody's")
+        client.submit(cores(1), queue="missing")
     assert raised.value.field == "queue"
 
 

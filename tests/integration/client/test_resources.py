@@ -60,7 +60,7 @@ def test_a_node_says_what_is_free_of_it_and_who_has_the_rest(client: Client) -> 
 
 
 def test_nodes_are_asked_for_by_name(client: Client) -> None:
-    assert [node.name for node in client.nodes("node1", "nobody")] == ["node1"]
+    assert [node.name for node in client.nodes("node1", "missing")] == ["node1"]
 
 
 def test_all_nodes_come_however_many_there_are(client: Client) -> None:

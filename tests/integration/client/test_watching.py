@@ -155,7 +155,7 @@ def test_what_survived_a_restart_is_told_anew(dsn: str, tmp_path: Path, connect:
 
 def test_jobs_of_other_queues_are_left_out(client: Client) -> None:
     client.match(cores(1))
-    stream = client.watch_jobs(queue="nobody's")
+    stream = client.watch_jobs(queue="missing")
     assert next(stream) == Reset()
     client.match(cores(1))
     client.load(a_cluster(nodes=1, cores=1))
@@ -164,7 +164,7 @@ def test_jobs_of_other_queues_are_left_out(client: Client) -> None:
 
 def test_a_stream_that_is_refused_says_so(tmp_path: Path, connect: Connect) -> None:
     tokens = tmp_path / "tokens"
-    tokens.write_text("somebody 0123456789abcdef\n")
+    tokens.write_text("alice 0123456789abcdef\n")
     tokens.chmod(0o600)
     with Serve(tmp_path, "--token-file", tokens) as serve, pytest.raises(Denied):
         next(connect(serve.address).watch_jobs())

@@ -32,7 +32,7 @@ _numbers = itertools.count()
 
 
 class Candidate:
-    """The command `fluxnetes controller`, with a pipe to hear when it leads."""
+    """The command `fluxnetes controller`, with a pipe that says when it leads."""
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class Theatre:
         finally:
             for candidate in play.candidates:
                 candidate.kill()
-            with suppress(RequestRefused):  # the next one need not wait for those who are dead
+            with suppress(RequestRefused):  # the next one need not wait for a dead holder
                 self.stage.api.delete(LEASE)
             play.space.clean()
             self.stage.tidy()

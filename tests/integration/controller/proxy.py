@@ -59,7 +59,7 @@ class Proxy:
     def __init__(
         self, plane: ControlPlane, folder: Path, client: PlaneCertificate | None = None
     ) -> None:
-        """All requests are sent as this client, whoever asks; without: as the admin."""
+        """All requests are sent as this client, whichever client asks; without: as the admin."""
         keys = plane.paths.keys
         client = client or PlaneCertificate(keys / "admin.crt", keys / "admin.key")
         self.kubeconfig = folder / "proxied.kubeconfig"

@@ -17,7 +17,7 @@ Moment = dict[str, Object]
 
 @contextmanager
 def recorded(stage: Stage, space: Space) -> Iterator[list[Moment]]:
-    """Record the pods of a namespace. Whoever reads it has waited for the last that matters."""
+    """Record the pods of a namespace. A test waits for the last change that matters, then reads."""
     moments: list[Moment] = []
     listed, over = threading.Event(), threading.Event()
 

@@ -1,4 +1,4 @@
-"""The controller as somebody who may do just what our manifests say, and no more."""
+"""The controller as a user with just the rights that our manifests grant."""
 
 from __future__ import annotations
 

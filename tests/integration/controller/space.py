@@ -176,7 +176,7 @@ class Space:
     # -- telling -------------------------------------------------------------------------------
 
     def story(self) -> str:
-        """What the API says of this namespace, for whoever wonders why a test failed."""
+        """What the API says of this namespace, to explain why a test failed."""
         lines = [f"namespace {self.namespace}:"]
         for kind, tell in (("Pod", _tell_pod), ("Job", _tell_job), ("FluxJob", _tell_fluxjob)):
             try:

@@ -1,6 +1,6 @@
 """The manifests of the earlier systems, in their own words, do what their comments say.
 
-All are applied at once, as somebody might who moves a cluster to us.
+All are applied at once, as when a cluster is moved to Fluxnetes.
 """
 
 from __future__ import annotations

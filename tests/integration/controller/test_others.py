@@ -34,7 +34,7 @@ def test_others_that_have_ended_hold_nothing(stage: Stage, space: Space) -> None
 def test_kube_scheduler_and_we_share_nodes_and_everything_gets_done(
     stage: Stage, space: Space
 ) -> None:
-    """Both at once; whoever does not fit waits. A collision, if there is one, fails no Job."""
+    """Both at once; pods that do not fit wait. A collision, if there is one, fails no Job."""
     stage.leave_open("node-0", "node-1", "node-2")
     for number in range(12):
         space.create(a_pod(f"theirs-{number}").of_others().with_cpu(3).running_for("1s"))
@@ -46,7 +46,7 @@ def test_kube_scheduler_and_we_share_nodes_and_everything_gets_done(
 
 
 def test_a_collision_is_found_and_ours_makes_way(stage: Stage, space: Space) -> None:
-    """Somebody puts a pod beside ours without asking anybody; the API server checks nothing."""
+    """A pod is created with a nodeName, past all schedulers; the API server checks nothing."""
     stage.leave_open("node-0", "node-1")
     space.create(a_job("ours").with_cpu(10).running_for("1h"))
     assert node_of(space.until_job_bound("ours", 1)[0]) == "node-0"

@@ -25,12 +25,12 @@ def bind_of(space: Space, pod: str) -> str:
 
 
 def put_beside(space: Space, node: str) -> None:
-    """Somebody takes ten cpu of a node without asking anybody."""
+    """A pod of no scheduler takes ten cpu of a node."""
     space.create(a_pod("theirs").of_others().with_cpu(10).with_spec(nodeName=node))
     space.until_phase("Running", "theirs")
 
 
-# --- the room is gone --------------------------------------------------------------------------
+# --- the capacity is gone ----------------------------------------------------------------------
 
 
 def test_a_pod_whose_room_others_took_is_placed_anew_at_once(
@@ -83,7 +83,7 @@ def test_a_job_of_which_a_part_has_no_room_any_more_goes_back_as_a_whole(
 def test_pods_without_an_owner_of_which_some_have_no_room_any_more_fail_together(
     stage: Stage, space: Space, proxy: Proxy
 ) -> None:
-    """A bound pod cannot move, and nobody would make another."""
+    """A bound pod cannot move, and no controller would create another."""
     stage.leave_open("node-0", "node-1")
     with proxy.refusing("POST", bind_of(space, "g-1")) as refusal:
         space.create(a_gang("g", 2, cpu=10))
@@ -109,7 +109,7 @@ def test_a_job_that_cannot_be_placed_within_a_set_time_goes_back(
     assert space.get("Job", "train")["status"].get("failed", 0) == 0
 
 
-# --- nobody knows whether it was done ----------------------------------------------------------
+# --- the outcome of a request is unknown -------------------------------------------------------
 
 
 def test_a_bind_that_worked_without_an_answer_is_not_done_twice(space: Space, proxy: Proxy) -> None:

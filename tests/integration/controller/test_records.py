@@ -385,7 +385,7 @@ async def test_a_namespace_that_is_gone_stops_nothing_else(
 
 
 async def test_the_definition_of_fluxqueue_is_taken_over(access: ApiAccess) -> None:
-    """It names a webhook for conversion, which nobody serves."""
+    """It names a webhook for conversion that is not served."""
     service = {"namespace": "fluxqueue", "name": "webhook", "path": "/convert"}
     webhook = {"clientConfig": {"service": service}, "conversionReviewVersions": ["v1"]}
     conversion = {"strategy": "Webhook", "webhook": webhook}

@@ -19,7 +19,7 @@ from tests.integration.controller.space import is_alive, node_of
 
 ZONE = "topology.kubernetes.io/zone"
 SHORT, LONG = 4, 30
-"""Seconds that a lease lasts: one to wait for, and one that nobody waits for here."""
+"""Seconds that a lease lasts: one to wait for, and one that no test waits for."""
 
 
 def holder(play: Play) -> str:

@@ -19,7 +19,7 @@ WALLTIME = 300
 def test_the_store_knows_where_pods_may_go(
     stage: Stage, space: Space, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Wishes that nobody had when the controller started are on the graph that is stored."""
+    """Rules that no pod had when the controller started are on the graph that is stored."""
     stage.add_node("special", disk="fast")
     only_there = {"disk": "fast"}
     for name in ("first", "second"):

@@ -1,4 +1,4 @@
-"""Somebody who waits for the room of others, and what has become of those."""
+"""A pod that waits for capacity that other pods hold, and what became of those."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tests.integration.controller.space import Space, Things, node_of, of_job
 
 
 def wait_behind(space: Space, name: str = "behind", cpu: int = 10) -> None:
-    """A pod that needs the room; the queue has looked at it, and it waits."""
+    """Create a pod that needs the capacity, until the queue has examined it and it waits."""
     space.create(a_pod(name).with_cpu(cpu))
     space.until_waits(name)
 

@@ -10,6 +10,6 @@
     verdict     all checks of one run, and what to tell about it
     command     `bench/crash`
 
-The record is taken from etcd itself, which nobody kills here: a watch of the API server would break
-with every kill of it, and lose in just those moments what it is there to show.
+The record is taken from etcd itself, which is never killed here: a watch of the API server would
+break with every kill of it, and lose in just those moments what it is there to show.
 """

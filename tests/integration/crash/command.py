@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="bench/crash", description="Kill -9 under load.")
     parser.add_argument("--kills", type=int, default=20, help="of each (default: 20)")
     parser.add_argument("--seed", type=int, help="draws the work and the moments")
-    parser.add_argument("--only", choices=[each.value for each in Victim], help="kill nobody else")
+    parser.add_argument("--only", choices=[each.value for each in Victim], help="kill no other")
     parser.add_argument("--nodes", type=int, default=8)
     parser.add_argument("--keep", action="store_true", help="keep the folder, with all logs")
     args = parser.parse_args(arguments)

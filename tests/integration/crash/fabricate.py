@@ -1,4 +1,4 @@
-"""Records that nobody recorded, for tests of the checks."""
+"""Fabricated records, for tests of the checks."""
 
 from __future__ import annotations
 

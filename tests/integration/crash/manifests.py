@@ -37,7 +37,7 @@ def _job(work: Work) -> Object:
             "parallelism": work.pods,
             "completions": work.completions,
             "completionMode": "Indexed" if work.indexed else "NonIndexed",
-            "backoffLimit": 0,  # whoever fails a pod without need fails the Job
+            "backoffLimit": 0,  # a pod that is failed without need fails the Job
             "suspend": work.kind is Kind.QUEUED,
             "template": {"metadata": _metadata(work), "spec": _spec(work)},
         },

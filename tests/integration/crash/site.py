@@ -1,7 +1,8 @@
 """A real cluster with all that is to be killed: control plane, Postgres, our controller.
 
-Whoever is killed is started again at once, as a kubelet or systemd would do it. A controller that
-ends by itself is started again too; that it did is noted, for nothing here gives it a reason to.
+A component that is killed is started again at once, as a kubelet or systemd would do it. A
+controller that ends by itself is started again too; that it did is noted, for nothing here gives it
+a reason to.
 """
 
 from __future__ import annotations
@@ -124,7 +125,7 @@ class Site:
         self._start_controller()
 
     def _kill_postgres(self) -> None:
-        """The controller starts it too, when it notices; whoever is first does it."""
+        """The controller starts it too, when it notices; the first of both does it."""
         kill_server(self._server)
         self._server.start()
 

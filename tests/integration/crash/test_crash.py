@@ -25,4 +25,4 @@ def test_whoever_is_killed_nothing_is_lost_doubled_leaked_or_overcommitted(
     verdict = run(folder, plan(SEED, dict.fromkeys(Victim, KILLS), NODES), NODES, binaries)
     print(verdict.told())
     assert not verdict.complaints
-    shutil.rmtree(folder)  # otherwise somebody will want to look into it
+    shutil.rmtree(folder)  # kept if the run failed, for its logs

@@ -36,7 +36,7 @@ def test_a_gang_that_others_crowded_out_may_fail() -> None:
 @pytest.mark.parametrize(
     ("reason", "node"),
     [(BLAME, "n2"), ("no reason at all", "n1")],
-    ids=["nobody came there", "nobody is blamed"],
+    ids=["no foreign pod came there", "no cause is named"],
 )
 def test_others_are_no_excuse_otherwise(reason: str, node: str) -> None:
     evidence = failed_gang(reason, node)

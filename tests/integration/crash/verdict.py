@@ -74,7 +74,7 @@ def _named(works: frozenset[str]) -> str:
 def _told_of(victim: Victim, kills: tuple[Kill, ...]) -> str:
     away = [kill.back - kill.at for kill in kills if kill.victim is victim]
     told = f"{victim.value:12} killed {len(away)} times"
-    if not away or victim is Victim.CONTROLLER:  # nobody waits until it leads again
+    if not away or victim is Victim.CONTROLLER:  # the run does not wait until it leads again
         return told
     return f"{told}, away for {statistics.median(away):.1f} s (median), {max(away):.1f} s (longest)"
 

@@ -1,7 +1,7 @@
 """What users ask for during a run: drawn from a seed, each piece with the end that it must come to.
 
 Most of it is to succeed. Some is made to fail, to overrun its walltime, to be impossible, or to be
-deleted while it waits or runs: those must end just so, whoever was killed on the way.
+deleted while it waits or runs: those must end just so, whichever component was killed on the way.
 """
 
 from __future__ import annotations

@@ -91,12 +91,12 @@ async def serve(*script: Answer, tls: ssl.SSLContext | None = None) -> AsyncIter
 
 
 def access_to(server: Faulty) -> ApiAccess:
-    """As nobody in particular."""
+    """Without credentials."""
 
-    async def nobody() -> CredentialReading:
+    async def anonymous() -> CredentialReading:
         return CredentialReading(Credential())
 
-    return ApiAccess(server.address, Credentials(nobody, None))
+    return ApiAccess(server.address, Credentials(anonymous, None))
 
 
 @asynccontextmanager

@@ -269,7 +269,7 @@ async def test_a_gated_pod_cannot_be_bound(access: ApiAccess, namespace: str) ->
 
 
 def with_user(plane: ControlPlane, path: Path, user: dict[str, Any]) -> ApiAccess:
-    """The plane's server, as somebody else."""
+    """The plane's server, as this user."""
     authority = str(plane.paths.keys / "ca.crt")
     cluster = {"server": plane.server, "certificate-authority": authority}
     return from_kubeconfig([write(path / "config", a_config(user, cluster))])

@@ -15,7 +15,7 @@ from fluxnetes.kube.http import pool
 from fluxnetes.kube.http.pool import ConnectionBroken, ConnectionPool, NotConnected
 from fluxnetes.kube.http.types import HttpRequest, HttpResponse
 
-NOBODY = RequestIdentity({}, None)
+ANONYMOUS = RequestIdentity({}, None)
 GET = HttpRequest("get it", "GET", "/it")
 HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 CLOSING = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello"
@@ -24,7 +24,7 @@ CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\
 
 @dataclass
 class Server:
-    """Says the next of its lines to whoever asks, byte for byte; an empty one means: hang up."""
+    """Answers each request with the next of its lines, byte for byte; an empty one: hang up."""
 
     lines: list[bytes]
     port: int = 0
@@ -87,7 +87,7 @@ async def talking(
 async def test_an_answer_is_the_same_however_it_comes(line: bytes, slowly: bool) -> None:
     async with talking(line) as (ask, server):
         server.slowly = slowly
-        assert await ask.send(GET, NOBODY) == HttpResponse(200, b"hello")
+        assert await ask.send(GET, ANONYMOUS) == HttpResponse(200, b"hello")
 
 
 async def test_what_is_sent_is_a_request_of_http() -> None:
@@ -96,7 +96,7 @@ async def test_what_is_sent_is_a_request_of_http() -> None:
     request = HttpRequest("make", "POST", "/it", params, b'{"a":1}', "application/x")
     async with talking(HELLO, HELLO, prefix="/clusters/one") as (ask, server):
         await ask.send(request, token)
-        await ask.send(GET, NOBODY)
+        await ask.send(GET, ANONYMOUS)
         first, second = server.heard
         port = server.port
     head, _, body = first.partition(b"\r\n\r\n")
@@ -126,16 +126,16 @@ async def test_a_token_cannot_bring_headers_of_its_own() -> None:
 async def test_a_connection_is_used_again() -> None:
     async with talking(HELLO, CHUNKED, HELLO) as (ask, server):
         for _ in range(3):
-            assert (await ask.send(GET, NOBODY)).content == b"hello"
+            assert (await ask.send(GET, ANONYMOUS)).content == b"hello"
         assert len(server.connections) == 1
 
 
 async def test_connections_that_were_opened_before_are_used() -> None:
     async with talking(*[HELLO] * 4, limit=4) as (ask, server):
-        await ask.open_all(NOBODY)
+        await ask.open_all(ANONYMOUS)
         assert not server.heard
         server.waits = asyncio.Event()
-        asking = asyncio.gather(*(ask.send(GET, NOBODY) for _ in range(4)))
+        asking = asyncio.gather(*(ask.send(GET, ANONYMOUS) for _ in range(4)))
         while server.most_at_once < 4:
             await asyncio.sleep(0.01)
         server.waits.set()
@@ -146,27 +146,27 @@ async def test_connections_that_were_opened_before_are_used() -> None:
 @pytest.mark.parametrize("ahead", [True, False])
 async def test_whoever_asks_while_all_are_being_opened_makes_no_more(ahead: bool) -> None:
     async with talking(HELLO, HELLO) as (ask, server):
-        asking = [asyncio.create_task(ask.send(GET, NOBODY)) for _ in range(2)]
+        asking = [asyncio.create_task(ask.send(GET, ANONYMOUS)) for _ in range(2)]
         await asyncio.sleep(0.01 if ahead else 0)
-        await ask.open_all(NOBODY)
+        await ask.open_all(ANONYMOUS)
         await asyncio.gather(*asking)
-        await ask.open_all(NOBODY)
+        await ask.open_all(ANONYMOUS)
         assert len(server.connections) == 2
 
 
 async def test_a_connection_that_the_server_ends_is_not_used_again() -> None:
     async with talking(CLOSING, HELLO) as (ask, server):
         for _ in range(2):
-            assert (await ask.send(GET, NOBODY)).content == b"hello"
+            assert (await ask.send(GET, ANONYMOUS)).content == b"hello"
         assert len(server.connections) == 2
 
 
 async def test_a_connection_that_broke_while_it_rested_is_not_used_again() -> None:
     async with talking(HELLO, HELLO) as (ask, server):
-        await ask.send(GET, NOBODY)
+        await ask.send(GET, ANONYMOUS)
         server.connections[0].close()
         await asyncio.sleep(0.05)
-        await ask.send(GET, NOBODY)
+        await ask.send(GET, ANONYMOUS)
         assert len(server.connections) == 2
 
 
@@ -176,38 +176,38 @@ async def test_a_connection_that_rested_too_long_is_not_used_again(
     monkeypatch.setattr(pool, "_MAX_IDLE", 0.0)
     async with talking(HELLO, HELLO) as (ask, server):
         for _ in range(2):
-            await ask.send(GET, NOBODY)
+            await ask.send(GET, ANONYMOUS)
         assert len(server.connections) == 2
 
 
 async def test_what_nobody_asked_for_ends_a_connection() -> None:
     """Or it would be taken for the answer to the next request."""
     async with talking(HELLO, CHUNKED) as (ask, server):
-        await ask.send(GET, NOBODY)
+        await ask.send(GET, ANONYMOUS)
         server.connections[0].write(HELLO.replace(b"hello", b"wrong"))
         await asyncio.sleep(0.05)
-        assert (await ask.send(GET, NOBODY)).content == b"hello"
+        assert (await ask.send(GET, ANONYMOUS)).content == b"hello"
         assert len(server.connections) == 2
 
 
 async def test_two_answers_to_one_request_end_a_connection() -> None:
     async with talking(HELLO + HELLO.replace(b"hello", b"wrong"), HELLO) as (ask, server):
         for _ in range(2):
-            assert (await ask.send(GET, NOBODY)).content == b"hello"
+            assert (await ask.send(GET, ANONYMOUS)).content == b"hello"
         assert len(server.connections) == 2
 
 
 async def test_a_word_in_between_is_not_the_answer() -> None:
     between = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
     async with talking(between + HELLO) as (ask, _):
-        assert await ask.send(GET, NOBODY) == HttpResponse(200, b"hello")
+        assert await ask.send(GET, ANONYMOUS) == HttpResponse(200, b"hello")
 
 
 async def test_when_to_ask_again_is_told() -> None:
     busy = b"HTTP/1.1 429 Too Many Requests\r\nretry-After: 3\r\nContent-Length: 0\r\n\r\n"
     async with talking(busy, HELLO) as (ask, _):
-        assert await ask.send(GET, NOBODY) == HttpResponse(429, b"", "3")
-        assert await ask.send(GET, NOBODY) == HttpResponse(200, b"hello")
+        assert await ask.send(GET, ANONYMOUS) == HttpResponse(429, b"", "3")
+        assert await ask.send(GET, ANONYMOUS) == HttpResponse(200, b"hello")
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ async def test_when_to_ask_again_is_told() -> None:
 )
 async def test_no_answer_is_no_answer(line: bytes) -> None:
     async with talking(line) as (ask, server):
-        asking = asyncio.create_task(ask.send(GET, NOBODY))
+        asking = asyncio.create_task(ask.send(GET, ANONYMOUS))
         while not server.heard:
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.05)
@@ -236,9 +236,9 @@ async def test_without_a_connection_nothing_was_sent() -> None:
     async with talking() as (_, server):
         port = server.port
     with pytest.raises(NotConnected, match=f"cannot connect to 127.0.0.1:{port}: "):
-        await ConnectionPool(f"http://127.0.0.1:{port}", None, 1, 10).send(GET, NOBODY)
+        await ConnectionPool(f"http://127.0.0.1:{port}", None, 1, 10).send(GET, ANONYMOUS)
     with pytest.raises(NotConnected, match=r"cannot connect to nowhere\.invalid"):
-        await ConnectionPool("http://nowhere.invalid", None, 1, 10).send(GET, NOBODY)
+        await ConnectionPool("http://nowhere.invalid", None, 1, 10).send(GET, ANONYMOUS)
 
 
 async def test_a_request_that_was_given_up_takes_its_connection_along() -> None:
@@ -246,16 +246,16 @@ async def test_a_request_that_was_given_up_takes_its_connection_along() -> None:
     async with talking(HELLO.replace(b"hello", b"wrong"), HELLO, timeout=0.2) as (ask, server):
         server.waits = asyncio.Event()
         with pytest.raises(TimeoutError):
-            await ask.send(GET, NOBODY)
+            await ask.send(GET, ANONYMOUS)
         server.waits.set()
-        assert (await ask.send(GET, NOBODY)).content == b"hello"
+        assert (await ask.send(GET, ANONYMOUS)).content == b"hello"
         assert len(server.connections) == 2
 
 
 async def test_no_more_connections_than_allowed() -> None:
     async with talking(*[HELLO] * 20, limit=3) as (ask, server):
         server.waits = asyncio.Event()
-        asking = [asyncio.create_task(ask.send(GET, NOBODY)) for _ in range(20)]
+        asking = [asyncio.create_task(ask.send(GET, ANONYMOUS)) for _ in range(20)]
         while len(server.heard) < 3:
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.05)

@@ -1,4 +1,4 @@
-"""What a failed request means is said exactly, and binds wait for nobody."""
+"""What a failed request means is said exactly, and binds do not wait for other requests."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ A_POD = msgspec.json.encode(a_pod("a", 1))
 async def test_nothing_was_done_if_there_was_no_connection() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        nobody = Faulty([], address=f"http://127.0.0.1:{unused.getsockname()[1]}")
-        async with KubeClient(access_to(nobody)) as client:
+        absent = Faulty([], address=f"http://127.0.0.1:{unused.getsockname()[1]}")
+        async with KubeClient(access_to(absent)) as client:
             with pytest.raises(Unreachable, match="create pods default at http") as failed:
                 await client.create(PODS, a_pod("a"), "default")
     assert not failed.value.may_be_done
@@ -49,8 +49,8 @@ async def test_nothing_was_done_if_there_was_no_connection() -> None:
 async def test_connections_that_cannot_be_opened_ahead_are_no_error() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        nobody = Faulty([], address=f"http://127.0.0.1:{unused.getsockname()[1]}")
-        async with KubeClient(access_to(nobody)) as client:
+        absent = Faulty([], address=f"http://127.0.0.1:{unused.getsockname()[1]}")
+        async with KubeClient(access_to(absent)) as client:
             await client.prepare_binds()
             with pytest.raises(Unreachable):
                 await client.bind("a", "default", uid="u", node="n")

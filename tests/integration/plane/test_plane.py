@@ -52,18 +52,18 @@ def _pods_of(api: PlaneApi, job: str) -> list[object]:
 
 
 def test_a_node_that_somebody_adds_comes_to_life(api: PlaneApi) -> None:
-    api.create(NODES, {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "guest"}})
-    node = wait_for(api, NODES, "guest", is_ready)
+    api.create(NODES, {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "added"}})
+    node = wait_for(api, NODES, "added", is_ready)
     assert node["status"]["allocatable"]["cpu"] == "16"
-    api.delete(f"{NODES}/guest")
+    api.delete(f"{NODES}/added")
 
 
 def test_only_those_who_may_get_in(plane: ControlPlane, tmp_path: Path) -> None:
     port = int(plane.server.rpartition(":")[2])
     authority = PlaneAuthority(plane.paths.keys)
-    somebody = authority.issue_client("somebody", "somebody")
-    with PlaneApi(port, authority.files.certificate, somebody) as api:
-        with pytest.raises(RequestRefused, match='User "somebody" cannot list') as refused:
+    client = authority.issue_client("alice", "alice")
+    with PlaneApi(port, authority.files.certificate, client) as api:
+        with pytest.raises(RequestRefused, match='User "alice" cannot list') as refused:
             api.get(NODES)
         assert refused.value.status == 403
     stranger = PlaneAuthority(tmp_path).issue_client("admin", "admin", "system:masters")
@@ -90,7 +90,7 @@ def test_work_goes_on_after_kill_9_of_the_api_server(plane: ControlPlane, api: P
 
 
 def test_two_parts_are_enough_for_a_benchmark(binaries: PlaneBinaries, folder: Path) -> None:
-    """Nodes are ready and pods can be made, though nobody controls, schedules or runs them."""
+    """Nodes are ready and pods can be made, without controllers, a scheduler or kubelets."""
     parts = (ETCD, API_SERVER)
     with (
         ControlPlane(folder, nodes=2, components=parts, fsync=False, binaries=binaries) as plane,

@@ -62,7 +62,7 @@ def test_groups_are_listed_and_found_by_name(external: OldClient, pods: OldClien
 
 def test_a_group_that_is_not_there_is_not_found(external: OldClient) -> None:
     with pytest.raises(grpc.RpcError) as refused:
-        external("GetGroup", group="nobody")
+        external("GetGroup", group="missing")
     assert refused.value.code() is grpc.StatusCode.NOT_FOUND
     assert reason(refused.value) == "UNKNOWN_JOB"
 

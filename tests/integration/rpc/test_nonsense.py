@@ -85,7 +85,7 @@ def test_a_method_or_service_that_is_not_there_is_said_to_be_missing(
     jobspec_server: Serve, look: Callable[[Serve], Ours]
 ) -> None:
     ours = look(jobspec_server)
-    for path in ("/fluxion.FluxionService/Destroy", "/nobody.Nothing/Match", "/", "/x"):
+    for path in ("/fluxion.FluxionService/Destroy", "/missing.Service/Match", "/", "/x"):
         with pytest.raises(grpc.RpcError) as refused:
             ours.channel.unary_unary(path, _plain, _plain)(b"", timeout=PATIENCE)
         assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED

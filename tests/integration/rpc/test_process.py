@@ -42,8 +42,8 @@ def test_it_ends_well_when_it_is_told_to(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("how", [(), ("--queue",)])
 def test_it_need_not_find_its_store_first(tmp_path: Path, cluster: Path, how: tuple[str]) -> None:
-    nobody = "postgres://nobody@127.0.0.1:1/nothing"
-    server = Serve(tmp_path, "--graph", cluster, "--store", "--dsn", nobody, *how)
+    unreachable = "postgres://nobody@127.0.0.1:1/nothing"
+    server = Serve(tmp_path, "--graph", cluster, "--store", "--dsn", unreachable, *how)
     server.begin()
     until(lambda: "waiting for Postgres" in server.log.read_text())
     assert server.stop() == 0

@@ -40,12 +40,12 @@ class Shown(OldClient):
 
 def test_a_caller_without_a_token_is_refused(leader: Leading) -> None:
     for token in ("", "0123456789abcdef-eve"):
-        with Client(leader.address, token=token) as nobody:
+        with Client(leader.address, token=token) as unknown:
             with pytest.raises(Denied, match="a token is needed") as refused:
-                nobody.match(pods(1, 1000))
+                unknown.match(pods(1, 1000))
             assert refused.value.code is grpc.StatusCode.UNAUTHENTICATED
             with pytest.raises(Denied):
-                next(nobody.watch_nodes())
+                next(unknown.watch_nodes())
     old = OldClient("fluxcli", leader.address)
     with pytest.raises(grpc.RpcError) as refused_too:
         old("Match", ps={"id": "a", "cpu": 1}, count=1)

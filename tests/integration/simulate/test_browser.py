@@ -1,4 +1,4 @@
-"""The report in a real browser: it draws, it zooms, it tells, and it asks nobody for anything.
+"""The report in a real browser: it draws, zooms, shows details, and loads nothing.
 
 A driver is put into the page that does what a reader does and writes down what then is to be seen.
 It needs Chromium (Debian: apt-get install chromium); without one these tests are skipped.

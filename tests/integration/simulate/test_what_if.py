@@ -39,7 +39,7 @@ AHEAD = ("--from-store", "--now", NOW)
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[EmbeddedServer]:
-    # Not a folder of pytest's: the server of root runs as somebody else, who must get there.
+    # Not a folder of pytest's: as root, the server runs as another user, which needs access to it.
     folder = Path(tempfile.mkdtemp(prefix="fluxnetes-test-"))
     folder.chmod(0o711)
     server = EmbeddedServer(folder / "data")
@@ -55,7 +55,7 @@ async def fill(
     *submissions: Submission,
     cluster: SimulatedCluster = CLUSTER,
 ) -> None:
-    """A queue in an empty database; without a configuration, of a system that nobody kept."""
+    """A queue in an empty database; without a configuration, its system is not stored."""
     await wipe(dsn)
     async with open_store(dsn) as store:
         lease = await store.take("a test")
@@ -76,7 +76,7 @@ def dsn(server: EmbeddedServer) -> str:
 
 @pytest.fixture
 def without_system(server: EmbeddedServer) -> str:
-    """The same, of a system that nobody wrote down."""
+    """The same, without a stored system."""
     asyncio.run(fill(server.dsn, None, RUNNING, HEAD, PASSING, LONG))
     return server.dsn
 
@@ -147,7 +147,7 @@ def test_the_table_compares_with_today(dsn: str) -> None:
 
 
 def test_a_graph_with_other_rows_is_understood_by_path(dsn: str, tmp_path: Path) -> None:
-    """The old rows are those of nodes that are down: whoever took them as they are would find
+    """The old rows are those of nodes that are down: a reader that took them as they are would find
     all others free."""
     graph = renamed("x0", "x1", "x2", "x3", "node3", "node2", "node1", "node0")
     for name in ("x0", "x1", "x2", "x3"):

@@ -32,7 +32,7 @@ async def wipe(dsn: str) -> None:
 
 
 async def fetch(dsn: str, query: str, *values: object) -> list[asyncpg.Record]:
-    """Rows, as somebody sees them who is not us."""
+    """Rows, as a connection outside the store sees them."""
     connection = await asyncpg.connect(dsn, server_settings={"search_path": "fluxnetes"})
     try:
         return list(await connection.fetch(query, *values))

@@ -103,7 +103,7 @@ async def _let_in_by_password(server: EmbeddedServer) -> None:
     ("found", "expected"),
     [
         ("postgresql://fluxnetes@/nowhere?", "create the database, or correct its name"),
-        ("postgresql://nobody-we-know@/postgres?", "pg_hba.conf"),
+        ("postgresql://unknown-user@/postgres?", "pg_hba.conf"),
     ],
 )
 async def test_whoever_is_refused_hears_what_to_do(

@@ -121,7 +121,7 @@ async def test_after_kill_9_of_the_server_work_goes_on(folder: Path) -> None:
 
 
 def test_stale_files_that_name_a_stranger_are_seen_through(folder: Path) -> None:
-    """In a container the numbers of processes begin anew, and somebody always has the old one."""
+    """In a container process ids begin anew, and another process always has the old one."""
     server = EmbeddedServer(folder)
     server.start()
     kill_server(server)

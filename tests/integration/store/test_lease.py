@@ -1,4 +1,4 @@
-"""One writer. Whoever lost the lease changes nothing, whatever it still believes."""
+"""One writer: a process that lost the lease changes nothing, even if it has not noticed."""
 
 from __future__ import annotations
 

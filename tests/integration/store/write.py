@@ -13,7 +13,7 @@ from tests.integration.store.records import a_job, changes
 async def main(dsn: str, holder: str, seconds: str) -> None:
     async with open_store(dsn) as store:
         lease = await store.take(holder, float(seconds))
-        assert lease is not None, "somebody else has the lease"
+        assert lease is not None, "another holder has the lease"
         while line := (await asyncio.to_thread(sys.stdin.readline)).strip():
             try:
                 await store.commit(changes(a_job(int(line))), lease.fence)

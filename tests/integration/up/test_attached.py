@@ -25,7 +25,7 @@ REGISTRATIONS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurat
 def plane(
     binaries: PlaneBinaries, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ControlPlane]:
-    """A cluster of somebody else."""
+    """A cluster that was not started by `fluxnetes up`."""
     folder = tmp_path_factory.mktemp("plane")
     with ControlPlane(folder, nodes=2, fsync=False, binaries=binaries) as plane:
         yield plane

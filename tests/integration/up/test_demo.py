@@ -57,5 +57,5 @@ def test_what_it_tells_us_to_look_at_is_there_after_the_next_start(demo: str, up
 def _when(demo: str, name: str, what: str) -> float:
     """The second at which it was first said of an entry."""
     found = re.search(rf"(?m)^ *([\d.]+) s  {name} +{re.escape(what)}", demo)
-    assert found, f"nobody said {what} of {name}: {demo}"
+    assert found, f"the demo does not say {what} of {name}: {demo}"
     return float(found[1])

@@ -81,7 +81,7 @@ def comparable(made: Content) -> Content:
 
 
 def as_user(plane: ControlPlane, user: str, group: str) -> PlaneApi:
-    """A connection of somebody else."""
+    """A connection as another user."""
     authority = PlaneAuthority(plane.paths.keys)
     certificate = authority.issue_client(user.replace(":", "-"), user, group)
     port = urlsplit(plane.server).port

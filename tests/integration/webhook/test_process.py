@@ -93,7 +93,7 @@ async def test_it_never_outlives_its_parent(plane: ControlPlane, tmp_path: Path)
 
 
 def is_alive(pid: int) -> bool:
-    """Somebody may yet have to hear of its end."""
+    """A zombie, which its parent has not waited for yet, is not alive."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:

@@ -90,14 +90,14 @@ async def replica(
 
 
 async def bundle(client: KubeClient) -> bytes:
-    """Whom the API server is told to trust."""
+    """The authority that the registration tells the API server to trust."""
     found = await client.get(REGISTRATIONS, NAME)
     (trusted,) = {webhook.client_config.ca_bundle for webhook in found.webhooks}
     return base64.b64decode(trusted)
 
 
 async def shown_to(trusted: bytes, port: int) -> bytes:
-    """The certificate that somebody sees who trusts this; fails if it is not signed so."""
+    """The certificate shown to a client that trusts this authority; fails if another signed it."""
     context = ssl.create_default_context(cadata=trusted.decode())
     _, writer = await asyncio.open_connection("127.0.0.1", port, ssl=context)
     certificate: bytes = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)

@@ -1,4 +1,4 @@
-"""The webhook over HTTP, asked as nobody should ask it."""
+"""The webhook over HTTP, with malformed requests."""
 
 from __future__ import annotations
 

@@ -6,6 +6,6 @@ What the tests are made of:
     story       what happens in a world, whatever the queue does
     workloads   jobs as the textbook knows them, drawn at random
     scripts     whole stories, drawn at random; happenings: what happens besides jobs that come
-    books       who is really on which nodes, and that nobody is there twice
-    notary      what was promised to whom, and that it was kept
+    books       which jobs are really on which nodes, and that nothing is held twice
+    notary      what was promised to which job, and that it was kept
 """

@@ -1,4 +1,4 @@
-"""Who is really on which vertices: nobody is there twice, or where nobody may be.
+"""Which jobs are really on which vertices: none is there twice, or where none may be.
 
 Everything is computed from the placements that were carried out, from the moment at which a job
 started to the moment at which it was really gone, and from the edges of the graph.
@@ -156,7 +156,7 @@ def _asked(job: QueueJob) -> Counter[str]:
 
 
 def check_that_nothing_is_leaked(world: World) -> None:
-    """Everybody is gone, and who asks for everything gets it at once."""
+    """All jobs are gone, and one that asks for everything gets it at once."""
     assert not world.present
     graph = world.graph
     types = {row: graph.types.names[graph.type_id[row]] for row in range(graph.vertex_count)}

@@ -5,9 +5,9 @@ the starts. A promise may move earlier at any time. It may move later, or be tak
 a reason that is written beside it, is one of four kinds, and is true:
 
 - a job ordered before it came, was let go, was changed, or went back to the queue;
-- nodes were lost or closed, or others took room on them;
+- nodes were lost or closed, or foreign pods took capacity of them;
 - a maintenance window was set;
-- somebody was still there after he should have been gone.
+- a job was still there after it should have been gone.
 
 A promise that was not moved is kept: the job starts at its time or before.
 """
@@ -99,7 +99,7 @@ class Notary:
     # -- reasons -------------------------------------------------------------------------------
 
     def _check_reason(self, event: JobEvent, step: Step) -> None:
-        """Several things may have come together; what is told must be true, and one must count."""
+        """Several things may have come together; all stated must be true, and one must count."""
         assert event.reason is not None, f"moved later without a reason: {event}"
         counts = [self._counts(part, event, step) for part in _parts(event.reason)]
         assert any(counts), f"moved later without a reason that counts: {event}"
@@ -133,7 +133,7 @@ class Notary:
         return (-queue.priority, queue.name, -job.submission.job_class, job.arrival, job.id)
 
     def _check_overrun(self, id: int) -> None:
-        """Somebody is there, and should not be any more."""
+        """This job is there, and should not be any more."""
         assert id in self._world.present or self._ends[id], f"job {id} is not there"
         assert self._state[id] is JobState.ENDING or self._ends[id], f"job {id} may still be there"
 

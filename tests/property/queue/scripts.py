@@ -5,7 +5,7 @@ refuses that, and it must change nothing. There are three kinds of weather:
 
 - *calm*: jobs come, end early, are cancelled or held. Nothing of that may move a promise later.
 - *rough*: besides, jobs of higher classes come, jobs overrun, begin later, go back to the queue;
-  nodes are lost and come back, are closed and opened; others take room on them and leave it;
+  nodes are lost and come back, are closed and opened; others take capacity of them and leave it;
   windows are set and removed.
 - *wild*: besides, jobs depend on each other, come as arrays, are elastic, lose tasks or have them
   moved, ask for something else, and are preempted.
@@ -39,9 +39,9 @@ from tests.property.queue.workloads import many, whole_nodes
 NODES = 4
 CPU, MEMORY, LICENCES = 4, 6, 3
 SOON, LATE = 20, 300
-"""So long after all else all nodes are back and ours alone, and whoever is held is let go.
+"""So long after all else all nodes are back and without foreign pods, and held jobs are released.
 
-In calm weather all others have ended by then: who is let go may get in the way of others.
+In calm weather all others have ended by then: a released job may get in the way of others.
 """
 
 
@@ -86,7 +86,7 @@ policies = st.sampled_from(
 
 @st.composite
 def queues(draw: st.DrawFn, *, preempts: bool = False) -> SchedulerConfig:
-    """A queue for everybody, and one that goes before it."""
+    """A default queue, and one that goes before it."""
     grace = draw(st.integers(0, 2))
     urgent = QueueConfig("urgent", draw(policies), reservations=2, grace=grace, priority=1)
     default = QueueConfig("default", draw(policies), reservations=2, grace=grace)

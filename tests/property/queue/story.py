@@ -23,9 +23,9 @@ class Fate:
     """What becomes of a job once it starts."""
 
     runtime: int
-    """How long it stays if nobody tells it to go; perhaps longer than its walltime."""
+    """How long it stays if it is not asked to end; perhaps longer than its walltime."""
     leaves: int = 0
-    """How long it needs to leave once it was told to go."""
+    """How long it needs to leave once it was asked to end."""
     ok: bool = True
     balks: int = 0
     """How many times its start cannot be carried out, and it goes back to the queue."""
@@ -39,10 +39,10 @@ class Script:
     fates: Mapping[int, Fate]
 
     def __repr__(self) -> str:
-        """What somebody needs who wants to see it happen again, and not the defaults."""
-        told = "\n".join(f"  {act.at}: {_brief(act.event)}" for act in self.acts)
+        """What is needed to see it happen again, without the defaults."""
+        acts = "\n".join(f"  {act.at}: {_brief(act.event)}" for act in self.acts)
         fates = "\n".join(f"  {id}: {_brief(fate)}" for id, fate in self.fates.items())
-        return f"Script:\n{told}\n{fates}"
+        return f"Script:\n{acts}\n{fates}"
 
     def _repr_pretty_(self, printer: Printer, cycle: bool) -> None:
         printer.text(repr(self))

@@ -34,7 +34,7 @@ from tests.property.queue.world import World
 ONE_MORE = 5_000
 
 instants = st.integers(0, 20)
-"""When somebody asks."""
+"""When the estimate is made."""
 
 
 def one_more(drawn: tuple[Submission, object]) -> Submission:
@@ -42,7 +42,7 @@ def one_more(drawn: tuple[Submission, object]) -> Submission:
 
 
 def at_instant(world: World, number: int) -> None:
-    """Let time pass until somebody asks, or everybody is gone."""
+    """Let time pass until the estimate is made, or all jobs are gone."""
     for at, _ in enumerate(world.steps()):
         if at == number:
             break
@@ -59,9 +59,9 @@ class Life:
 
 
 def live_on(queue: Scheduler, job: Submission, now: int) -> Life:
-    """Submit a job, and let everybody run for as long as was said until it starts, or never will.
+    """Submit a job, and let all jobs run for as long as was said until it starts, or never will.
 
-    Who is there, and until when, is asked of the queue at every instant.
+    Which jobs are there, and until when, is asked of the queue at every instant.
     """
     transitions = Life()
     queue.apply(Submit(job), now)

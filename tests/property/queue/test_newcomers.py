@@ -1,7 +1,7 @@
-"""What has only come and waits may be written after the rest, and may be lost before.
+"""New jobs that only wait may be persisted after the rest, and may be lost before.
 
-Both parts together are the whole. Whoever goes on from the first part alone, and finds those who
-came once more, serves everybody, and nobody holds anything twice.
+Both parts together are the whole. A queue that is restored from the first part alone, and to which
+the new jobs are submitted once more, serves all jobs, and no job holds anything twice.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def live(
 
 
 def joined(parts: Iterable[Changes]) -> Changes:
-    """What changed at one instant, as though nobody had asked before its end."""
+    """What changed at one instant, as though it had been read only at its end."""
     whole = Changes()
     for part in parts:
         whole.events += part.events

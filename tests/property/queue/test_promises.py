@@ -1,4 +1,4 @@
-"""Whatever happens: nobody is placed twice, promises are kept, every job ends once."""
+"""Whatever happens: no job is placed twice, promises are kept, every job ends once."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 By counting that is exact for every policy, whether jobs use their walltimes up or not. By rows it
 is exact as long as at most one job is promised a start; with more of them, the places that are kept
-for some may be in the way of others, and what must hold is that everybody starts when promised.
+for some may be in the way of others, and what must hold is that every job starts when promised.
 """
 
 from __future__ import annotations
@@ -175,6 +175,6 @@ def test_hybrid_with_one_promise_is_easy(jobs: Workload) -> None:
 @given(jobs=textbook_jobs(exact=False))
 @examples(20)
 def test_hybrid_with_a_promise_for_everybody_is_conservative(jobs: Workload) -> None:
-    everybody = max(1, len(jobs))
-    hybrid = starts(jobs, BackfillPolicy.HYBRID, reservations=everybody)
+    for_all = max(1, len(jobs))
+    hybrid = starts(jobs, BackfillPolicy.HYBRID, reservations=for_all)
     assert hybrid == starts(jobs, BackfillPolicy.CONSERVATIVE)

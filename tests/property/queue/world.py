@@ -1,13 +1,13 @@
 """A small cluster with a clock, on which the queue's decisions are carried out.
 
-The queue is told what happens and decides; the world carries its decisions out and knows the truth:
-which jobs are on which vertices until they are really gone, which nodes are down, and what others
-hold. It is read
-from what the queue hands out, not from its bookkeeping, and so can be held against that.
+The queue receives what happens as events and decides; the world carries its decisions out and knows
+the truth: which jobs are on which vertices until they are really gone, which nodes are down, and
+what others hold. It is read from the decisions of the queue, not from its bookkeeping, and so can
+be compared with that.
 
 At one instant jobs leave first, then happens what the script says, then the queue decides once. A
-job that starts stays for its run time, or until it was told to go and has needed its time to leave.
-Then the clock jumps to the next instant at which anything happens, or the queue wants to be woken.
+job that starts stays for its run time, or until it was asked to end and had its time to leave. Then
+the clock jumps to the next instant at which anything happens, or the queue wants to be woken.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from tests.property.queue.story import Fate, Script
 
 MATCH_POLICY = "lonode"
 MOST_INSTANTS = 2_000
-"""Whoever lives longer goes in a circle."""
+"""Limit of the instants of a story: one that takes more goes in a circle."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class World:
         """What others hold, by node and type."""
         self._acts = sorted(script.acts, key=lambda act: act.at)
         self._leaves: dict[int, int] = {}
-        """When those who are there will be gone."""
+        """When the jobs that are there will be gone."""
         self._balked: dict[int, int] = {}
         self.graph = build()
         matcher = Matcher(self.graph, policy=MATCH_POLICY)

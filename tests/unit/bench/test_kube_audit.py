@@ -57,7 +57,7 @@ def test_half_a_line_is_read_when_it_is_whole(audit: Audit) -> None:
 
 def test_only_what_the_scheduler_wrote_since_then_counts(audit: Audit) -> None:
     write(audit, a_line("create events", second=1) + a_line("create events", second=3))
-    write(audit, a_line("create events", second=3, user="somebody"))
+    write(audit, a_line("create events", second=3, user="alice"))
     write(audit, a_line("create pods", second=3) + a_line("update leases", second=3))
     assert audit.written("s", since=2.0) == {"create events": 1}
 

@@ -1,4 +1,4 @@
-"""What we know equals what the server has, by whatever way we heard of it."""
+"""What we know equals what the server has, by whatever way we learned of it."""
 
 from __future__ import annotations
 
@@ -81,20 +81,20 @@ STEPS = st.lists(
 
 
 class Server:
-    """A history of pods, told step by step to a cache and to those who only hear changes."""
+    """A history of pods, fed step by step to a cache and to a reader that follows its changes."""
 
     def __init__(self) -> None:
         self.version = 0
         self.pods: dict[Key, Pod] = {}
         self.cache: ObjectCache[Pod] = ObjectCache()
-        self.heard: dict[Key, Pod] = {}
+        self.followed: dict[Key, Pod] = {}
         self.misses = False
-        """Whether the cache hears nothing until the next list."""
+        """Whether the cache gets no event until the next list."""
 
     def step(self, what: str, name: str) -> None:
         if what == "list":
             self.misses = False
-            self.hear(self.cache.replace(Listing(list(self.pods.values()), str(self.version))))
+            self.follow(self.cache.replace(Listing(list(self.pods.values()), str(self.version))))
         elif what == "missed":
             self.misses = True
         else:
@@ -114,20 +114,20 @@ class Server:
 
     def tell(self, kind: str, name: str, uid: str) -> None:
         if not self.misses:
-            self.hear(self.cache.take(event(kind, name, self.version, uid)))
+            self.follow(self.cache.take(event(kind, name, self.version, uid)))
 
-    def hear(self, changes: list[ObjectChange[Pod]]) -> None:
-        """Follow the changes as a reader would, who believes nothing else."""
+    def follow(self, changes: list[ObjectChange[Pod]]) -> None:
+        """Follow the changes as a reader that has no other source."""
         for change in changes:
             key = change.object.key
             if change.kind is ADDED:
-                assert key not in self.heard
+                assert key not in self.followed
             else:
-                assert self.heard[key] == change.before
+                assert self.followed[key] == change.before
             if change.kind is DELETED:
-                del self.heard[key]
+                del self.followed[key]
             else:
-                self.heard[key] = change.object
+                self.followed[key] = change.object
 
 
 @given(STEPS)
@@ -137,6 +137,6 @@ def test_after_a_list_nothing_that_was_missed_matters(steps: list[tuple[str, str
         server.step(what, name)
         if not server.misses:
             assert server.cache.objects == server.pods
-        assert server.heard == server.cache.objects
+        assert server.followed == server.cache.objects
     server.step("list", "")
-    assert server.heard == server.cache.objects == server.pods
+    assert server.followed == server.cache.objects == server.pods

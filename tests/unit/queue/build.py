@@ -35,7 +35,7 @@ SHARED = frozenset({"licence", "token"})
 
 @dataclass(frozen=True, slots=True)
 class JobToBe:
-    """What somebody will ask for; its id is given when it is submitted."""
+    """A submission to be; its id is given when it is submitted."""
 
     spec: Submission
 

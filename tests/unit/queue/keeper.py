@@ -1,7 +1,7 @@
 """A store in memory: folds what the queue says has changed, and gives it back as a snapshot.
 
 It keeps copies, as a database would: a record that changes later without the queue saying so is not
-changed here, and whoever goes on from here goes on without it.
+changed here, and a queue that is restored from here goes on without it.
 """
 
 from __future__ import annotations

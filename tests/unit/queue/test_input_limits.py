@@ -1,4 +1,4 @@
-"""What could not be written down is refused at the door, and changes nothing."""
+"""Input that could not be stored is refused at admission, and changes nothing."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def test_a_job_whose_time_went_by_before_it_ran_can_go_back_to_the_queue() -> No
     world.stays(job)
     world.go_to(10)
     assert world.state(job) is S.ENDING
-    world.tell(Returned(job, Reason.from_text("nobody was there to start it")))
+    world.tell(Returned(job, Reason.from_text("no pod was there to start it")))
     assert transitions(world, job)[-2:] == [S.PENDING, S.ALLOCATED]
 
 

@@ -20,7 +20,7 @@ class Watch:
             if event.kind == "planned":
                 self._see_planned(event)
             elif event.kind == "unplanned":
-                assert event.reason, f"job {event.job} lost its promise, and nobody says why"
+                assert event.reason, f"job {event.job} lost its promise without a reason"
                 self._promised.pop(event.job, None)
             elif event.after is JobState.ALLOCATED:
                 self._see_start(event, jobs[event.job])
@@ -32,7 +32,7 @@ class Watch:
         before = self._promised.get(event.job)
         moved_later = before is not None and event.start > before
         assert event.reason or not moved_later, (
-            f"job {event.job} was promised {before}, now {event.start}, and nobody says why"
+            f"job {event.job} was promised {before}, now {event.start}, without a reason"
         )
         self._promised[event.job] = event.start
 

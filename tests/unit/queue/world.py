@@ -1,4 +1,4 @@
-"""A queue, a clock, and a cluster that does what it is told.
+"""A queue, a clock, and a cluster that carries out every decision.
 
     world = World(machine(4))
     head = world.submit(a_job(nodes=4).lasting(60))
@@ -7,9 +7,9 @@
 
 After everything that happens the queue decides, what changed is written down, and what was
 allocated runs at once. A job leaves by itself when its walltime is over, unless it `stays`; one
-that was told to go leaves when the test says so. Time passes only in `go_to`, which wakes the queue
-whenever it asked for it. Every promise is watched: one that moves later without a reason, or is not
-kept, fails the test.
+that was asked to end leaves when the test says so. Time passes only in `go_to`, which wakes the
+queue whenever it asked for it. Every promise is watched: one that moves later without a reason, or
+is not kept, fails the test.
 
 Whatever a test asks of jobs is read from what was written down, not from the queue's own memory.
 
@@ -174,7 +174,7 @@ class World:
         self.tell(*(Ended(job) for job in over))
 
     def _leaving(self) -> list[QueueJob]:
-        """Those who will leave by themselves."""
+        """Jobs that will end by themselves."""
         return [
             job
             for job in self.keeper.jobs.values()

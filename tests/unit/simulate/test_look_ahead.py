@@ -50,14 +50,14 @@ def on_two_nodes(*more: Submission, **said: object) -> Forecast:
 
 
 def test_what_others_hold_is_held_all_the_time() -> None:
-    others = {"a": {"cpu": 3}, "nobody": {"cpu": 1}}
+    others = {"a": {"cpu": 3}, "missing": {"cpu": 1}}
     found = on_two_nodes(pods(8, 2), pods(9, 3), others=others)
     assert found.start == {8: NOW, 9: NOW + 60}
     assert on_two_nodes(pods(8, 2), pods(9, 3)).start == {8: NOW, 9: NOW}
 
 
 def test_nodes_that_are_closed_take_nothing() -> None:
-    found = on_two_nodes(pods(8, 3), pods(9, 3), closed=("a", "nobody"))
+    found = on_two_nodes(pods(8, 3), pods(9, 3), closed=("a", "missing"))
     assert found.start == {8: NOW, 9: NOW + 60}
     found = on_two_nodes(pods(8, 3), closed=("a", "b"))
     assert (found.start, list(found.never)) == ({}, [8])
@@ -182,7 +182,7 @@ def test_a_queue_that_takes_too_much_effort_is_run_ahead_roughly(policy: str) ->
     assert (exact.rough, rough.rough, enough.rough) == (False, True, False)
     assert enough == exact
     assert exact.start[99] < rough.start[99]
-    # Nobody was passed: all others had started before it.
+    # No job was passed: all others had started before it.
     assert set(rough.start) == set(range(3, 33)) | {99}
 
 

@@ -22,7 +22,7 @@ def test_every_statement_is_named_and_used(file: str) -> None:
     assert found
     for name, text in found.items():
         assert text.endswith(";")
-        assert f'"{name}"' in CODE, f"nobody uses {name} of sql/{file}.sql"
+        assert f'"{name}"' in CODE, f"{name} of sql/{file}.sql is not used"
 
 
 def test_no_sql_is_written_in_code() -> None:

@@ -1,8 +1,8 @@
-"""What must be so after a run, whoever was killed.
+"""Checks of what must hold after a run, whichever component was killed.
 
     evidence    what a run leaves behind to be judged
     rooms       no node was over-committed by us; where others and we collided
-    crowds      who of ours had to make way for others, which excuses something
+    crowds      which of our work was displaced by others' pods, which excuses something
     unheard     pods that Kubernetes made twice, which excuses something
     gangs       no group was half-placed for long
     ends        nothing lost, nothing doubled: every piece of work ended as designed, once

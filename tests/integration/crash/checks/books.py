@@ -40,7 +40,7 @@ def wrong_jobs(evidence: Evidence) -> list[str]:
         found += _wrong_count(work, rows, again)
         if rows and work.name not in crowded.failed:
             found += _wrong_state(work, rows[0])
-    return found + [f"{name} was queued, and nobody asked" for name in by_name]
+    return found + [f"{name} was queued, but never submitted" for name in by_name]
 
 
 def _wrong_count(work: Work, rows: list[Row], again: bool) -> list[str]:

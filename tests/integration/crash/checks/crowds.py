@@ -1,8 +1,8 @@
-"""Who had to make way for others' pods, and what that excuses.
+"""Finds our work that others' pods displaced, and what that excuses.
 
-Others may take room that was given to work of ours and is not used yet, or collide with it. What
+Others may take capacity that our work was given and does not use yet, or collide with it. What
 cannot be placed elsewhere then goes back to the queue, so pods of a Job may run more than once; and
-pods that nobody makes again fail. The queue says so, with the node; it is believed only if the
+pods that no controller recreates fail. The queue says so, with the node; it is believed only if the
 record shows that others came there.
 """
 

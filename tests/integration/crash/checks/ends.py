@@ -1,8 +1,8 @@
 """Nothing lost, nothing doubled: every piece of work ended as designed, once.
 
 Where others' pods crowded ours out, a Job may have run some of its pods again, and of pods that
-nobody makes again it is only asked that they ended. And the Job controller makes pods twice of
-which it was not told that they were made.
+no controller recreates it is only checked that they ended. And the Job controller creates a pod
+twice if it got no answer to the first create.
 """
 
 from __future__ import annotations

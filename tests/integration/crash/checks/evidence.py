@@ -28,7 +28,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Away:
-    """When somebody was away (monotonic)."""
+    """When a component was down (monotonic)."""
 
     since: float
     until: float
@@ -51,6 +51,6 @@ class Evidence:
 
 
 def seconds_between(since: float, until: float, away: Iterable[Away]) -> float:
-    """How long somebody could hear of something, with the API server there to tell."""
+    """How long a change could be observed: without the time in which the API server was down."""
     lost = sum(max(0.0, min(until, each.until) - max(since, each.since)) for each in away)
     return until - since - lost

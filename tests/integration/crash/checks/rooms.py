@@ -3,9 +3,9 @@
 The record is gone through in order, adding up what is on each node. At each bind of ours, what is
 there of ours, what others bound early enough for us to have seen it, and the new pod must fit.
 
-Others may take room at the very moment when we do. Nobody can see that before: both are bound, and
-the node holds more than it has. That is a *collision*. It must be over within seconds, because we
-make way.
+Other schedulers may take capacity at the very moment when we do. Neither can see that before: both
+pods are bound, and the node holds more than it has. That is a *collision*. It must be over within
+seconds, because our controller evicts its own pods.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ RESOLVED_AFTER = 20.0
 
 @dataclass(frozen=True, slots=True)
 class OnNode:
-    """A pod that takes room."""
+    """A pod that takes capacity of a node."""
 
     pod: Pod
     bound: float
@@ -43,7 +43,7 @@ class Collision:
     since: float
     until: float
     works: frozenset[str]
-    """Who was there."""
+    """The names of the work whose pods were there."""
 
 
 @dataclass(slots=True)
@@ -80,7 +80,7 @@ class Step:
 
 
 def steps(record: tuple[Seen, ...]) -> Iterator[Step]:
-    """Everybody's coming and going, with the room as it is then."""
+    """Every bind and every end of a pod, with the usage of the node right after it."""
     rooms: dict[str, Room] = {}
     where: dict[str, str] = {}
     for seen in record:
@@ -115,7 +115,7 @@ def overcommitments(evidence: Evidence) -> list[str]:
 
 
 def strangers(evidence: Evidence) -> list[str]:
-    """Pods that name our scheduler and that somebody else bound."""
+    """Pods that name our scheduler and that another scheduler bound."""
     came = (step for step in steps(evidence.record) if step.came and step.pod.is_ours)
     return [f"pod {s.pod.name} was bound to {s.node}, not by us" for s in came if not s.pod.job]
 
@@ -138,7 +138,7 @@ def collisions(evidence: Evidence) -> list[Collision]:
 
 
 def lasting_collisions(evidence: Evidence) -> list[str]:
-    """Collisions that nobody resolved."""
+    """Collisions that were not resolved in time."""
     return [
         f"node {each.node} held more than it has for {each.until - each.since:.1f} s, "
         f"with {', '.join(sorted(each.works))}"

@@ -1,7 +1,7 @@
 """Pods that their maker does not know of.
 
 When the API server is killed after it has made a pod and before it says so, the Job controller
-makes another in its place, and nobody can keep it from that: the names of its pods are drawn by
+makes another in its place, and nothing can keep it from that: the names of its pods are drawn by
 chance. So a Job may have as many pods too many as were made right before the server was killed.
 """
 

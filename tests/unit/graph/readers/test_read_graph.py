@@ -1,4 +1,4 @@
-"""One door to all formats."""
+"""One function reads all formats."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def test_after_a_refusal_the_source_is_asked_at_once_but_not_each_time(clock: Cl
         clock.now += 10
         second = await credentials.another(first)
         assert second is not None and second.headers["Authorization"] == "Bearer t2"
-        assert await credentials.another(first) is second, "somebody has asked already"
+        assert await credentials.another(first) is second, "another caller has asked already"
         assert await credentials.another(second) is None, "too soon"
         assert asked == 2
 

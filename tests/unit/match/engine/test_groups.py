@@ -70,8 +70,8 @@ def test_the_groups_cut_the_tree_into_parts_of_equal_shape(described: Cluster) -
     graph = build(described.root)
     tree = graph.topology()
     found = list(all_groups(build_groups(graph, tree)))
-    everybody = np.concatenate([group.members for group in found])
-    assert sorted(everybody.tolist()) == list(range(len(tree)))
+    members = np.concatenate([group.members for group in found])
+    assert sorted(members.tolist()) == list(range(len(tree)))
     shape = shape_of_each(graph)
     for group in found:
         assert len({shape[p] for p in group.members.tolist()}) == 1

@@ -1,4 +1,4 @@
-"""Gangs: all pods or none, each on a node that has room for it."""
+"""Gangs: all pods or none, each on a node that has the capacity for it."""
 
 from __future__ import annotations
 
@@ -321,7 +321,7 @@ def test_it_makes_no_difference_how_many_nodes_are_looked_at_at_a_time(
 
 
 def looks(matcher: Matcher, monkeypatch: pytest.MonkeyPatch) -> list[Gang]:
-    """What somebody had to look for on all nodes."""
+    """Gangs for which all nodes had to be searched."""
     looked: list[Gang] = []
     seat = placer.GangPlacer.seat
 

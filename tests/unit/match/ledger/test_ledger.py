@@ -299,10 +299,10 @@ def test_nothing_is_held_or_down_in_the_view_of_everything() -> None:
     play.add(holding_of(play.graph, {0: 1, 4: 1}, 0, 10, False))
     play.ledger.mark(1, False)
     view = play.ledger.everything()
-    everybody = np.arange(len(play.ledger.size))
-    assert view.is_open(everybody, 0).all()
-    assert view.is_alone(everybody, 0).all()
-    assert view.free(everybody, 0).tolist() == play.ledger.size.tolist()
+    all_rows = np.arange(len(play.ledger.size))
+    assert view.is_open(all_rows, 0).all()
+    assert view.is_alone(all_rows, 0).all()
+    assert view.free(all_rows, 0).tolist() == play.ledger.size.tolist()
 
 
 def test_promises_do_not_change_the_view_of_now() -> None:
@@ -339,7 +339,7 @@ def test_dropping_a_job_that_holds_nothing_is_none() -> None:
 
 
 def churn(play: Play, rounds: int, ask: Callable[[], object]) -> None:
-    """Jobs come and go, a few stay; somebody asks in between."""
+    """Jobs come and go, a few stay; `ask` is called in between."""
     many = dict.fromkeys(range(1, len(play.ledger.size)), 1)
     for turn in range(rounds):
         jobid = play.add(holding_of(play.graph, many, turn, turn + 3, turn % 2 == 1))

@@ -1,4 +1,4 @@
-"""Jobs that are found running, which nobody here has heard of."""
+"""Adopted jobs: found running, and unknown to the queue."""
 
 from __future__ import annotations
 

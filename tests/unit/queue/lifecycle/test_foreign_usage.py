@@ -1,4 +1,4 @@
-"""Others on our nodes: what they hold is not free, and nobody is judged by it."""
+"""Foreign pods on our nodes: what they hold is not free, and makes no job unsatisfiable."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_what_others_hold_makes_a_job_wait_and_never_rejects_it() -> None:
     job = world.submit(a_gang(pods(1, cpu=8)))
     too_large = world.submit(a_gang(pods(1, cpu=9)))
     assert world.states(job, too_large) == [JobState.PENDING, JobState.REJECTED]
-    assert world.plan(job) is None, "nobody knows when they leave"
+    assert world.plan(job) is None, "when foreign pods end is unknown"
     assert world.why(job) == "needs 8 cpu on one node; the most that one has is 3"
 
 

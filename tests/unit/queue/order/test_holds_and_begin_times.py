@@ -1,4 +1,4 @@
-"""A job that may not start yet is skipped: it blocks nobody and is promised nothing."""
+"""A job that may not start yet is skipped: it blocks no other job and is promised nothing."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def used(user: str, namespace: str, seconds: int) -> JobToBe:
 
 
 def factor(world: World, user: str, namespace: str = "default") -> float:
-    """The fair share of somebody, as explained to a job of theirs."""
+    """The fair share of a user, as explained for a job of that user."""
     job = world.submit(a_job().by(user, namespace).beginning(10**9))
     factors = world.explain(job).factors
     assert factors is not None

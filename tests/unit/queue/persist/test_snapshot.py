@@ -109,7 +109,7 @@ def test_who_ended_long_ago_is_known_by_the_outcome() -> None:
 
 
 def test_it_can_be_taken_before_the_queue_has_decided() -> None:
-    """Nodes are lost; who was on them is told to go before anybody is promised anything anew."""
+    """Nodes are lost; jobs on them are asked to end before any job is promised anything anew."""
     world = World(machine(3))
     job = world.submit(a_job(2).lasting(10))
     head = world.submit(a_job(3).lasting(10))

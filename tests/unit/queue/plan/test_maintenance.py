@@ -1,4 +1,4 @@
-"""Maintenance windows: nobody is on their nodes; who would run into one waits or goes elsewhere."""
+"""Maintenance windows: their nodes are empty; jobs that would run into one wait or go elsewhere."""
 
 from __future__ import annotations
 

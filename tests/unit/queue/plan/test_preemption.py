@@ -235,7 +235,7 @@ def test_endless_jobs_can_be_made_to_go() -> None:
     assert world.plan(job) == 70
 
 
-# -- the room --------------------------------------------------------------------------------------
+# -- the capacity ----------------------------------------------------------------------------------
 
 
 def test_the_room_is_held_for_the_job_while_the_others_leave() -> None:
@@ -282,7 +282,7 @@ def test_if_the_job_is_cancelled_the_room_is_anybodys() -> None:
     assert world.start(victim) == 0
 
 
-# -- what becomes of those who went ----------------------------------------------------------------
+# -- what becomes of preempted jobs ----------------------------------------------------------------
 
 
 def test_a_requeued_job_keeps_its_age_and_its_place() -> None:

@@ -49,7 +49,7 @@ def test_backfill_fills_what_a_promise_leaves() -> None:
     head = world.submit(a_job(nodes=3).lasting(10))
     beside = world.submit(a_job().lasting(1000))
     assert world.plan(head) == 10
-    assert world.start(beside) == 0, "the head leaves one node for as long as anybody likes"
+    assert world.start(beside) == 0, "the head leaves one node free for any length of time"
     assert world.job(beside).backfilled
     world.go_to(10)
     assert world.start(head) == 10
