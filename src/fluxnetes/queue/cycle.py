@@ -20,10 +20,8 @@ from fluxnetes.queue.config import BackfillPolicy, QueueConfig
 from fluxnetes.queue.core import QueueCore
 from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.queue.lifecycle.transitions import Transitions
-from fluxnetes.queue.order.gate import EligibilityGate
 from fluxnetes.queue.plan.builder import PlanBuilder
 from fluxnetes.queue.plan.preemption import Preemption
-from fluxnetes.queue.plan.promises import PromiseKeeper
 from fluxnetes.queue.plan.requests import PlanRequest
 from fluxnetes.queue.states import EndCause, JobState
 
@@ -39,17 +37,12 @@ class SchedulingCycle:
     """One pass over all queues."""
 
     def __init__(
-        self,
-        core: QueueCore,
-        transitions: Transitions,
-        gate: EligibilityGate,
-        promises: PromiseKeeper,
-        plan_builder: PlanBuilder,
+        self, core: QueueCore, transitions: Transitions, plan_builder: PlanBuilder
     ) -> None:
         self._core = core
         self._transitions = transitions
-        self._gate = gate
-        self._promises = promises
+        self._gate = transitions.gate
+        self._promises = plan_builder.promises
         self._builder = plan_builder
         self._preemption = Preemption(core, transitions)
         self._refused: dict[PlanRequest, int] = {}

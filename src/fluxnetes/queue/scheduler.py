@@ -44,7 +44,6 @@ from fluxnetes.queue.persist.validate import Validator
 from fluxnetes.queue.plan.builder import PlanBuilder, new_plan
 from fluxnetes.queue.plan.columns import PlanColumns
 from fluxnetes.queue.plan.promises import PromiseKeeper
-from fluxnetes.queue.plan.windows import WindowHandlers
 
 _CHARGED = ("core", "cpu", "node")
 """The type that counts as usage unless configured: the first of these that the graph has."""
@@ -73,14 +72,10 @@ class Scheduler:
         self._core = core = _build_core(matcher, self.config, now)
         self._validator = Validator(core) if validate else None
         transitions = Transitions(core)
-        gate = transitions.gate
-        promises = PromiseKeeper(core)
-        self._builder = plan_builder = PlanBuilder(core, promises, count=count)
-        self._cycle = SchedulingCycle(core, transitions, gate, promises, plan_builder)
-        self._handlers = EventHandlers(
-            core, transitions, gate, promises, WindowHandlers(core, plan_builder)
-        )
-        self._explainer = Explainer(core, gate)
+        self._builder = plan_builder = PlanBuilder(core, PromiseKeeper(core), count=count)
+        self._cycle = SchedulingCycle(core, transitions, plan_builder)
+        self._handlers = EventHandlers(core, transitions, plan_builder)
+        self._explainer = Explainer(core, transitions.gate)
 
     @classmethod
     def resume(

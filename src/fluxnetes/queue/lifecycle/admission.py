@@ -14,7 +14,6 @@ from fluxnetes.queue.core import QueueCore
 from fluxnetes.queue.errors import QueueError, QueueRefused, UnknownQueue
 from fluxnetes.queue.jobs import QueueJob, Request, Submission
 from fluxnetes.queue.lifecycle.transitions import Transitions
-from fluxnetes.queue.order.gate import EligibilityGate
 from fluxnetes.queue.plan.requests import PlanRequest, narrowed, plan_request
 from fluxnetes.queue.plan.windows import WindowHandlers
 from fluxnetes.queue.states import JobState
@@ -28,16 +27,10 @@ _MAX_JUDGED = 10_000
 class Admission:
     """Admits, rejects and adopts jobs."""
 
-    def __init__(
-        self,
-        core: QueueCore,
-        transitions: Transitions,
-        gate: EligibilityGate,
-        windows: WindowHandlers,
-    ) -> None:
+    def __init__(self, core: QueueCore, transitions: Transitions, windows: WindowHandlers) -> None:
         self._core = core
         self._transitions = transitions
-        self._gate = gate
+        self._gate = transitions.gate
         self._windows = windows
         self._judged: dict[PlanRequest, Reason | None] = {}
 

@@ -12,7 +12,6 @@ from fluxnetes.queue.events import Alter, Reshape
 from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.queue.lifecycle.admission import Admission, contradiction
 from fluxnetes.queue.lifecycle.transitions import Transitions
-from fluxnetes.queue.order.gate import EligibilityGate
 from fluxnetes.queue.plan.promises import PromiseKeeper
 from fluxnetes.queue.plan.requests import PlanRequest
 from fluxnetes.queue.states import ENDED, WAITING, JobState
@@ -25,13 +24,12 @@ class JobAlterations:
         self,
         core: QueueCore,
         transitions: Transitions,
-        gate: EligibilityGate,
         promises: PromiseKeeper,
         admission: Admission,
     ) -> None:
         self._core = core
         self._transitions = transitions
-        self._gate = gate
+        self._gate = transitions.gate
         self._promises = promises
         self._admission = admission
 

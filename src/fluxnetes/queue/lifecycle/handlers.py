@@ -7,38 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from fluxnetes.common.reasons import Message, Reason
+from fluxnetes.queue import events
 from fluxnetes.queue.changes import QueueState
 from fluxnetes.queue.core import QueueCore
 from fluxnetes.queue.errors import QueueRefused, UnknownQueue
-from fluxnetes.queue.events import (
-    Adopt,
-    Alter,
-    Cancel,
-    Ended,
-    Event,
-    Gathered,
-    GraphChanged,
-    Grow,
-    Hold,
-    Maintain,
-    NodesBack,
-    NodesClosed,
-    NodesLost,
-    NodesOpened,
-    Occupied,
-    PartsLost,
-    Release,
-    RemoveWindow,
-    Reseat,
-    Reserve,
-    Reshape,
-    Returned,
-    SetQueue,
-    Started,
-    Submit,
-    TaskEnded,
-    TasksEnded,
-)
 from fluxnetes.queue.jobs import OnLoss, QueueJob
 from fluxnetes.queue.lifecycle.admission import Admission
 from fluxnetes.queue.lifecycle.allocations import AllocationEdits
@@ -48,8 +20,7 @@ from fluxnetes.queue.lifecycle.nodes import NodeHandlers
 from fluxnetes.queue.lifecycle.reseating import TaskReseating
 from fluxnetes.queue.lifecycle.tasks import TaskHandlers
 from fluxnetes.queue.lifecycle.transitions import Transitions
-from fluxnetes.queue.order.gate import EligibilityGate
-from fluxnetes.queue.plan.promises import PromiseKeeper
+from fluxnetes.queue.plan.builder import PlanBuilder
 from fluxnetes.queue.plan.windows import WindowHandlers
 from fluxnetes.queue.states import ENDED, HOLDING, WAITING, EndCause, JobState
 
@@ -58,60 +29,55 @@ class EventHandlers:
     """Dispatches events to the modules of the lifecycle."""
 
     def __init__(
-        self,
-        core: QueueCore,
-        transitions: Transitions,
-        gate: EligibilityGate,
-        promises: PromiseKeeper,
-        windows: WindowHandlers,
+        self, core: QueueCore, transitions: Transitions, plan_builder: PlanBuilder
     ) -> None:
         self._core = core
         self._transitions = transitions
-        self.gate = gate
-        self._promises = promises
-        self._windows = windows
+        self.gate = transitions.gate
+        self._promises = promises = plan_builder.promises
+        self._windows = windows = WindowHandlers(core, plan_builder)
         allocation_edits = AllocationEdits(core)
         self._elastic = ElasticGrowth(core, allocation_edits)
         self._tasks = TaskHandlers(core, allocation_edits)
         self._reseating = TaskReseating(core, self._tasks, allocation_edits)
-        self.admission = Admission(core, transitions, gate, windows)
-        alterations = JobAlterations(core, transitions, gate, promises, self.admission)
+        self.admission = Admission(core, transitions, windows)
+        alterations = JobAlterations(core, transitions, promises, self.admission)
         nodes = NodeHandlers(core, transitions, self.admission, self._tasks)
         self._handlers: dict[type, Callable[[Any, int], None]] = {
-            Submit: lambda e, now: self.admission.submit(e.submission, now),
-            Gathered: lambda e, now: self.admission.gathered(e.job, e.request, now),
-            Hold: self._hold,
-            Release: self._release,
-            Cancel: self._cancel,
-            Alter: alterations.alter,
-            Reshape: alterations.reshape,
-            Adopt: self._adopt,
-            Started: self._started,
-            Returned: self._returned,
-            Ended: self._ended,
-            TaskEnded: self._task_ended,
-            TasksEnded: self._tasks_ended,
-            Reseat: self._reseat,
-            Grow: self._grow,
-            NodesLost: nodes.lost,
-            PartsLost: nodes.parts_lost,
-            NodesBack: nodes.back,
-            NodesClosed: nodes.closed,
-            NodesOpened: nodes.opened,
-            Occupied: nodes.occupied,
-            GraphChanged: nodes.graph_changed,
-            SetQueue: self._set_queue,
-            Maintain: windows.maintain,
-            Reserve: windows.reserve,
-            RemoveWindow: self._remove_window,
+            events.Submit: lambda e, now: self.admission.submit(e.submission, now),
+            events.Gathered: lambda e, now: self.admission.gathered(e.job, e.request, now),
+            events.Hold: self._hold,
+            events.Release: self._release,
+            events.Cancel: self._cancel,
+            events.Alter: alterations.alter,
+            events.Reshape: alterations.reshape,
+            events.Adopt: self._adopt,
+            events.Started: self._started,
+            events.Returned: self._returned,
+            events.Ended: self._ended,
+            events.TaskEnded: self._task_ended,
+            events.TasksEnded: self._tasks_ended,
+            events.Reseat: self._reseat,
+            events.Grow: self._grow,
+            events.NodesLost: nodes.lost,
+            events.PartsLost: nodes.parts_lost,
+            events.NodesBack: nodes.back,
+            events.NodesClosed: nodes.closed,
+            events.NodesOpened: nodes.opened,
+            events.Occupied: nodes.occupied,
+            events.GraphChanged: nodes.graph_changed,
+            events.SetQueue: self._set_queue,
+            events.Maintain: windows.maintain,
+            events.Reserve: windows.reserve,
+            events.RemoveWindow: self._remove_window,
         }
 
-    def handle(self, event: Event, now: int) -> None:
+    def handle(self, event: events.Event, now: int) -> None:
         self._handlers[type(event)](event, now)
 
     # -- waiting jobs --------------------------------------------------------------------------
 
-    def _hold(self, event: Hold, now: int) -> None:
+    def _hold(self, event: events.Hold, now: int) -> None:
         job = self._core.records.find(event.job)
         reason = Reason.of(Message.HELD)
         array = job.submission.array
@@ -125,7 +91,7 @@ class EventHandlers:
         elif job.state is not JobState.HELD:
             raise QueueRefused(f"job {job.id} is {job.state.value}; only a waiting job can be held")
 
-    def _release(self, event: Release, now: int) -> None:
+    def _release(self, event: events.Release, now: int) -> None:
         job = self._core.records.find(event.job)
         if job.state is JobState.GATHERING:
             job.submission = replace(job.submission, held=False)
@@ -135,7 +101,7 @@ class EventHandlers:
         else:
             raise QueueRefused(f"job {job.id} is {job.state.value}, not held")
 
-    def _cancel(self, event: Cancel, now: int) -> None:
+    def _cancel(self, event: events.Cancel, now: int) -> None:
         job = self._core.records.find(event.job)
         if job.state in ENDED:
             raise QueueRefused(f"job {job.id} has already ended: {job.state.value}")
@@ -155,14 +121,14 @@ class EventHandlers:
 
     # -- jobs that hold resources --------------------------------------------------------------
 
-    def _started(self, event: Started, now: int) -> None:
+    def _started(self, event: events.Started, now: int) -> None:
         job = self._core.records.find(event.job)
         if job.state is JobState.ALLOCATED:
             self._transitions.allocated_to_running(job, now)
         elif job.state not in (JobState.RUNNING, JobState.ENDING):
             raise QueueRefused(f"job {job.id} is {job.state.value}; it has no allocation to run on")
 
-    def _returned(self, event: Returned, now: int) -> None:
+    def _returned(self, event: events.Returned, now: int) -> None:
         job = self._core.records.find(event.job)
         if job.state is JobState.ALLOCATED:
             if event.begin is not None:
@@ -176,7 +142,7 @@ class EventHandlers:
         else:
             raise QueueRefused(f"job {job.id} is {job.state.value}, not allocated")
 
-    def _ended(self, event: Ended, now: int) -> None:
+    def _ended(self, event: events.Ended, now: int) -> None:
         job = self._core.records.find(event.job)
         if job.state not in HOLDING:
             raise QueueRefused(f"job {job.id} is {job.state.value}; it holds no resources")
@@ -199,11 +165,11 @@ class EventHandlers:
         else:
             self._transitions.ending_to_outcome(job, now)
 
-    def _task_ended(self, event: TaskEnded, now: int) -> None:
+    def _task_ended(self, event: events.TaskEnded, now: int) -> None:
         failed = frozenset() if event.ok else frozenset({event.task})
-        self._tasks_ended(TasksEnded(event.job, (event.task,), failed), now)
+        self._tasks_ended(events.TasksEnded(event.job, (event.task,), failed), now)
 
-    def _tasks_ended(self, event: TasksEnded, now: int) -> None:
+    def _tasks_ended(self, event: events.TasksEnded, now: int) -> None:
         job = self._core.records.find(event.job)
         if job.state not in HOLDING:
             raise QueueRefused(f"job {job.id} is {job.state.value}; none of its tasks is placed")
@@ -214,27 +180,27 @@ class EventHandlers:
             failed = None
             if job.tasks_failed:
                 failed = Reason.of(Message.TASKS_FAILED, failed=job.tasks_failed)
-            self._ended(Ended(job.id, not job.tasks_failed, failed), now)
+            self._ended(events.Ended(job.id, not job.tasks_failed, failed), now)
 
-    def _reseat(self, event: Reseat, now: int) -> None:
+    def _reseat(self, event: events.Reseat, now: int) -> None:
         self._reseating.reseat(self._core.records.find(event.job), event.tasks, now)
 
-    def _adopt(self, event: Adopt, now: int) -> None:
+    def _adopt(self, event: events.Adopt, now: int) -> None:
         self.admission.adopt(event.submission, event.start, event.nodes, now)
 
-    def _grow(self, event: Grow, now: int) -> None:
+    def _grow(self, event: events.Grow, now: int) -> None:
         job = self._core.records.find(event.job)
         if job.state not in (JobState.ALLOCATED, JobState.RUNNING):
             raise QueueRefused(f"job {job.id} is {job.state.value}; only a running job can grow")
         self._elastic.grow(job, now)
 
-    def _remove_window(self, event: RemoveWindow, now: int) -> None:
+    def _remove_window(self, event: events.RemoveWindow, now: int) -> None:
         self._windows.remove(event.name)
         self.gate.close(event.name, now)
 
     # -- queues --------------------------------------------------------------------------------
 
-    def _set_queue(self, event: SetQueue, now: int) -> None:
+    def _set_queue(self, event: events.SetQueue, now: int) -> None:
         core = self._core
         if event.queue not in core.queues:
             raise UnknownQueue(f"there is no queue {event.queue}")

@@ -41,7 +41,7 @@ class PlanBuilder:
 
     def __init__(self, core: QueueCore, promises: PromiseKeeper, *, count: bool = True) -> None:
         self._core = core
-        self._promises = promises
+        self.promises = promises
         self._never_count = not count
         self._detour = False
         """Whether jobs are planned by vertex only until units can be counted again."""
@@ -58,12 +58,12 @@ class PlanBuilder:
         if is_due or (reason and not core.capacity.by_vertex and not self._is_countable()):
             self.rebuild(now, reason)
         elif reason and not core.capacity.follow():
-            self._promises.keep_all(now, reason)
+            self.promises.keep_all(now, reason)
 
     def rebuild(self, now: int, reason: Reason | None, *, by_vertex: bool = False) -> None:
         """Build the plan anew, and put all promises back."""
         core = self._core
-        taken = self._promises.take_all()
+        taken = self.promises.take_all()
         old = core.capacity
         old.dissolve()
         capacity = new_plan(core.planning, self._columns(by_vertex), now)
@@ -74,7 +74,7 @@ class PlanBuilder:
         )
         for number, window in enumerate(core.windows.values()):
             self._block(capacity, window, _BLOCK_KEYS - number)
-        self._promises.put_back(taken, now, reason)
+        self.promises.put_back(taken, now, reason)
         core.resources_freed()
 
     def _request_of(self, holder: RunningHold) -> PlanRequest:
