@@ -40,29 +40,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fluxnetes.common.reasons import (
-        Amount,
-        JobRef,
-        Message,
-        Moment,
-        Reason,
-        ReasonCode,
-        ResourceHours,
-    )
+    # Lists too long for a line are several imports, which isort would join.
+    # isort: off
+    from fluxnetes.common.reasons import Amount, JobRef, Message, Moment, Reason, ReasonCode
+    from fluxnetes.common.reasons import ResourceHours
     from fluxnetes.graph.columns import GraphError, ResourceGraph
     from fluxnetes.graph.placement import Placement
     from fluxnetes.graph.readers import read_graph
     from fluxnetes.graph.writers import render as write_placement
-    from fluxnetes.jobspec.build import (
-        core,
-        gpu,
-        memory,
-        node,
-        rack,
-        slot,
-        socket,
-        xor_slot,
-    )
+    from fluxnetes.jobspec.build import core, gpu, memory, node, rack, slot, socket, xor_slot
     from fluxnetes.jobspec.build import jobspec as build_jobspec
     from fluxnetes.jobspec.build import res as resource
     from fluxnetes.jobspec.constraint import parse_constraint
@@ -74,58 +60,20 @@ if TYPE_CHECKING:
     from fluxnetes.match.gang.model import Gang, Seats, Shape
     from fluxnetes.match.matcher import Matcher
     from fluxnetes.queue.changes import Allocation, Changes, JobEvent, Snapshot
-    from fluxnetes.queue.config import (
-        BackfillPolicy,
-        BudgetConfig,
-        FairShare,
-        LimitConfig,
-        PriorityWeights,
-        QueueConfig,
-        SchedulerConfig,
-    )
+    from fluxnetes.queue.config import BackfillPolicy, BudgetConfig, FairShare, LimitConfig
+    from fluxnetes.queue.config import PriorityWeights, QueueConfig, SchedulerConfig
     from fluxnetes.queue.errors import QueueError, QueueRefused, UnknownQueue, UnknownQueueJob
-    from fluxnetes.queue.events import (
-        Adopt,
-        Alter,
-        Cancel,
-        Ended,
-        Gathered,
-        GraphChanged,
-        Grow,
-        Hold,
-        Maintain,
-        NodesBack,
-        NodesClosed,
-        NodesLost,
-        NodesOpened,
-        Occupied,
-        PartsLost,
-        Release,
-        RemoveWindow,
-        Reseat,
-        Reserve,
-        Reshape,
-        Returned,
-        SetQueue,
-        Started,
-        Submit,
-        TaskEnded,
-        TasksEnded,
-    )
+    from fluxnetes.queue.events import Adopt, Alter, Cancel, Ended, Gathered, GraphChanged, Grow
+    from fluxnetes.queue.events import Hold, Maintain, NodesBack, NodesClosed, NodesLost
+    from fluxnetes.queue.events import NodesOpened, Occupied, PartsLost, Release, RemoveWindow
+    from fluxnetes.queue.events import Reseat, Reserve, Reshape, Returned, SetQueue, Started, Submit
+    from fluxnetes.queue.events import TaskEnded, TasksEnded
     from fluxnetes.queue.explain import Explanation
-    from fluxnetes.queue.jobs import (
-        Dependency,
-        DependencyKind,
-        ElasticSize,
-        JobArray,
-        OnLoss,
-        Origin,
-        PlannedStart,
-        QueueJob,
-        Submission,
-    )
+    from fluxnetes.queue.jobs import Dependency, DependencyKind, ElasticSize, JobArray, OnLoss
+    from fluxnetes.queue.jobs import Origin, PlannedStart, QueueJob, Submission
     from fluxnetes.queue.scheduler import Scheduler
     from fluxnetes.queue.states import EndCause, JobState
+    # isort: on
 
     __version__: str
 
