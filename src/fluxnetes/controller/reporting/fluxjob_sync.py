@@ -225,7 +225,9 @@ class FluxJobSync:
                 existing = None
             if existing is None:
                 existing = self._existing[key] = await self._writer.make(key, view, self._is_live)
-            self._existing[key] = await self._writer.update(existing, view, self._clock())
+            updated = await self._writer.update(existing, view, self._clock())
+            if key in self._existing:  # else it was deleted before the answer came
+                self._existing[key] = updated
         wanted.written, wanted.written_at = view, time.monotonic()
         return has_changed
 
