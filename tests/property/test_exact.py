@@ -140,7 +140,7 @@ def test_a_start_is_promised_for_the_earliest_second_that_fits(
 
 @examples(200)
 @given(racked_or_flat(), st.sampled_from(POLICIES), st.lists(asks, min_size=1, max_size=12))
-def test_busy_and_impossible_are_told_apart(root: V, policy: str, stream: list[Ask]) -> None:
+def test_busy_and_impossible_are_distinguished(root: V, policy: str, stream: list[Ask]) -> None:
     def check(matcher: Matcher, ask: Ask) -> None:
         now = exact(matcher, policy, ask) == 0
         possible = ask.nodes <= len(Brute(matcher).nodes) and ask.cores <= CORES

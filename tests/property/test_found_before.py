@@ -71,7 +71,7 @@ def test_what_is_left_of_a_share_makes_no_slot() -> None:
 
 
 @policies
-def test_a_pool_asked_for_alone_is_not_given_where_somebody_has_a_part(policy: str) -> None:
+def test_a_pool_asked_for_alone_is_not_given_where_a_job_has_a_part(policy: str) -> None:
     root = V("cluster", 0, (V("node", 0, (pool("cpu", 0, 2),)),))
     part, whole = (ask(SLOT, 1, ask("cpu", 1)),), (ask("cpu", 1, exclusive=True),)
     compare(root, part, whole, policy=policy)

@@ -161,7 +161,7 @@ def check_given(
 
 @examples(60)
 @given(farms, st.lists(asks, min_size=1, max_size=10), st.sampled_from(POLICIES))
-def test_busy_and_impossible_are_told_apart(
+def test_busy_and_impossible_are_distinguished(
     farm: list[tuple[int, int]], stream: list[Ask], policy: str
 ) -> None:
     matcher = Matcher(cluster_of(farm), policy=policy)

@@ -79,7 +79,7 @@ def test_a_server_that_is_gone_or_stopping_is_unavailable(code: str) -> None:
     assert type(error_of(failed)) is Unavailable
 
 
-def test_what_does_not_fit_is_told_apart(client: Client) -> None:
+def test_what_does_not_fit_is_distinguished(client: Client) -> None:
     client.match(nodes(2))
     with pytest.raises(NoFit) as busy:
         client.match(cores(1))

@@ -43,7 +43,7 @@ def test_a_gang_is_placed_whole(client: Client) -> None:
         client.match(Gang.of(1, cpu=1))
 
 
-def test_a_gang_on_numbered_cores_is_told_to_ask_with_a_jobspec(client: Client) -> None:
+def test_a_gang_on_numbered_cores_is_refused_in_favour_of_a_jobspec(client: Client) -> None:
     with pytest.raises(Invalid, match="jobspec"):
         client.match(Gang.of(1, core=1))
 

@@ -19,7 +19,7 @@ def bare(serve: Serve, connect: Connect) -> Client:
     return connect(serve.address)
 
 
-def test_a_server_that_was_told_nothing_says_so(bare: Client) -> None:
+def test_a_server_without_a_graph_says_so(bare: Client) -> None:
     status = bare.status()
     assert (status.source, status.vertices, status.nodes, status.totals) == ("none", 0, 0, ())
     for call in (lambda: bare.match(cores(1)), bare.nodes, lambda: bare.grow(a_cluster(1, 1))):

@@ -56,7 +56,7 @@ def test_both_sides_show_certificates(
     assert client.status().source == "none"
 
 
-def test_a_client_without_a_certificate_is_not_let_in(
+def test_a_client_without_a_certificate_is_refused(
     secured: Serve, authority: SignedCertificate, connect: Connect
 ) -> None:
     client = connect(secured.address, authority=authority.certificate, patience=SOON)
@@ -64,7 +64,7 @@ def test_a_client_without_a_certificate_is_not_let_in(
         client.status()
 
 
-def test_a_client_of_another_authority_is_not_let_in(
+def test_a_client_of_another_authority_is_refused(
     secured: Serve, authority: SignedCertificate, connect: Connect
 ) -> None:
     theirs = issue_client(make_authority("another", DAY), "them", None, DAY)

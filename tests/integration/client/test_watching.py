@@ -141,7 +141,9 @@ def test_a_stream_begins_anew_after_the_server_was_restarted(
     assert found_nodes[1].name == "node0"
 
 
-def test_what_survived_a_restart_is_told_anew(dsn: str, tmp_path: Path, connect: Connect) -> None:
+def test_what_survived_a_restart_is_reported_anew(
+    dsn: str, tmp_path: Path, connect: Connect
+) -> None:
     with Serve(tmp_path, "--dsn", dsn) as serve:
         client = connect(serve.address)
         client.load(a_cluster(nodes=1, cores=4))

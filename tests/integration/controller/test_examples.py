@@ -61,7 +61,7 @@ def test_a_job_of_an_earlier_system_runs_as_one_group(applied: Space, job: str) 
     applied.until_condition(job, "Complete")
 
 
-def test_every_job_of_the_examples_is_told_of_here(applied: Space) -> None:
+def test_every_job_of_the_examples_is_named_here(applied: Space) -> None:
     foreign = {"fluxnetes-job-deadline", "fluxnetes-job-unsatisfiable"}
     assert set(applied.all("Job")) == COMPLETE.keys() | foreign
 

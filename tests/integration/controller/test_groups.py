@@ -210,7 +210,7 @@ def test_a_pod_whose_bad_value_is_corrected_starts(space: Space) -> None:
     space.until_bound("late")
 
 
-def test_a_key_that_is_misspelt_is_told(space: Space) -> None:
+def test_a_key_that_is_misspelt_is_reported(space: Space) -> None:
     space.create(a_pod("a").annotated({"fluxnetes.io/waltime": "1h"}))
     space.until_bound("a")
     space.until_event("a", "NotHonoured", "fluxnetes.io/waltime")

@@ -93,7 +93,9 @@ async def test_who_does_not_renew_loses_it_and_is_never_sure_beside_another(
         assert paused.lost.is_set()
 
 
-async def test_a_pause_that_nobody_noticed_costs_nothing(access: ApiAccess, namespace: str) -> None:
+async def test_a_pause_that_no_other_noticed_costs_nothing(
+    access: ApiAccess, namespace: str
+) -> None:
     async with KubeClient(access) as client:
         leader = a_leader(client, namespace)
         await leader.win()
@@ -149,9 +151,7 @@ async def test_a_restart_under_the_same_name_leads_at_once(
             await a_leader(client, namespace, "a", PATIENT).win()
 
 
-async def test_a_lease_that_somebody_edits_or_deletes_is_kept(
-    access: ApiAccess, namespace: str
-) -> None:
+async def test_a_lease_that_is_edited_or_deleted_is_kept(access: ApiAccess, namespace: str) -> None:
     async with KubeClient(access) as client:
         leader = a_leader(client, namespace, timing=PATIENT)
         await leader.win()

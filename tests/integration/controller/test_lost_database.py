@@ -147,7 +147,7 @@ def test_what_is_over_is_not_queued_again(rebuilt: Rebuilt) -> None:
 # --- what waits --------------------------------------------------------------------------------
 
 
-def test_what_is_queued_anew_has_a_number_that_nobody_had(rebuilt: Rebuilt) -> None:
+def test_what_is_queued_anew_has_a_new_number(rebuilt: Rebuilt) -> None:
     for name in ("next", "anyway", "behind", "z", "a"):
         [(number, _)] = rebuilt.jobs(name)
         assert number > rebuilt.last_bound
@@ -173,7 +173,7 @@ def test_a_dependency_on_what_still_runs_is_kept(rebuilt: Rebuilt) -> None:
     rebuilt.space.until_condition("behind", "Complete")
 
 
-def test_those_who_wait_are_in_the_order_in_which_they_were_made(rebuilt: Rebuilt) -> None:
+def test_waiting_jobs_are_in_the_order_in_which_they_were_created(rebuilt: Rebuilt) -> None:
     rebuilt.space.delete("Pod", "there")
     rebuilt.space.until_bound("z")
     assert rebuilt.space.node_of("a") == ""

@@ -54,7 +54,7 @@ def test_a_group_of_gated_pods_starts_together(managed: Space) -> None:
     managed.until_bound("g-0", "g-1", "g-2")
 
 
-def test_a_gate_of_somebody_else_is_waited_for_and_left_alone(space: Space) -> None:
+def test_a_gate_of_another_controller_is_waited_for_and_left_alone(space: Space) -> None:
     first, second = a_gang("g", 2)
     space.create(first, second.with_spec(schedulingGates=[{"name": "example.com/wait"}]))
     space.let_the_scheduler_act()

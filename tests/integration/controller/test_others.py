@@ -45,7 +45,7 @@ def test_kube_scheduler_and_we_share_nodes_and_everything_gets_done(
     assert not any(job["status"].get("failed") for job in space.all("Job").values())
 
 
-def test_a_collision_is_found_and_ours_makes_way(stage: Stage, space: Space) -> None:
+def test_a_collision_is_found_and_our_pod_is_evicted(stage: Stage, space: Space) -> None:
     """A pod is created with a nodeName, past all schedulers; the API server checks nothing."""
     stage.leave_open("node-0", "node-1")
     space.create(a_job("ours").with_cpu(10).running_for("1h"))
@@ -56,7 +56,7 @@ def test_a_collision_is_found_and_ours_makes_way(stage: Stage, space: Space) -> 
     assert space.get("Job", "ours")["status"].get("failed", 0) == 0
 
 
-def test_a_pod_of_ours_that_somebody_else_binds_is_left_where_it_is(
+def test_a_pod_of_ours_that_another_scheduler_binds_is_left_where_it_is(
     stage: Stage, space: Space
 ) -> None:
     """And what it holds there counts."""

@@ -243,7 +243,7 @@ async def test_an_ended_record_goes_in_time_even_if_it_is_still_wanted(
         await until(lambda: shared.writes[-1] == "DELETE")
 
 
-async def test_the_end_is_told_even_if_it_is_forgotten_in_the_same_moment(
+async def test_the_end_is_reported_even_if_it_is_forgotten_in_the_same_moment(
     access: ApiAccess, namespace: str
 ) -> None:
     async with at_work(access, namespace) as shared:
@@ -284,7 +284,7 @@ async def test_orphans_go_and_only_they(access: ApiAccess, namespace: str) -> No
 # --- when others interfere ---------------------------------------------------------------------
 
 
-async def test_a_record_that_somebody_deletes_comes_back_while_its_job_lives(
+async def test_a_record_that_is_deleted_comes_back_while_its_job_lives(
     access: ApiAccess, namespace: str
 ) -> None:
     async with at_work(access, namespace) as shared:
@@ -302,7 +302,7 @@ async def test_a_record_that_somebody_deletes_comes_back_while_its_job_lives(
         assert await shared.names() == ["a-job"]
 
 
-async def test_a_status_that_somebody_edits_is_put_right(access: ApiAccess, namespace: str) -> None:
+async def test_a_status_that_is_edited_is_put_right(access: ApiAccess, namespace: str) -> None:
     async with at_work(access, namespace) as shared:
         await shared.want("a", a_view(namespace, "a"))
         wrong = merge({"status": {"state": "running"}})
@@ -400,7 +400,7 @@ async def test_the_definition_of_fluxqueue_is_taken_over(access: ApiAccess) -> N
     assert found.is_established
 
 
-async def test_a_type_that_nobody_knows_is_refused(access: ApiAccess, namespace: str) -> None:
+async def test_an_unknown_type_is_refused(access: ApiAccess, namespace: str) -> None:
     async with KubeClient(access) as client:
         content = {"metadata": {"name": "a"}, "spec": {"type": len(Wrapped)}}
         try:

@@ -55,7 +55,7 @@ def test_running_jobs_keep_their_walltimes_over_a_restart(
         assert pod["status"]["reason"] == "DeadlineExceeded"
 
 
-def test_what_happened_while_nobody_was_there_is_seen(
+def test_what_happened_without_a_controller_is_seen(
     stage: Stage, space: Space, controller: Controller
 ) -> None:
     stage.leave_open("node-0", "node-1")

@@ -78,7 +78,7 @@ async def test_an_event_about_a_node_has_a_place_too(access: ApiAccess) -> None:
         assert [e.reason for e in await events(client, "default")].count("Closed") == 1
 
 
-async def test_the_same_words_are_told_once(access: ApiAccess, namespace: str) -> None:
+async def test_the_same_words_are_reported_once(access: ApiAccess, namespace: str) -> None:
     async with KubeClient(access) as client:
         recorder = a_recorder(client)
         async with beside(recorder.run()):
@@ -91,7 +91,7 @@ async def test_the_same_words_are_told_once(access: ApiAccess, namespace: str) -
         assert recorder.folded == 4
 
 
-async def test_words_that_always_change_are_told_a_few_times(
+async def test_words_that_always_change_are_reported_a_few_times(
     access: ApiAccess, namespace: str
 ) -> None:
     async with KubeClient(access) as client:
@@ -104,7 +104,7 @@ async def test_words_that_always_change_are_told_a_few_times(
         assert await notes(client, namespace) == [*(f"{n} are free" for n in range(3)), "on n1"]
 
 
-async def test_the_same_words_are_told_again_after_a_while(
+async def test_the_same_words_are_reported_again_after_a_while(
     access: ApiAccess, namespace: str
 ) -> None:
     async with KubeClient(access) as client:

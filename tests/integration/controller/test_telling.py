@@ -28,7 +28,7 @@ def test_events_come_from_the_scheduler_that_the_pod_asked_for(
     assert (event["type"], event["reportingController"]) == ("Warning", name)
 
 
-def test_a_pod_is_told_to_be_scheduled_once(space: Space) -> None:
+def test_a_pod_is_reported_to_be_scheduled_once(space: Space) -> None:
     space.create(a_gang("g", 3), a_pod("signal"))
     space.until_bound("g-0", "g-1", "g-2", "signal")
     space.until_event("signal", "Scheduled")
@@ -108,7 +108,7 @@ def test_kubectl_get_shows_what_matters(stage: Stage, space: Space) -> None:
     assert "cpu" in str(waits["Reason"]) and waits["ETA"]
 
 
-def test_the_position_in_the_queue_is_told(stage: Stage, space: Space) -> None:
+def test_the_position_in_the_queue_is_reported(stage: Stage, space: Space) -> None:
     stage.leave_open("node-0")
     space.create(a_pod("first").with_cpu(16))
     space.until_bound("first")
@@ -135,7 +135,7 @@ def test_a_single_pod_goes_without_a_fluxjob(space: Space) -> None:
     assert list(space.all("FluxJob")) == ["g-group"]
 
 
-def test_a_fluxjob_that_somebody_deletes_is_written_again(space: Space) -> None:
+def test_a_deleted_fluxjob_is_written_again(space: Space) -> None:
     space.create(a_gang("g", 2))
     before = space.until_state("g-group", "running")
     space.delete("FluxJob", "g-group")

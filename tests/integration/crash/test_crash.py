@@ -17,7 +17,7 @@ SEED = 20261115
 `bench/crash` draws a new one each time."""
 
 
-def test_whoever_is_killed_nothing_is_lost_doubled_leaked_or_overcommitted(
+def test_whichever_component_is_killed_nothing_is_lost_doubled_leaked_or_overcommitted(
     binaries: PlaneBinaries,
 ) -> None:
     folder = reachable_folder("fluxnetes-crash-")

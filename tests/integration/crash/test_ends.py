@@ -97,7 +97,7 @@ def test_an_index_that_was_completed_twice_is_found() -> None:
     assert found.endswith("indexes were completed more than once: 0")
 
 
-def test_a_pod_of_which_its_maker_never_heard_may_be_made_again() -> None:
+def test_a_pod_whose_creation_was_not_answered_may_be_created_again() -> None:
     story = a_done_job().pod("c", owner="w").change("c", index="0").bind("c").end("c")
     evidence = story.change("a", index="0").evidence(a_job())
     made = next(seen.at for seen, pod in pods(evidence.record) if pod.uid == "c")

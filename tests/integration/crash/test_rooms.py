@@ -73,12 +73,12 @@ def test_others_that_crowd_us_are_a_collision_but_not_our_mistake() -> None:
     assert collision.works == {"w", "other"}
 
 
-def test_a_collision_that_nobody_resolves_is_found() -> None:
+def test_a_collision_that_is_not_resolved_is_found() -> None:
     story = others_first(0.5)
     assert not lasting_collisions(story.evidence())
     assert lasting_collisions(story.after(60).end("ours").evidence())
 
 
-def test_a_pod_of_ours_that_somebody_else_bound_is_found() -> None:
+def test_a_pod_of_ours_that_another_scheduler_bound_is_found() -> None:
     assert not strangers(two_there().evidence())
     assert strangers(Story("n1").pod("a").change("a", node="n1").evidence())

@@ -68,7 +68,7 @@ async def told(informer: Informer[Any]) -> AsyncIterator[Told]:
         await asyncio.wait([task])
 
 
-async def test_a_pods_life_is_told(access: ApiAccess, namespace: str) -> None:
+async def test_the_phases_of_a_pod_are_reported(access: ApiAccess, namespace: str) -> None:
     async with KubeClient(access) as client:
         await make(client, "before", namespace)
         informer = Informer(client, PODS, Scope(namespace), timing=QUICK)
@@ -83,7 +83,7 @@ async def test_a_pods_life_is_told(access: ApiAccess, namespace: str) -> None:
             assert list(informer.objects) == [(namespace, "before")]
 
 
-async def test_what_happens_while_the_server_is_killed_and_started_is_told_once(
+async def test_what_happens_while_the_server_is_killed_and_started_is_reported_once(
     restart: Restart, access: ApiAccess, namespace: str
 ) -> None:
     async with KubeClient(access) as client:

@@ -94,7 +94,7 @@ async def test_a_watch_goes_on_where_the_list_ended() -> None:
         assert story.server.asked[1].query["allowWatchBookmarks"] == "true"
 
 
-async def test_a_broken_watch_is_resumed_at_the_last_version_it_told() -> None:
+async def test_a_broken_watch_is_resumed_at_the_last_version_it_reported() -> None:
     async with following(
         listed(version=3),
         tell(as_line("ADDED", a_pod("a", 7)), then="break"),
@@ -121,7 +121,7 @@ async def test_a_bookmark_moves_the_version_to_resume_at() -> None:
         assert story.server.versions() == ["list", "3", "40"]
 
 
-async def test_a_line_that_was_cut_is_neither_lost_nor_told_twice() -> None:
+async def test_a_line_that_was_cut_is_neither_lost_nor_reported_twice() -> None:
     first, second = as_line("ADDED", a_pod("a", 4)), as_line("ADDED", a_pod("b", 5))
     for then in ("break", "end"):
         async with following(
@@ -144,7 +144,7 @@ async def test_an_object_of_a_megabyte_is_taken_however_it_is_cut() -> None:
         assert await story.change() == "added a 4"
 
 
-async def test_when_history_is_gone_all_is_listed_and_only_the_differences_are_told() -> None:
+async def test_when_history_is_gone_all_is_listed_and_only_the_differences_are_reported() -> None:
     for gone in (refuse(410, "Expired"), tell(TOO_OLD)):
         async with following(
             listed(a_pod("a", 1), a_pod("b", 2), a_pod("c", 3), version=3),
@@ -212,7 +212,7 @@ async def test_a_server_that_breaks_every_list_is_asked_until_it_answers() -> No
         assert await story.batch() == ["added a 1"]
 
 
-async def test_a_problem_is_told_while_it_lasts_and_no_longer() -> None:
+async def test_a_problem_is_reported_while_it_lasts_and_no_longer() -> None:
     async with following(
         listed(version=3),
         refuse(403, "Forbidden"),

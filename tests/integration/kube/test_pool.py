@@ -144,7 +144,7 @@ async def test_connections_that_were_opened_before_are_used() -> None:
 
 
 @pytest.mark.parametrize("ahead", [True, False])
-async def test_whoever_asks_while_all_are_being_opened_makes_no_more(ahead: bool) -> None:
+async def test_requests_while_all_are_being_opened_open_no_more(ahead: bool) -> None:
     async with talking(HELLO, HELLO) as (ask, server):
         asking = [asyncio.create_task(ask.send(GET, ANONYMOUS)) for _ in range(2)]
         await asyncio.sleep(0.01 if ahead else 0)
@@ -180,7 +180,7 @@ async def test_a_connection_that_rested_too_long_is_not_used_again(
         assert len(server.connections) == 2
 
 
-async def test_what_nobody_asked_for_ends_a_connection() -> None:
+async def test_an_unexpected_answer_ends_a_connection() -> None:
     """Or it would be taken for the answer to the next request."""
     async with talking(HELLO, CHUNKED) as (ask, server):
         await ask.send(GET, ANONYMOUS)
@@ -203,7 +203,7 @@ async def test_a_word_in_between_is_not_the_answer() -> None:
         assert await ask.send(GET, ANONYMOUS) == HttpResponse(200, b"hello")
 
 
-async def test_when_to_ask_again_is_told() -> None:
+async def test_the_answer_says_when_to_ask_again() -> None:
     busy = b"HTTP/1.1 429 Too Many Requests\r\nretry-After: 3\r\nContent-Length: 0\r\n\r\n"
     async with talking(busy, HELLO) as (ask, _):
         assert await ask.send(GET, ANONYMOUS) == HttpResponse(429, b"", "3")

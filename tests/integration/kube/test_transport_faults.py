@@ -56,7 +56,7 @@ async def test_connections_that_cannot_be_opened_ahead_are_no_error() -> None:
                 await client.bind("a", "default", uid="u", node="n")
 
 
-async def test_nobody_knows_what_was_done_if_the_connection_broke() -> None:
+async def test_the_outcome_is_unknown_if_the_connection_broke() -> None:
     async with connect(break_off) as (client, server):
         with pytest.raises(Unreachable) as failed:
             await client.create(PODS, a_pod("a"), "default")
@@ -275,7 +275,7 @@ async def test_a_server_that_we_do_not_trust_gets_no_token(tmp_path: Path) -> No
         assert len(server.asked) == 1
 
 
-async def test_the_name_in_the_certificate_may_be_another_if_we_are_told(tmp_path: Path) -> None:
+async def test_the_name_in_the_certificate_may_be_another_if_configured(tmp_path: Path) -> None:
     authority = Authority()
     tls = a_server_context(authority, tmp_path)
     async with serve(say(A_POD), say(A_POD), tls=tls) as server:

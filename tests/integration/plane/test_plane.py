@@ -24,7 +24,7 @@ def test_all_nodes_are_ready(api: PlaneApi) -> None:
     assert all(map(is_ready, nodes))
 
 
-def test_a_suspended_job_starts_when_it_is_told_to(api: PlaneApi) -> None:
+def test_a_suspended_job_starts_when_it_is_resumed(api: PlaneApi) -> None:
     waiting = a_job("waits", {RUN_TIME: "1s"}, suspend=True, parallelism=3, completions=3)
     api.create(JOBS, waiting)
     wait_for(api, JOBS, "waits", lambda job: conditions(job).get("Suspended") == "True")
@@ -51,14 +51,14 @@ def _pods_of(api: PlaneApi, job: str) -> list[object]:
     return found
 
 
-def test_a_node_that_somebody_adds_comes_to_life(api: PlaneApi) -> None:
+def test_a_node_that_is_added_becomes_ready(api: PlaneApi) -> None:
     api.create(NODES, {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "added"}})
     node = wait_for(api, NODES, "added", is_ready)
     assert node["status"]["allocatable"]["cpu"] == "16"
     api.delete(f"{NODES}/added")
 
 
-def test_only_those_who_may_get_in(plane: ControlPlane, tmp_path: Path) -> None:
+def test_only_authorized_clients_are_served(plane: ControlPlane, tmp_path: Path) -> None:
     port = int(plane.server.rpartition(":")[2])
     authority = PlaneAuthority(plane.paths.keys)
     client = authority.issue_client("alice", "alice")

@@ -33,7 +33,7 @@ def pods(podspec_server: Serve, speak: Speak) -> OldClient:
     return speak("podspec", podspec_server)
 
 
-def test_the_graph_is_told_as_it_is_now(external: OldClient, ours: Ours) -> None:
+def test_the_graph_is_reported_as_it_is_now(external: OldClient, ours: Ours) -> None:
     ours.load(a_cluster(3, 2))
     graph = json.loads(external("GetResources").graph)["graph"]
     assert len(graph["nodes"]) == 1 + 3 + 6
@@ -42,7 +42,7 @@ def test_the_graph_is_told_as_it_is_now(external: OldClient, ours: Ours) -> None
     assert "/cluster0/node2/core1" in paths
 
 
-def test_what_is_told_of_the_graph_can_be_loaded_again(external: OldClient, ours: Ours) -> None:
+def test_the_graph_that_is_reported_can_be_loaded_again(external: OldClient, ours: Ours) -> None:
     ours.load(external("GetResources").graph)
     assert ours.free() == {"n1": 4, "n2": 4}
 

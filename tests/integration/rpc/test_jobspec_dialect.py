@@ -52,7 +52,7 @@ def test_jobs_are_matched_until_the_graph_is_full(client: OldClient) -> None:
     assert (full.status, full.allocation, full.reserved, full.at) == (MATCH_ERROR, "", False, 0)
 
 
-def test_busy_and_impossible_are_the_same_status_but_told_apart_beside_it(
+def test_busy_and_impossible_are_the_same_status_but_distinguished_beside_it(
     client: OldClient,
 ) -> None:
     fill(client)
@@ -122,7 +122,7 @@ def test_an_allocation_has_every_key_that_the_old_parsers_look_for(client: OldCl
     assert all(edge["metadata"] == {"subsystem": "containment"} for edge in edges)
 
 
-def test_sizes_and_what_is_held_alone_are_told(client: OldClient) -> None:
+def test_sizes_and_what_is_held_alone_are_reported(client: OldClient) -> None:
     client("Init", jgf=a_cluster(1, 2, memory=64))
     found = vertices(client("Match", jobspec=slots(1, 1, memory=16)).allocation)
     assert [each["size"] for each in found if each["type"] == "memory"] == [64]  # in one piece

@@ -140,7 +140,7 @@ def test_clients_that_are_killed_while_they_wait_leave_nothing_behind(
 
 
 @pytest.mark.parametrize("how", ["close", "slam", "half close"])
-def test_whole_calls_of_those_who_hang_up_leave_nothing_behind(
+def test_whole_calls_of_callers_that_hang_up_leave_nothing_behind(
     jobspec_server: Serve, ours: Ours, how: str
 ) -> None:
     """To half close is to hang up: gRPC takes it for the end."""

@@ -98,7 +98,7 @@ def test_a_group_is_given_nodes_for_all_of_its_pods_or_for_none(groups: Groups, 
     assert ours.free() == {"kind-worker": 0, "kind-worker2": 0, "kind-worker3": 4}
 
 
-def test_what_can_never_be_is_told_from_what_is_busy(groups: Groups) -> None:
+def test_what_can_never_be_is_distinguished_from_what_is_busy(groups: Groups) -> None:
     assert groups.refused(1, 5) == "unsatisfiable"
     assert groups.refused(4, 4) == "unsatisfiable"
     groups.match(3, 4)
@@ -232,7 +232,7 @@ def test_fluxnetes_may_cancel_twice_only_if_it_says_so(fluxnetes: OldClient) -> 
         assert fluxnetes("Cancel", fluxID=each, NoExistOK=True).fluxID == each
 
 
-def test_fluxnetes_reserves_and_is_not_told_that_it_was_allocated(fluxnetes: OldClient) -> None:
+def test_fluxnetes_reserves_and_the_answer_does_not_say_allocated(fluxnetes: OldClient) -> None:
     first = fluxnetes("Match", podspec={"cpu": 4}, count=2, reserve=True, jobName="a")
     assert (first.allocated, first.reserved, first.reserved_at) == (True, False, 0)
     later = fluxnetes("Match", podspec={"cpu": 4}, count=2, reserve=True, jobName="b")

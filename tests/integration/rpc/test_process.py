@@ -35,7 +35,7 @@ def cluster(tmp_path: Path) -> Path:
     return file
 
 
-def test_it_ends_well_when_it_is_told_to(tmp_path: Path) -> None:
+def test_it_ends_well_on_a_signal(tmp_path: Path) -> None:
     server = Serve(tmp_path).start()
     assert server.stop() == 0
 
@@ -167,7 +167,7 @@ def answers(server: Serve, shown: grpc.ChannelCredentials | None, token: str = "
         return True
 
 
-def test_where_others_can_listen_it_speaks_tls_unless_told_not_to(tmp_path: Path) -> None:
+def test_where_others_can_listen_it_speaks_tls_by_default(tmp_path: Path) -> None:
     with Serve(tmp_path, "--host", "0.0.0.0") as server:  # noqa: S104 - that is the question
         trust = grpc.ssl_channel_credentials((tmp_path / "service" / "ca.crt").read_bytes())
         assert answers(server, trust)
@@ -187,7 +187,7 @@ def test_with_an_authority_for_clients_it_speaks_tls_on_this_machine_too(tmp_pat
         assert not answers(server, None)
 
 
-def test_with_tokens_only_those_who_show_one_are_answered(tmp_path: Path) -> None:
+def test_with_tokens_only_callers_that_show_one_are_answered(tmp_path: Path) -> None:
     tokens = tmp_path / "tokens"
     tokens.write_text("ada 0123456789abcdef\n")
     tokens.chmod(0o600)

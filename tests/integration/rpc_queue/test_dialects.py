@@ -104,7 +104,7 @@ def test_groups_are_jobs_of_the_queue(server: Serve, client: Client, speak: Spea
     assert "node3" in old("GetResources").graph
 
 
-def test_pods_are_given_nodes_or_told_that_there_are_none(
+def test_pods_are_given_nodes_or_the_answer_says_that_there_are_none(
     podspec_server: Serve, speak: Speak
 ) -> None:
     old = speak("podspec", podspec_server)

@@ -80,7 +80,7 @@ def test_who_waits_starts_as_soon_as_there_is_room(client: Client) -> None:
     assert time.monotonic() - began < 0.9, "it waited for a tick"
 
 
-def test_a_job_whose_walltime_is_over_is_told_to_go_and_gone_after_its_grace(
+def test_a_job_whose_walltime_is_over_is_ending_and_gone_after_its_grace(
     client: Client,
 ) -> None:
     with watching(client) as seen:

@@ -145,7 +145,7 @@ def test_what_makes_no_sense_is_refused_in_words(
     assert printed.out == ""
 
 
-def test_nobody_reading_is_no_traceback(tmp_path: Path) -> None:
+def test_a_closed_output_is_no_traceback(tmp_path: Path) -> None:
     command = f"{FLUXNETES} simulate --generate lublin --jobs 2000 --nodes 999 --json - | head -c 9"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ('{"workloa', "")

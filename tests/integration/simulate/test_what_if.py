@@ -180,7 +180,7 @@ def test_one_more_job_goes_to_a_queue_that_there_is(server: EmbeddedServer) -> N
     assert forecast(server.dsn, "--add-job", "4:600") == {"today": {}, "+1 job": {1: 0}}
 
 
-def test_a_system_that_nobody_kept_needs_a_cluster(without_system: str) -> None:
+def test_a_system_that_is_not_stored_needs_a_cluster(without_system: str) -> None:
     done = run_simulate(*AHEAD, "--dsn", without_system)
     assert done.returncode == 1
     assert "the store does not know the cluster of its queue yet" in done.stderr
@@ -215,7 +215,7 @@ def test_a_queue_of_another_cluster_is_refused(dsn: str) -> None:
     assert "--graph" in done.stderr
 
 
-def test_a_queue_of_a_cluster_that_nobody_knows_is_refused(without_system: str) -> None:
+def test_a_queue_of_an_unknown_cluster_is_refused(without_system: str) -> None:
     done = run_simulate(*AHEAD, "--dsn", without_system, "--nodes", 1)
     assert done.returncode == 1
     assert "give the graph of the queue's own cluster with --graph" in done.stderr

@@ -107,7 +107,7 @@ async def test_a_plan_that_did_not_change_writes_nothing(dsn: str) -> None:
 @pytest.mark.parametrize(
     "attempt", ["UPDATE events SET at = 0", "DELETE FROM events", "TRUNCATE events"]
 )
-async def test_nobody_rewrites_history(dsn: str, attempt: str) -> None:
+async def test_history_cannot_be_rewritten(dsn: str, attempt: str) -> None:
     async with open_store(dsn) as store:
         lease = await take(store)
         await store.commit(changes(a_job(1)), lease.fence)

@@ -106,7 +106,7 @@ async def _let_in_by_password(server: EmbeddedServer) -> None:
         ("postgresql://unknown-user@/postgres?", "pg_hba.conf"),
     ],
 )
-async def test_whoever_is_refused_hears_what_to_do(
+async def test_a_refused_login_says_what_to_do(
     server: EmbeddedServer, found: str, expected: str
 ) -> None:
     database = Database(server.dsn.replace("postgresql://fluxnetes@/postgres?", found))
@@ -151,7 +151,7 @@ async def test_a_standby_is_waited_for(folder: Path) -> None:
     await asyncio.to_thread(server.stop)
 
 
-async def test_the_server_ends_a_transaction_that_somebody_left_open(dsn: str) -> None:
+async def test_the_server_ends_a_transaction_that_was_left_open(dsn: str) -> None:
     database = Database(dsn)
 
     async def setting(connection: Connection) -> str:

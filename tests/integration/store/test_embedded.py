@@ -181,7 +181,7 @@ def test_a_cluster_of_a_version_that_we_do_not_have_is_refused(folder: Path) -> 
     server.stop()
 
 
-def test_a_folder_of_somebody_else_is_not_touched(folder: Path) -> None:
+def test_a_folder_of_another_user_is_not_touched(folder: Path) -> None:
     folder.mkdir(mode=0o755)
     folder.joinpath("run").symlink_to("/")
     with pytest.raises(EmbeddedServerFailed, match="expected a folder of"):

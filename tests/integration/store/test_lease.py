@@ -120,7 +120,7 @@ async def test_a_paused_writer_whose_lease_was_taken_is_refused_when_it_wakes(ds
     child.kill()
 
 
-async def test_a_writer_that_is_paused_inside_a_transaction_keeps_nobody_out(dsn: str) -> None:
+async def test_a_writer_that_is_paused_inside_a_transaction_keeps_no_other_out(dsn: str) -> None:
     """It holds the lease's row; the server ends its transaction, and nothing of it remains."""
     async with open_store(dsn):
         pass  # for the tables

@@ -85,7 +85,7 @@ async def test_a_schema_that_an_administrator_made_will_do(dsn: str) -> None:
     assert len(await applied(dsn)) == len(migrations())
 
 
-async def test_whoever_may_not_make_the_schema_hears_what_to_do(dsn: str) -> None:
+async def test_a_role_that_may_not_make_the_schema_is_refused_with_what_to_do(dsn: str) -> None:
     await fetch(dsn, "DROP ROLE IF EXISTS modest")
     await fetch(dsn, "CREATE ROLE modest")
     database = Database(dsn)

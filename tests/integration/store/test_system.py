@@ -56,7 +56,7 @@ async def versions(dsn: str) -> tuple[str, str]:
     return row["xmin"], row["document"]
 
 
-async def test_a_store_that_nobody_told_of_a_system_has_none(dsn: str) -> None:
+async def test_a_store_to_which_no_system_was_written_has_none(dsn: str) -> None:
     async with open_store(dsn) as store:
         assert await store.system() is None
         assert await store.look() == (Snapshot(), None)

@@ -40,7 +40,7 @@ async def test_a_job_that_lives_still_stands_for_its_workload(dsn: str) -> None:
     assert [job.submission.workload for job in snapshot.jobs] == [SWEEP, ""]
 
 
-async def test_the_last_job_that_ended_is_the_one_that_is_told_of(dsn: str) -> None:
+async def test_the_last_job_that_ended_is_the_one_that_is_reported(dsn: str) -> None:
     jobs = [
         standing_for(SWEEP, gone(1)),
         standing_for(TRAIN, gone(2)),
@@ -53,7 +53,7 @@ async def test_the_last_job_that_ended_is_the_one_that_is_told_of(dsn: str) -> N
     assert ended[SWEEP] == jobs[2]
 
 
-async def test_nothing_is_told_of_who_lives_or_never_came(dsn: str) -> None:
+async def test_nothing_is_reported_of_jobs_that_live_or_never_came(dsn: str) -> None:
     async with store_of(dsn, standing_for(SWEEP, a_job(1)), gone(2)) as store:
         assert await store.ended([SWEEP, TRAIN, ""]) == {}
 

@@ -75,14 +75,14 @@ def test_a_webhook_that_others_rely_on_is_not_replaced(
     assert "a webhook of Fluxnetes is already registered, at a service of the cluster" in told
 
 
-def test_a_port_that_is_taken_is_told(plane: ControlPlane, folder: Path, url: str) -> None:
+def test_a_port_that_is_taken_is_reported(plane: ControlPlane, folder: Path, url: str) -> None:
     with listen("127.0.0.1", int(url.rpartition(":")[2])):
         told = run_up(*_attached(plane, folder), "--webhook-url", url, status=1)
     assert "the webhook cannot listen at 127.0.0.1" in told
     assert "choose another port in --webhook-url" in told
 
 
-def test_a_cluster_that_does_not_answer_is_told_and_nothing_is_made(
+def test_a_cluster_that_does_not_answer_is_reported_and_nothing_is_made(
     plane: ControlPlane, folder: Path, tmp_path: Path
 ) -> None:
     config = yaml.safe_load(plane.kubeconfig.read_text())
@@ -94,7 +94,7 @@ def test_a_cluster_that_does_not_answer_is_told_and_nothing_is_made(
     assert not folder.exists()
 
 
-def test_a_context_that_is_not_there_is_told(plane: ControlPlane, folder: Path) -> None:
+def test_a_context_that_is_not_there_is_reported(plane: ControlPlane, folder: Path) -> None:
     told = run_up(*_attached(plane, folder), "--context", "lab", status=1)
     assert "has no context 'lab'; it has fluxnetes" in told
 

@@ -26,7 +26,7 @@ def test_the_readme_begins_with_the_demo_and_the_tests() -> None:
     assert lines == ["scripts/run up --demo", "scripts/test"]
 
 
-def test_every_manifest_is_told_of_and_every_one_told_of_is_there() -> None:
+def test_every_manifest_is_documented_and_every_documented_one_is_there() -> None:
     section = (ROOT / "examples" / "README.md").read_text().split("## For the matcher")[0]
     told = set(re.findall(r"`([a-z0-9-]+\.yaml)`", section))
     assert told == {each.name for each in MANIFESTS.iterdir()}

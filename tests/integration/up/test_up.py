@@ -47,7 +47,7 @@ def test_kill_9_leaves_no_orphans_and_the_next_start_finds_its_data(folder: Path
         assert not any(each.is_alive for each in (*orphans, *children))
 
 
-def test_a_part_that_ends_is_told_with_its_log_and_all_are_stopped(folder: Path) -> None:
+def test_a_part_that_ends_is_reported_with_its_log_and_all_are_stopped(folder: Path) -> None:
     with Up("--folder", str(folder), "--nodes", "1") as up:
         up.hear("Ctrl-C")
         in_use = run_up("--folder", str(folder), status=1)

@@ -80,5 +80,5 @@ def test_jobs_and_daemon_sets_that_run_go_on(
         assert first_pod(api, opted_in, "app=daemon")
 
 
-def test_a_webhook_that_is_told_to_stop_ends_well(webhook: Command) -> None:
+def test_a_webhook_that_is_asked_to_stop_ends_well(webhook: Command) -> None:
     assert webhook.stop() == 0

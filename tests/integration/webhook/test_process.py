@@ -63,7 +63,7 @@ async def test_when_it_is_killed_requests_wait_until_it_is_back(
     assert last is not None and last.returncode == 0
 
 
-async def test_it_takes_what_it_is_told_to_take(
+async def test_it_takes_what_its_options_say(
     plane: ControlPlane, access: ApiAccess, ordinary: str, tmp_path: Path
 ) -> None:
     options = WebhookOptions(plane.kubeconfig, tmp_path, everything=True)

@@ -145,7 +145,7 @@ async def test_rotation_under_load_loses_no_request(
     assert len(certificates) >= 4
 
 
-async def test_a_registration_that_somebody_spoiled_is_mended(
+async def test_a_registration_that_was_edited_is_restored(
     access: ApiAccess, opted_in: str, tmp_path: Path
 ) -> None:
     spoiled = merge({"webhooks": []})

@@ -44,7 +44,7 @@ def test_the_old_paths_answer_like_the_new_one(
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff" * 1000, b"[" * 1_000_000, b"{}", b"null"])
-def test_nonsense_is_answered_in_words_and_harms_nobody(
+def test_nonsense_is_answered_in_words_and_harms_no_other(
     connection: http.client.HTTPSConnection, body: bytes
 ) -> None:
     status, text = send(connection, body)
@@ -59,7 +59,7 @@ def test_what_is_too_large_is_not_read(connection: http.client.HTTPSConnection) 
     assert send(connection, GOOD + padding + b" ")[0] == 413
 
 
-def test_health_is_told(connection: http.client.HTTPSConnection) -> None:
+def test_health_is_reported(connection: http.client.HTTPSConnection) -> None:
     for path, status in (("/healthz", 200), ("/readyz", 200), ("/mutate", 405), ("/", 404)):
         connection.request("GET", path)
         answer = connection.getresponse()

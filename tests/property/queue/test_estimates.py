@@ -155,7 +155,7 @@ def test_on_pools_a_queue_that_goes_on_from_the_same_does_what_was_estimated(
     job=wild_jobs(gangs() | whole).map(one_more),
 )
 @examples(60)
-def test_it_is_the_same_on_a_new_graph_that_is_told_of_others_and_of_closed_nodes(
+def test_it_is_the_same_on_a_new_graph_with_foreign_usage_and_closed_nodes(
     config: SchedulerConfig, script: Script, number: int, job: Submission
 ) -> None:
     world = World(pools, config, script)
@@ -179,7 +179,7 @@ def allocation_rows(found: Estimate) -> tuple[object, ...] | None:
     job=wild_jobs(gangs() | whole).map(one_more),
 )
 @examples(40)
-def test_the_queue_hears_nothing_of_it(
+def test_the_queue_is_not_informed_of_it(
     config: SchedulerConfig, script: Script, number: int, job: Submission
 ) -> None:
     """A queue of which estimates are asked at every instant has the same story."""

@@ -103,7 +103,7 @@ def test_who_is_promised_this_very_moment_starts_in_this_cycle() -> None:
     assert world.job(7).start == 0
 
 
-def test_the_room_of_those_who_were_made_to_go_is_held_though_they_are_slow_to_leave() -> None:
+def test_the_capacity_of_preempted_jobs_is_held_though_they_are_slow_to_leave() -> None:
     """Others once slipped in, were made to go in their turn, and so on in a circle."""
 
     def gang(cpu: int, licences: int) -> Gang:

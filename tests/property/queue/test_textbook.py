@@ -94,7 +94,7 @@ def test_by_rows_so_it_does_when_jobs_end_before_their_walltimes(
 
 @given(jobs=textbook_jobs(exact=False))
 @examples(30)
-def test_by_rows_conservative_starts_everybody_by_the_promised_time(jobs: Workload) -> None:
+def test_by_rows_conservative_starts_all_jobs_by_the_promised_time(jobs: Workload) -> None:
     assert None not in starts(jobs, BackfillPolicy.CONSERVATIVE, count=False)
 
 
@@ -174,7 +174,7 @@ def test_hybrid_with_one_promise_is_easy(jobs: Workload) -> None:
 
 @given(jobs=textbook_jobs(exact=False))
 @examples(20)
-def test_hybrid_with_a_promise_for_everybody_is_conservative(jobs: Workload) -> None:
+def test_hybrid_with_a_promise_for_every_job_is_conservative(jobs: Workload) -> None:
     for_all = max(1, len(jobs))
     hybrid = starts(jobs, BackfillPolicy.HYBRID, reservations=for_all)
     assert hybrid == starts(jobs, BackfillPolicy.CONSERVATIVE)

@@ -26,7 +26,7 @@ def test_a_row_without_an_empty_server_has_nothing_to_compare_with() -> None:
     assert str(row).split()[2:] == ["100", "10.0", "10.9", "5.00"]
 
 
-def test_what_is_told_stands_below_its_heading() -> None:
+def test_what_is_reported_stands_below_its_heading() -> None:
     row = Row("jobspec", (found(500),), (found(1000),))
     assert len(str(row)) == len(HEADER)
 

@@ -39,7 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("--timeout=orphan-pod", "--timeout orphan-pod: expected seconds"),
     ],
 )
-def test_what_makes_no_sense_is_told_in_one_line(
+def test_what_makes_no_sense_is_refused_in_one_line(
     option: str, words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["--kubeconfig=kubeconfig", "--dsn=postgresql://x@/x", option]) == 1
@@ -51,7 +51,7 @@ def test_what_makes_no_sense_is_told_in_one_line(
 @pytest.mark.parametrize(
     "option", ["--leader-elect-lease-duration=1", "--lease=1", "--lease=soon", "--colour=red"]
 )
-def test_an_option_that_there_is_not_is_told_by_its_name(
+def test_an_option_that_there_is_not_is_reported_by_its_name(
     option: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([option]) == 2

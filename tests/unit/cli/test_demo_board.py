@@ -68,7 +68,7 @@ def test_a_line_is_said_once_for_each_change(capsys: pytest.CaptureFixture[str])
     ]
 
 
-def test_a_start_is_told_in_seconds_from_now_and_never_in_the_past() -> None:
+def test_a_start_is_shown_in_seconds_from_now_and_never_in_the_past() -> None:
     row = DemoRow("a", "pending", eta=NOON)
     assert starts_by(row, NOON - timedelta(seconds=90)) == "90 s"
     assert starts_by(row, NOON + timedelta(seconds=5)) == "0 s"

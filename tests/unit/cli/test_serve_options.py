@@ -25,7 +25,7 @@ def test_callers_of_a_cluster_need_tokens(capsys: pytest.CaptureFixture[str]) ->
     assert "--serve-tokens" in capsys.readouterr().err
 
 
-def test_tokens_are_for_those_who_serve(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tokens_need_a_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tokens = tmp_path / "tokens"
     tokens.write_text("ada 0123456789abcdef\n")
     assert controller(["--serve-tokens", str(tokens)]) == 2

@@ -228,7 +228,7 @@ def test_pods_that_their_job_leaves_behind_stay_of_its_group(model: ClusterModel
 # -- what comes and goes ---------------------------------------------------------------------------
 
 
-def test_groups_to_which_something_happened_are_told_once_in_order(model: ClusterModel) -> None:
+def test_groups_to_which_something_happened_are_reported_once_in_order(model: ClusterModel) -> None:
     for name in ("b", "a", "b"):
         model.put_pod(one_pod(name))
     assert [group.key.name for group in model.take_dirty()] == ["b", "a"]
@@ -245,7 +245,7 @@ def test_groups_can_be_taken_some_at_a_time(model: ClusterModel) -> None:
     assert model.take_dirty(2) == []
 
 
-def test_a_pod_that_is_gone_is_told_to_its_group(model: ClusterModel) -> None:
+def test_a_pod_that_is_gone_marks_its_group(model: ClusterModel) -> None:
     pod = one_pod("a")
     model.put_pod(pod)
     model.take_dirty()
@@ -414,7 +414,7 @@ def test_an_orphan_that_is_bound_counts(model: ClusterModel) -> None:
     assert held(model)["cpu"] == 1000
 
 
-def test_a_pool_that_is_new_counts_those_who_were_bound_before(model: ClusterModel) -> None:
+def test_a_pool_that_is_new_counts_pods_that_were_bound_before(model: ClusterModel) -> None:
     port = [{"name": "a", "ports": [{"containerPort": 80, "hostPort": 80}]}]
     model.put_pod(one_pod("a", scheduler=OTHERS, node="n1", containers=port))
     model.foreign.take()

@@ -68,7 +68,7 @@ def test_zones_are_subnets_and_who_names_none_is_in_one_of_its_own() -> None:
     assert zones == {"west": ["a", "e"], "east": ["b"], "default": ["c", "d"]}
 
 
-def test_nodes_of_the_control_plane_are_left_out_unless_told_otherwise() -> None:
+def test_nodes_of_the_control_plane_are_left_out_by_default() -> None:
     node = machine("cp", labels={"node-role.kubernetes.io/control-plane": ""})
     assert not node_graph().put([node])
     every = NodeGraph(control_plane=True)

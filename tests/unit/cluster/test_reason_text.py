@@ -80,7 +80,7 @@ def on_one(needs: Amount, best: int) -> Reason:
         (Reason.from_text("job 7 has 16000 cpu"), "job 7 has 16000 cpu"),
     ],
 )
-def test_amounts_times_and_jobs_are_told_as_users_write_them(reason: Reason, text: str) -> None:
+def test_amounts_times_and_jobs_are_stated_as_users_write_them(reason: Reason, text: str) -> None:
     assert KubernetesReasonText({7: "job/prepare"}.get).render(reason) == text
 
 

@@ -76,7 +76,7 @@ def test_what_is_not_said_of_a_vertex_has_a_default() -> None:
     assert [column[0] for column in columns] == [-1, 1, 0, True, False]
 
 
-def test_rows_are_told_before_a_patch_is_applied_and_hold_after() -> None:
+def test_rows_are_known_before_a_patch_is_applied_and_hold_after() -> None:
     graph = chain("cluster", "node")
     patch = GraphPatch(graph)
     one = patch.vertex("core", id=0)
@@ -266,7 +266,7 @@ def test_a_given_path_with_one_slash_makes_the_root() -> None:
     assert graph.topology().vertex.tolist() == [root, below]
 
 
-def test_two_given_roots_are_told_by_name() -> None:
+def test_two_given_roots_are_reported_by_name() -> None:
     graph = ResourceGraph()
     patch = GraphPatch(graph)
     for id in (0, 1):
@@ -376,7 +376,7 @@ def test_properties_come_and_go_without_a_change_of_shape() -> None:
     assert (graph.properties(0), graph.version) == ({}, before)
 
 
-def test_properties_told_are_a_copy() -> None:
+def test_properties_returned_are_a_copy() -> None:
     graph = cluster(*nodes(1))
     graph.set_property(1, "zone", "b")
     graph.properties(1).clear()

@@ -49,7 +49,7 @@ def test_zones_put_nodes_below_subnets_in_the_order_in_which_they_are_met() -> N
     assert subnets == ["west", "default"]
 
 
-def test_the_cluster_and_the_nodes_are_called_what_they_are_told_to_be() -> None:
+def test_the_cluster_and_the_nodes_have_the_given_names() -> None:
     graph = pool_graph({"n1": {}}, cluster="prod", properties={"n1": {"arch": "arm"}})
     assert graph.properties(row_at(graph, "/prod0/n1")) == {"arch": "arm"}
 

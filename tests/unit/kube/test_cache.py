@@ -55,7 +55,7 @@ def test_what_we_know_already_is_no_change() -> None:
     assert cache.replace(listing(as_pod(a_pod("a", 3)), version=4)) == []
 
 
-def test_a_deletion_tells_the_last_state_and_is_told_once() -> None:
+def test_a_deletion_has_the_last_state_and_is_reported_once() -> None:
     cache: ObjectCache[Pod] = ObjectCache()
     cache.take(event("ADDED", "a", 3))
     [gone] = cache.take(event("DELETED", "a", 4))

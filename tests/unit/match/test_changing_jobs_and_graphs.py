@@ -108,7 +108,7 @@ def test_a_job_is_not_adopted_twice() -> None:
 
 
 @pytest.mark.parametrize("change", ["update", "partial_cancel"])
-def test_formats_that_nobody_reads_are_refused(change: str) -> None:
+def test_formats_that_no_reader_supports_are_refused(change: str) -> None:
     matcher = two_nodes()
     text = jgf_shared(matcher)
     matcher.update(text, "jgf", jobid=1, at=0, duration=10)
@@ -252,7 +252,7 @@ def test_the_root_is_not_removed() -> None:
         two_nodes().remove("/cluster0")
 
 
-def test_ranks_that_nobody_has_are_not_removed() -> None:
+def test_unknown_ranks_are_not_removed() -> None:
     with pytest.raises(MatchError, match="no vertex of the graph has one of these ranks"):
         two_nodes().remove_ranks([7])
 

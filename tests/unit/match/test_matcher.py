@@ -398,7 +398,9 @@ def test_a_node_exclusive_policy_gives_all_of_a_node() -> None:
         ({"prune_filters": "core"}, "prune filter 'core': expected HIGH:LOW"),
     ],
 )
-def test_what_a_matcher_cannot_be_made_of_is_told(options: dict[str, object], told: str) -> None:
+def test_what_a_matcher_cannot_be_made_of_is_reported(
+    options: dict[str, object], told: str
+) -> None:
     with pytest.raises(MatchError) as caught:
         Matcher(built.cluster(*built.nodes(1)), **options)  # type: ignore[arg-type]
     assert told in str(caught.value)

@@ -63,7 +63,7 @@ def test_later_is_not_free_either_where_others_are() -> None:
     assert planning.find_later(cpus(2, 6), 100, 200) is not None
 
 
-def test_nobody_is_judged_by_what_others_hold() -> None:
+def test_no_request_is_judged_by_what_others_hold() -> None:
     planning = planning_of(three())
     planning.nodes.occupy({f"n{number}": {"cpu": 8} for number in range(3)})
     assert reason_text(planning.judge(cpus(3, 8))) == ""
@@ -74,7 +74,7 @@ def test_nobody_is_judged_by_what_others_hold() -> None:
     assert planning.totals()["cpu"] == 24
 
 
-def test_it_is_told_what_became_less_and_what_more() -> None:
+def test_the_answer_says_what_became_less_and_what_more() -> None:
     planning = planning_of(three())
     planning.nodes.occupy({"n0": {"cpu": 4}, "n1": {"cpu": 4}})
     shift = planning.nodes.occupy({"n0": {"cpu": 5}, "n1": {"cpu": 4}, "n2": {"memory": 1}})

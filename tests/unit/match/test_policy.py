@@ -73,7 +73,7 @@ def test_a_switch_turned_off_is_off() -> None:
         ("node_centric=true", "names neither policy=high nor policy=low"),
     ],
 )
-def test_what_is_no_policy_is_told_in_words(text: str, told: str) -> None:
+def test_what_is_no_policy_is_refused_in_words(text: str, told: str) -> None:
     with pytest.raises(PolicyError) as caught:
         parse_policy(text)
     assert told in str(caught.value)

@@ -90,7 +90,7 @@ def test_a_share_comes_from_one_pool() -> None:
     }
 
 
-def test_a_whole_node_takes_its_pools_whole_and_only_if_nobody_is_there() -> None:
+def test_a_whole_node_takes_its_pools_whole_and_only_if_no_job_is_there() -> None:
     matcher = farm()
     assert matcher.allocate(jobspec(slot(1, cpu(1))))
     assert given_to(matcher, matcher.allocate(jobspec(node(1, exclusive=True)))) == {
@@ -106,7 +106,7 @@ def test_a_pool_that_is_down_is_not_used() -> None:
     assert given_to(matcher, matcher.allocate(jobspec(slot(1, cpu(1))))) == {"/cluster0/n1/cpu0": 1}
 
 
-def test_too_much_of_a_pool_is_told_by_the_largest() -> None:
+def test_too_much_of_a_pool_is_reported_by_the_largest() -> None:
     answer = farm().match(Operation.ALLOCATE_WITH_SATISFIABILITY, jobspec(slot(1, cpu(9))))
     assert (answer.outcome, reason_text(answer.reason)) == (
         Outcome.UNSATISFIABLE,
@@ -170,7 +170,7 @@ def test_bandwidth_within_slots_adds_up() -> None:
     }
 
 
-def test_a_rack_without_enough_bandwidth_serves_nobody() -> None:
+def test_a_rack_without_enough_bandwidth_serves_no_job() -> None:
     matcher = two_racks()
     asked = jobspec(rack(1, node(1, slot(1, cpu(1))), bandwidth(3)))
     racks = []
@@ -200,7 +200,7 @@ def test_without_a_slot_or_a_rack_pools_add_up() -> None:
 @pytest.mark.parametrize(
     "asked", [node(1, res("cpu", 2, exclusive=True)), res("cpu", 2, exclusive=True)]
 )
-def test_a_pool_asked_for_alone_is_given_only_if_nobody_has_a_part_of_it(asked: Resource) -> None:
+def test_a_pool_asked_for_alone_is_given_only_if_no_job_has_a_part_of_it(asked: Resource) -> None:
     matcher = Matcher(pool_graph({"n0": {"cpu": 8}}), policy="low")
     assert matcher.allocate(jobspec(slot(1, cpu(1))))
     assert matcher.allocate(jobspec(asked)).outcome is Outcome.BUSY

@@ -166,7 +166,7 @@ def test_what_is_in_the_way_has_no_end() -> None:
     )
 
 
-def test_a_start_at_the_end_of_time_is_told_as_a_sentence() -> None:
+def test_a_start_at_the_end_of_time_is_stated_as_a_sentence() -> None:
     answer = two_nodes().allocate(jobspec(slot(1, core(1))), now=HORIZON)
     assert answer.outcome is Outcome.BUSY
     assert answer.reason
@@ -211,7 +211,7 @@ def test_the_constraint_excludes_all_that_could_hold_slots() -> None:
     )
 
 
-def test_what_a_constraint_excludes_is_not_told_as_free() -> None:
+def test_what_a_constraint_excludes_is_not_reported_as_free() -> None:
     matcher = two_nodes()
     everywhere_else = Not((Hostlist(frozenset({"node1"})),))
     assert matcher.allocate(jobspec(slot(2, core(1)), constraint=everywhere_else))
@@ -223,7 +223,7 @@ def test_what_a_constraint_excludes_is_not_told_as_free() -> None:
 # -- requests that make no sense -------------------------------------------------------------------
 
 
-def test_an_unknown_type_is_invalid_and_the_known_ones_are_told() -> None:
+def test_an_unknown_type_is_invalid_and_the_known_ones_are_named() -> None:
     assert judged(jobspec(slot(1, res("corse")))) == (
         Outcome.INVALID,
         "no resource of type 'corse' is known here; the graph has cluster, core, gpu, node",
@@ -267,7 +267,7 @@ def test_requests_that_make_no_sense(asked: Jobspec, reason: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/cluster0", "/cluster0/rack0"])
-def test_what_is_down_above_the_candidates_is_told(path: str) -> None:
+def test_what_is_down_above_the_candidates_is_reported(path: str) -> None:
     graph = built.cluster(*built.racks(1, *built.nodes(1, *built.cores(1))))
     matcher = Matcher(graph, policy="low")
     matcher.set_status(path, False)
@@ -276,7 +276,7 @@ def test_what_is_down_above_the_candidates_is_told(path: str) -> None:
     assert "combined" not in reason_text(answer.reason)
 
 
-def test_alternatives_that_are_all_too_large_are_told_by_the_first() -> None:
+def test_alternatives_that_are_all_too_large_are_named_by_the_first() -> None:
     matcher = two_nodes("flexible")
     assert judged(jobspec(node(1, slot(1, core(9)), slot(1, gpu(9)))), matcher) == (
         Outcome.UNSATISFIABLE,

@@ -80,7 +80,7 @@ def test_what_would_break_clients_is_seen(
     assert said in protos.breaking()
 
 
-def test_what_is_added_breaks_nobody(protos: Protos) -> None:
+def test_what_is_added_breaks_no_client(protos: Protos) -> None:
     protos.replace("jobs.proto", "bool missing_ok = 3;", "bool missing_ok = 3;\n  bool soon = 4;")
     protos.replace("jobs.proto", "service JobService {", "message New {}\nservice JobService {")
     assert protos.breaking() == ""

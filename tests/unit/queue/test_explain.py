@@ -193,7 +193,7 @@ def test_a_running_job_says_until_when() -> None:
     assert (told.state, told.until, reason_text(told.reason)) == (JobState.RUNNING, 10, "")
 
 
-def test_a_job_that_was_told_to_go_says_why() -> None:
+def test_a_job_that_is_ending_says_why() -> None:
     world = World(machine(1))
     job = world.submit(a_job())
     world.tell(Cancel(job, Reason.from_text("no longer needed")))
@@ -208,7 +208,7 @@ def test_a_job_that_has_ended_can_be_explained_for_a_while() -> None:
     assert world.why(rejected) == "needs 9 slot; only 1 in this graph could serve"
 
 
-def test_nobody_explains_a_job_that_nobody_knows() -> None:
+def test_an_unknown_job_is_not_explained() -> None:
     with pytest.raises(UnknownQueueJob, match="there is no job 5"):
         World(machine(1)).explain(5)
 

@@ -62,7 +62,7 @@ def test_queues_of_equal_priority_take_nothing_from_each_others_promises() -> No
     assert world.plans(b, a) == [10, 20]
 
 
-def test_a_job_of_a_higher_queue_may_take_a_promise_of_a_lower_one_and_that_is_told() -> None:
+def test_a_job_of_a_higher_queue_may_take_a_promise_of_a_lower_one_with_a_reason() -> None:
     world = World(machine(2), BATCH, EXPRESS)
     world.submit(a_job(nodes=2).lasting(10).to("batch"))
     batch = world.submit(a_job(nodes=2).lasting(10).to("batch"))
@@ -110,7 +110,7 @@ def test_only_as_many_jobs_are_looked_at_as_the_depth_says() -> None:
     assert deep.start(deep.submit(a_job())) == 0
 
 
-def test_a_job_for_a_queue_that_does_not_exist_is_rejected_and_told_which_there_are() -> None:
+def test_a_job_for_a_queue_that_does_not_exist_is_rejected_with_the_names_that_exist() -> None:
     world = World(machine(1), BATCH, EXPRESS)
     job = world.submit(a_job().to("gpu"))
     assert world.state(job) is JobState.REJECTED
@@ -194,7 +194,7 @@ def test_nothing_of_a_stopped_queue_starts_and_what_runs_goes_on() -> None:
     assert world.why(stopped) == "queue batch is stopped"
 
 
-def test_a_stopped_queue_loses_its_promises_and_that_is_told() -> None:
+def test_a_stopped_queue_loses_its_promises_with_a_reason() -> None:
     world = World(machine(2), BATCH, EXPRESS)
     world.submit(a_job(nodes=1).lasting(10).to("batch"))
     head = world.submit(a_job(nodes=2).to("batch"))
@@ -227,7 +227,7 @@ def test_a_drained_queue_takes_in_nothing_more_but_finishes_what_it_has() -> Non
     assert world.start(waiting) == 10
 
 
-def test_nobody_can_stop_a_queue_that_does_not_exist() -> None:
+def test_a_queue_that_does_not_exist_cannot_be_stopped() -> None:
     world = World(machine(1))
     with pytest.raises(UnknownQueue, match="there is no queue nowhere"):
         world.tell(SetQueue("nowhere", stopped=True))

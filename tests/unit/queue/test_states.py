@@ -75,7 +75,7 @@ def test_a_job_that_ends_badly_has_failed() -> None:
 
 
 @pytest.mark.parametrize(("ok", "outcome"), [(True, S.COMPLETED), (False, S.FAILED)])
-def test_a_job_may_be_over_before_anybody_saw_it_run(ok: bool, outcome: JobState) -> None:
+def test_a_job_may_be_over_before_it_was_seen_to_run(ok: bool, outcome: JobState) -> None:
     world = world_in_which_nothing_runs_by_itself()
     job = world.submit(a_job())
     world.end(job, ok=ok)
@@ -230,7 +230,7 @@ def test_a_job_that_can_never_run_is_rejected_with_the_reason() -> None:
     assert "needs 3 slot" in reason_text(world.job(job).reason)
 
 
-def test_a_job_that_was_told_to_go_for_one_reason_can_be_cancelled_for_another() -> None:
+def test_a_job_that_is_ending_for_one_reason_can_be_cancelled_for_another() -> None:
     world = World(machine(2))
     job = world.submit(a_job(nodes=2).requeued_on_loss())
     world.tell(NodesLost(("node0",)))
@@ -355,7 +355,7 @@ def test_telling_a_second_time_that_a_job_runs_changes_nothing() -> None:
     assert transitions(world, job) == [S.PENDING, S.ALLOCATED, S.RUNNING]
 
 
-def test_nobody_knows_a_job_that_nobody_submitted() -> None:
+def test_a_job_that_was_not_submitted_is_unknown() -> None:
     world = World(machine(2))
     with pytest.raises(UnknownQueueJob, match="there is no job 99"):
         world.tell(Cancel(99))

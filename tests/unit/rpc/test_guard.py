@@ -156,7 +156,7 @@ def test_all_tokens_are_compared_whatever_is_shown(
 # -- over the wire ---------------------------------------------------------------------------------
 
 
-async def test_a_server_with_tokens_answers_those_who_have_one(write: Write) -> None:
+async def test_a_server_with_tokens_answers_callers_that_have_one(write: Write) -> None:
     settings = ServerSettings("127.0.0.1:0", guard=TokenGuard(write(f"ada {ADA}\n")))
     async with (
         served(settings) as up,

@@ -82,7 +82,7 @@ async def test_services_are_listed_under_their_names_on_the_wire(
 
 
 @pytest.mark.parametrize("dialect", ["jobspec", "podspec", "fluxcli", "external"])
-async def test_what_is_told_of_an_old_dialect_is_what_its_clients_were_made_from(
+async def test_reflection_of_an_old_dialect_is_what_its_clients_were_made_from(
     dialect: str,
 ) -> None:
     """Names, numbers and types of all fields of all messages that are sent."""
@@ -115,7 +115,7 @@ def _shape(message: object) -> dict[str, object]:
     }
 
 
-async def test_all_services_can_be_called_by_what_is_told_of_them() -> None:
+async def test_all_services_can_be_called_by_what_reflection_says() -> None:
     """As grpcurl does it."""
     async with served() as up, grpc.aio.insecure_channel(up.address) as channel:
         names = await listed(channel)

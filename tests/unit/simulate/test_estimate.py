@@ -43,14 +43,14 @@ def test_a_job_that_must_wait_starts_when_there_is_room_for_it() -> None:
     assert asked(job(1, 4, 40)).start == NOW + 240
 
 
-def test_a_job_that_is_not_let_in_is_told_why() -> None:
+def test_a_job_that_is_not_admitted_has_a_reason() -> None:
     found = asked(job(1, 5, 40))
     assert (found.start, found.allocation) == (None, None)
     assert found.reason
     assert "no queue" in reason_text(asked(job(1, 1, 40, queue="nowhere")).reason)
 
 
-def test_a_job_of_which_no_start_is_known_is_told_why() -> None:
+def test_a_job_without_a_known_start_has_a_reason() -> None:
     found = asked(job(1, 2, 40), snapshot_of(job(1, 3, None)))
     assert found.start is None
     assert "without a walltime" in reason_text(found.reason)
@@ -121,7 +121,7 @@ def test_others_and_closed_nodes_are_what_the_graph_says_and_what_is_said_beside
     assert estimate(snapshot, graph, queue.config, asked, NOW).start == NOW + 60
 
 
-def test_a_gang_is_told_where_each_of_its_pods_goes() -> None:
+def test_a_gang_estimate_says_where_each_of_its_pods_goes() -> None:
     graph = pool_graph({name: {"cpu": 4} for name in ("a", "b")})
     wanted = Submission(1, Gang((Shape.of(3, {"cpu": 2}),)), 10)
     found = estimate(Snapshot(), graph, SchedulerConfig(), wanted, NOW)

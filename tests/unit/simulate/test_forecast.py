@@ -70,7 +70,7 @@ def test_one_more_job_comes_last() -> None:
     assert found.start == {2: NOW + 100, 9: NOW + 150}
 
 
-def test_one_more_job_that_never_fits_is_told_so() -> None:
+def test_one_more_job_that_never_fits_is_reported() -> None:
     found = ahead(snapshot_of(RUNNING), job(9, 5, 300))
     assert found.start == {}
     assert list(found.never) == [9]
@@ -145,7 +145,7 @@ def test_a_budget_that_is_renewed_lets_a_job_start_in_a_later_period() -> None:
     assert found.start == {8: NOW, 9: 86_400}
 
 
-def test_a_budget_that_never_suffices_ends_the_forecast_and_is_told() -> None:
+def test_a_budget_that_never_suffices_ends_the_forecast_and_is_reported() -> None:
     budget = BudgetConfig("b", amount=1.0, period=86_400, queue="default")
     config = SchedulerConfig(queues=(QueueConfig(),), budgets=(budget,))
     later = job(9, 1, 60, begin=NOW + 100 * 86_400)

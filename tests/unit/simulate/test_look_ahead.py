@@ -131,7 +131,7 @@ def test_in_brief_it_ends_when_the_scenarios_own_jobs_have_started() -> None:
     assert briefly(queue, job(8, 1, 10)).never == {}
 
 
-def test_in_brief_who_was_not_let_in_or_waits_for_somebodys_word_is_told_at_once() -> None:
+def test_in_brief_a_job_that_was_not_admitted_or_may_not_start_is_reported_at_once() -> None:
     queue = snapshot_of(RUNNING, HEAD)
     waits = job(8, 1, 10, held=True), job(9, 1, 10, gathering=True)
     found = briefly(queue, job(7, 5, 10), *waits)
@@ -140,12 +140,12 @@ def test_in_brief_who_was_not_let_in_or_waits_for_somebodys_word_is_told_at_once
     assert all(found.never.values())
 
 
-def test_in_brief_who_never_starts_is_told_so_in_the_end() -> None:
+def test_in_brief_a_job_that_never_starts_is_reported_in_the_end() -> None:
     found = briefly(snapshot_of(job(1, 3, None), HEAD), job(9, 2, 10))
     assert (found.start, list(found.never)) == ({}, [9])
 
 
-def test_who_was_not_let_in_is_remembered_however_many_end_after_it() -> None:
+def test_a_job_that_was_not_admitted_is_remembered_however_many_end_after_it() -> None:
     graph = CLUSTER.graph
     many = job(10, 1, 1, array=JobArray(1_200))
     found = look_ahead(Snapshot(), Scenario("s", graph, EASY, (job(9, 5, 1), many)), NOW)
@@ -186,7 +186,7 @@ def test_a_queue_that_takes_too_much_effort_is_run_ahead_roughly(policy: str) ->
     assert set(rough.start) == set(range(3, 33)) | {99}
 
 
-def test_a_queue_in_which_nobody_passes_anyhow_is_never_run_roughly() -> None:
+def test_a_queue_in_which_no_job_passes_anyhow_is_never_run_roughly() -> None:
     snapshot, config, graph = mixed_queue("fcfs")
     scenario = Scenario("s", graph, config, (pods(99, 2),))
     assert not look_ahead(snapshot, scenario, NOW, effort=1).rough

@@ -84,7 +84,7 @@ def test_the_report_draws_runs_of_neighbouring_processors() -> None:
     )
 
 
-def test_the_report_asks_nobody_for_anything() -> None:
+def test_the_report_loads_nothing() -> None:
     page = write_report([EASY])
     assert "default-src 'none'" in page
     assert not re.search(r"(?i)https?://|//\w+\.\w|<link|@import|\bsrc\s*=|url\(|fetch\(", page)

@@ -17,7 +17,7 @@ EXAMPLE: list[Job] = [
 ]
 
 
-def test_fcfs_lets_nobody_pass_the_head() -> None:
+def test_under_fcfs_no_job_passes_the_head() -> None:
     assert simulate(EXAMPLE, 4, "fcfs") == [0, 10, 20, 20, 20]
 
 

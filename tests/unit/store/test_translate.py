@@ -218,7 +218,7 @@ def test_labels_move_with_their_vertices() -> None:
     assert after.placement.usage == {a: told}
 
 
-def test_vertices_with_one_path_are_told_apart_by_rank() -> None:
+def test_vertices_with_one_path_are_distinguished_by_rank() -> None:
     def twins(*ranks: int) -> ResourceGraph:
         graph = ResourceGraph()
         patch = GraphPatch(graph)

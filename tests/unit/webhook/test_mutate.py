@@ -40,7 +40,7 @@ def test_the_annotations_of_a_job_survive() -> None:
     assert admitted["metadata"]["annotations"] == {"a~b/c": "d", QUEUED: "true"}
 
 
-def test_a_job_that_its_user_suspended_is_held_and_the_user_is_told() -> None:
+def test_a_job_that_its_user_suspended_is_held_with_a_warning() -> None:
     response = ask(a_job(suspend=True))
     assert HOLD in response["warnings"][0]
     admitted = admit(a_job(suspend=True))
@@ -129,7 +129,7 @@ def test_a_mirror_pod_is_left_alone_if_a_kubelet_made_it() -> None:
 # --- what is refused ---
 
 
-def test_who_chooses_a_node_is_refused_and_told_how_to_ask_for_it() -> None:
+def test_a_pod_that_chooses_a_node_is_refused_with_advice_how_to_ask_for_it() -> None:
     for made, path in (
         (a_pod(nodeName="node-1"), "spec.nodeName"),
         (a_pod(nodeName="node-1", schedulerName="fluxnetes"), "spec.nodeName"),

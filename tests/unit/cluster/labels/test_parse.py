@@ -84,7 +84,7 @@ def test_a_label_does_as_well_and_an_annotation_goes_before_it() -> None:
     assert (read_options(both).group, read_options(both).queue) == ("b", "x")
 
 
-def test_keys_that_begin_like_ours_are_told() -> None:
+def test_keys_that_begin_like_ours_are_reported() -> None:
     options = read_options(
         metadata(
             labels={"fluxnetes.io/grup": "a", "fluxnetes.io/managed": "true"},

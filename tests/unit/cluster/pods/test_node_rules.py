@@ -189,7 +189,7 @@ def test_soft_taints_and_those_of_availability_are_no_matter_of_rules() -> None:
 # -- reasons ---------------------------------------------------------------------------------------
 
 
-def test_a_refusal_is_told_in_words() -> None:
+def test_a_refusal_is_stated_in_words() -> None:
     selected = read_rule(a_spec(nodeSelector={"disk": "ssd"}))
     assert selected.why_not(a_node()) == ("asks for the label disk=ssd; the node has no such label")
     assert selected.why_not(a_node(disk="hdd")).endswith("the node has disk=hdd")

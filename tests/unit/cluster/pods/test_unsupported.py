@@ -107,7 +107,7 @@ def test_soft_rules_are_left_out_with_a_note(spec: Content, path: str) -> None:
     assert not verdict.refusals
 
 
-def test_everything_that_stands_in_the_way_is_told_at_once() -> None:
+def test_everything_that_stands_in_the_way_is_reported_at_once() -> None:
     spec = a_spec(
         resourceClaims=[{"name": "gpu"}],
         topologySpreadConstraints=[spread("ScheduleAnyway"), spread("DoNotSchedule")],

@@ -41,7 +41,7 @@ def test_a_pod_that_is_resized_counts_with_its_new_size_alone() -> None:
     assert foreign.take() == {"n1": {"cpu": 250, "pods": 0}}
 
 
-def test_only_nodes_that_changed_are_told() -> None:
+def test_only_nodes_that_changed_are_reported() -> None:
     foreign = ForeignUsage()
     foreign.put("a", "n1", ONE)
     foreign.put("b", "n2", ONE)
@@ -50,7 +50,7 @@ def test_only_nodes_that_changed_are_told() -> None:
     assert list(foreign.take()) == ["n2"]
 
 
-def test_a_node_that_came_after_its_pods_hears_of_them() -> None:
+def test_a_node_that_came_after_its_pods_counts_them() -> None:
     foreign = ForeignUsage()
     foreign.put("a", "n1", ONE)
     foreign.take()
@@ -59,7 +59,7 @@ def test_a_node_that_came_after_its_pods_hears_of_them() -> None:
     assert foreign.take() == {"n1": {"cpu": 1000, "pods": 1}}
 
 
-def test_new_pools_are_told_everywhere() -> None:
+def test_new_pools_are_reported_everywhere() -> None:
     foreign = ForeignUsage()
     foreign.put("a", "n1", ONE)
     foreign.put("b", "n2", ONE)

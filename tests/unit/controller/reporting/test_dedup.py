@@ -26,7 +26,7 @@ def test_words_that_always_change_are_news_a_few_times() -> None:
     assert dedup.is_news(A, "5 free", 10.5)
 
 
-def test_it_remembers_no_more_subjects_than_it_was_told() -> None:
+def test_it_remembers_no_more_subjects_than_its_limit() -> None:
     dedup = EventDedup(window=10, different=1, subjects=2)
     for uid in "abc":
         assert dedup.is_news((uid, "Waits"), "busy", 0)

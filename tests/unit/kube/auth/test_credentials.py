@@ -171,7 +171,7 @@ def test_a_plugin_is_asked_again_shortly_before_its_token_ends(
     asyncio.run(run())
 
 
-def test_a_plugin_hears_the_question_its_arguments_and_its_variables(tmp_path: Path) -> None:
+def test_a_plugin_gets_the_question_its_arguments_and_its_variables(tmp_path: Path) -> None:
     async def run() -> None:
         access = a_plugin(
             tmp_path,

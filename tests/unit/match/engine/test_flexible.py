@@ -165,7 +165,7 @@ def test_xor_slots_within_xor_slots_are_split_too() -> None:
     assert split_xor_slots(request) == [(slot(1, res("socket", 1, slot(1, core(4)))),)]
 
 
-def test_more_variants_than_anybody_should_try_are_refused() -> None:
+def test_more_variants_than_should_be_tried_are_refused() -> None:
     def some(count: int) -> tuple[Resource, ...]:
         return tuple(xor_slot(1, core(n + 1)) for n in range(count))
 

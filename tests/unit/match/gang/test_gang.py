@@ -248,13 +248,13 @@ def test_two_amounts_of_one_type_add_up(asked: Gang) -> None:
 
 
 @pytest.mark.parametrize("path", ["/cluster0/n1/gpu0", "/cluster0/licence0"])
-def test_a_pool_that_is_down_serves_nobody(path: str) -> None:
+def test_a_pool_that_is_down_serves_no_job(path: str) -> None:
     matcher = two_nodes()
     matcher.set_status(path, False)
     assert not matcher.allocate(gang(pods(1, gpu=1), licences=1))
 
 
-def test_a_pool_below_a_rack_that_is_down_serves_nobody() -> None:
+def test_a_pool_below_a_rack_that_is_down_serves_no_job() -> None:
     matcher = Matcher(
         cluster(*nodes(1, pool("cpu", 4)), a("rack", pool("licence", 4))), policy="low"
     )

@@ -25,7 +25,7 @@ def test_counts_multiply_on_the_way_down() -> None:
     assert needs(asked) == {"node": 3, "core": 24, "gpu": 6}
 
 
-def test_types_that_nobody_counts_are_left_out() -> None:
+def test_types_that_are_not_counted_are_left_out() -> None:
     assert needs(slot(2, memory(8), core(1))) == {"core": 2}
 
 

@@ -56,7 +56,7 @@ def test_blanks_around_words_do_not_matter() -> None:
     assert kept(" ALL : core , rack : gpu ", "rack") == ["gpu", "core"]
 
 
-def test_tracked_is_all_that_anybody_counts() -> None:
+def test_tracked_is_all_that_any_filter_counts() -> None:
     assert parse_filters("ALL:core,rack:gpu", ("memory",)).tracked == {"core", "gpu", "memory"}
 
 

@@ -68,14 +68,14 @@ def test_it_may_be_where_others_are() -> None:
     assert world.state(7) is JobState.COMPLETED
 
 
-def test_it_may_be_of_a_kind_that_nobody_asked_for_so_far() -> None:
+def test_it_may_be_of_a_kind_that_no_job_asked_for_so_far() -> None:
     world = World(pools(2, cpu=8, gpu=1))
     world.submit(a_gang(pods(1, cpu=2)).lasting(50))
     world.tell(found(7, a_gang(pods(1, gpu=1)).lasting(50), "node0"))
     assert world.start(world.submit(a_gang(pods(1, cpu=6, gpu=1)))) == 0
 
 
-def test_one_whose_walltime_is_over_is_told_to_go() -> None:
+def test_one_whose_walltime_is_over_is_ended() -> None:
     world = World(pools(1, cpu=8))
     world.go_to(100)
     world.tell(found(7, a_gang(pods(1, cpu=8)).lasting(50), "node0", start=10))
@@ -93,7 +93,7 @@ def test_one_without_a_walltime_has_the_one_of_its_queue_or_none() -> None:
     assert [world.job(job).deadline for job in (7, 8)] == [None, 20]
 
 
-def test_a_promise_that_it_moves_is_told_the_reason() -> None:
+def test_a_promise_that_it_moves_has_the_reason() -> None:
     world = World(pools(2, cpu=8))
     world.submit(a_gang(pods(2, cpu=8)).lasting(10))
     head = world.submit(a_gang(pods(2, cpu=8)))
@@ -183,7 +183,7 @@ def test_what_makes_no_sense_is_refused(
     assert world.start(world.submit(a_gang(pods(1, cpu=8)))) == 0
 
 
-def test_nobody_is_taken_over_twice() -> None:
+def test_no_job_is_adopted_twice() -> None:
     world = World(pools(2, cpu=8))
     world.tell(found(7, a_gang(pods(1, cpu=8)).lasting(50), "node0"))
     with pytest.raises(QueueError, match="job id 7 is already in use"):

@@ -61,7 +61,7 @@ def test_no_more_tasks_run_at_once_than_the_array_allows() -> None:
     assert task_starts(world, array) == [0, 0, 10, 10, 20]
 
 
-def test_an_array_at_its_limit_blocks_nobody() -> None:
+def test_an_array_at_its_limit_blocks_no_other() -> None:
     world = World(machine(3), QueueConfig(policy=BackfillPolicy.FCFS))
     array = world.submit(a_job().lasting(10).times(9, at_once=1))
     behind = world.submit(a_job())

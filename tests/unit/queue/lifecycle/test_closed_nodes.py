@@ -31,7 +31,7 @@ def test_nothing_starts_on_a_closed_node_until_it_is_opened() -> None:
     assert world.nodes(jobs[1]) == world.nodes(there) == ["node0"]
 
 
-def test_what_a_job_leaves_on_a_closed_node_is_there_for_nobody() -> None:
+def test_what_a_job_leaves_on_a_closed_node_is_there_for_no_job() -> None:
     world = World(machine(2), QueueConfig(policy=BackfillPolicy.CONSERVATIVE))
     job = world.submit(a_job(nodes=2).lasting(10))
     waits = world.submit(a_job(nodes=2).lasting(10))
@@ -51,7 +51,7 @@ def test_a_job_that_fits_only_with_closed_nodes_waits_and_is_not_rejected() -> N
     assert world.state(world.submit(a_job(nodes=3))) is JobState.REJECTED
 
 
-def test_a_promise_that_closed_nodes_move_is_told_the_reason() -> None:
+def test_a_promise_that_closed_nodes_move_has_the_reason() -> None:
     world = World(machine(2))
     world.submit_together(a_job(on=hosts(0)).lasting(10), a_job(on=hosts(1)).lasting(50))
     head = world.submit(a_job(on=hosts(0, 1)))
@@ -89,7 +89,7 @@ def test_a_closed_node_is_closed_on_another_graph_too() -> None:
     assert world.nodes(world.submit(a_job())) == ["node2"]
 
 
-def test_units_are_counted_again_once_nobody_is_on_a_closed_node() -> None:
+def test_units_are_counted_again_once_no_job_is_on_a_closed_node() -> None:
     world = World(machine(3))
     job = world.submit(a_job(on=hosts(0)).lasting(50))
     world.submit(a_job(on=hosts(1)).lasting(50))
@@ -99,7 +99,7 @@ def test_units_are_counted_again_once_nobody_is_on_a_closed_node() -> None:
     assert world.queue.plans_by_counting == world.way.counts
 
 
-def test_names_that_nobody_has_are_no_trouble() -> None:
+def test_unknown_names_are_no_trouble() -> None:
     world = World(machine(1))
     world.tell(NodesClosed(("elsewhere",)), NodesOpened(("elsewhere",)))
     assert world.start(world.submit(a_job())) == 0

@@ -198,7 +198,7 @@ def test_a_jobspec_of_cores_on_shared_nodes_shrinks_node_by_node() -> None:
     assert (world.holds(group), world.start(waiting)) == ({"core": 3}, 0)
 
 
-def test_tasks_of_a_job_that_was_told_to_go_leave_one_by_one() -> None:
+def test_tasks_of_a_job_that_is_ending_leave_one_by_one() -> None:
     world = World(machine(2))
     group = world.submit(a_job(nodes=2).lasting(100))
     next_ = world.submit(a_job().lasting(1))
@@ -222,7 +222,7 @@ def test_a_group_that_goes_back_to_the_queue_starts_again_at_any_size() -> None:
 # -- growing ---------------------------------------------------------------------------------------
 
 
-def test_it_grows_when_told_up_to_its_most() -> None:
+def test_it_grows_on_request_up_to_its_most() -> None:
     world = World(machine(8))
     other = world.submit(a_job(nodes=5).lasting(10))
     group = world.submit(a_job().between(2, 6).lasting(100))
@@ -235,7 +235,7 @@ def test_it_grows_when_told_up_to_its_most() -> None:
     assert len(world.nodes(group)) == 6
 
 
-def test_it_grows_only_into_room_that_nobody_was_promised() -> None:
+def test_it_grows_only_into_capacity_that_no_job_was_promised() -> None:
     world = World(machine(8))
     other = world.submit(a_job(nodes=5).lasting(10))
     world.submit(a_job(nodes=1).lasting(50))

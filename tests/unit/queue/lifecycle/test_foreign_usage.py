@@ -113,7 +113,7 @@ def test_a_job_for_which_no_start_is_known_gets_one_as_soon_as_it_asks_for_less(
 # -- promises --------------------------------------------------------------------------------------
 
 
-def test_a_promise_moves_later_when_others_take_its_room_and_the_reason_is_told() -> None:
+def test_a_promise_moves_later_with_a_reason_when_others_take_its_capacity() -> None:
     world = World(pools(2, cpu=8))
     world.submit(a_gang(pods(1, cpu=8)).lasting(10))
     world.submit(a_gang(pods(1, cpu=8)).lasting(50))
@@ -182,7 +182,7 @@ def test_mixed_gangs_keep_their_promises_beside_others() -> None:
 # -- collisions ------------------------------------------------------------------------------------
 
 
-def test_a_job_whose_room_others_took_goes_on_and_nobody_else_starts_there() -> None:
+def test_a_job_whose_capacity_others_took_goes_on_and_no_other_starts_there() -> None:
     world = World(pools(2, cpu=8))
     job = world.submit(a_gang(pods(1, cpu=6)).lasting(50))
     world.tell(others(node0=5))
@@ -192,7 +192,7 @@ def test_a_job_whose_room_others_took_goes_on_and_nobody_else_starts_there() -> 
     assert [world.nodes(each) for each in (next_, last)] == [["node1"], ["node1"]]
 
 
-def test_what_a_job_gives_back_that_others_took_is_there_for_nobody() -> None:
+def test_what_a_job_gives_back_that_others_took_is_there_for_no_job() -> None:
     world = World(pools(1, cpu=8))
     job = world.submit(a_gang(pods(2, cpu=4)).lasting(50))
     world.tell(others(node0=5))

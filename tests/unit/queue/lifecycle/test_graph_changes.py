@@ -62,7 +62,7 @@ def test_a_job_that_was_too_large_before_a_node_came_is_taken() -> None:
     assert world.nodes(world.submit(a_gang(pods(2, cpu=8)))) == ["new", "node0"]
 
 
-def test_jobs_on_a_node_that_vanished_are_sent_away_and_the_others_go_on() -> None:
+def test_jobs_on_a_node_that_vanished_are_ended_and_the_others_go_on() -> None:
     world = World(pools(3, cpu=8))
     lost = world.submit(a_gang(pods(2, cpu=8)).lasting(50).requeued_on_loss())
     other = world.submit(a_gang(pods(1, cpu=8)).lasting(50))
@@ -117,7 +117,7 @@ def test_nodes_that_come_and_go_at_one_time_keep_promises_where_they_can() -> No
     assert world.plans(head, behind) == [10, 40]
 
 
-def test_many_changes_before_anybody_looks_are_one() -> None:
+def test_many_changes_before_a_cycle_are_one() -> None:
     world = World(pools(2, cpu=8))
     jobs = world.submit_together(*4 * [a_gang(pods(1, cpu=8)).lasting(50)])
     for number in range(3):
@@ -158,7 +158,7 @@ def test_a_node_that_shrank_below_what_its_jobs_hold_takes_nothing_and_they_go_o
     assert world.start(world.submit(a_gang(pods(1, cpu=4)))) == 20
 
 
-def test_a_promise_that_a_smaller_node_moves_is_told_the_reason() -> None:
+def test_a_promise_that_a_smaller_node_moves_has_the_reason() -> None:
     world = World(pools(2, cpu=8))
     world.submit(a_gang(pods(1, cpu=8)).lasting(10))
     world.submit(a_gang(pods(1, cpu=8)).lasting(50))

@@ -70,7 +70,7 @@ def test_a_job_that_fits_only_with_the_lost_nodes_waits_and_is_not_rejected() ->
     assert "needs 2 slot" in world.why(job)
 
 
-def test_a_job_that_was_told_to_go_already_ends_as_it_was_told() -> None:
+def test_a_job_that_is_ending_already_ends_for_its_first_reason() -> None:
     world = World(machine(1))
     job = world.submit(a_job().lasting(100))
     world.tell(Cancel(job))
@@ -98,7 +98,7 @@ def test_promises_that_need_no_lost_node_stay() -> None:
     assert world.promised(head) == [10]
 
 
-def test_a_node_that_is_lost_and_back_before_anybody_looked_still_ends_its_jobs() -> None:
+def test_a_node_that_is_lost_and_back_before_a_cycle_still_ends_its_jobs() -> None:
     world = World(machine(1))
     job = world.submit(a_job().lasting(100))
     world.tell(NodesLost(("node0",)), NodesBack(("node0",)))
@@ -107,7 +107,7 @@ def test_a_node_that_is_lost_and_back_before_anybody_looked_still_ends_its_jobs(
     assert world.start(world.submit(a_job())) == 0
 
 
-def test_names_that_nobody_has_are_no_trouble() -> None:
+def test_unknown_names_are_no_trouble() -> None:
     world = World(machine(1))
     world.tell(NodesLost(("elsewhere",)), NodesBack(("elsewhere",)))
     assert world.start(world.submit(a_job())) == 0
@@ -162,7 +162,7 @@ def test_a_job_that_was_impossible_before_the_graph_changed_is_taken_after() -> 
     assert world.nodes(job) == ["node1"]
 
 
-def test_a_promise_that_a_removed_node_moves_is_told_the_reason() -> None:
+def test_a_promise_that_a_removed_node_moves_has_the_reason() -> None:
     world = World(machine(2))
     world.submit_together(a_job(on=hosts(0)).lasting(10), a_job(on=hosts(1)).lasting(50))
     head = world.submit(a_job(on=hosts(0, 1)))
@@ -173,7 +173,7 @@ def test_a_promise_that_a_removed_node_moves_is_told_the_reason() -> None:
     assert "node0 was removed" in world.why(head)
 
 
-def test_jobs_that_lost_a_part_of_what_they_held_are_sent_away() -> None:
+def test_jobs_that_lost_a_part_of_what_they_held_are_ended() -> None:
     world = World(machine(2))
     failing = world.submit(a_job().lasting(100))
     patient = world.submit(a_job().lasting(100).requeued_on_loss())

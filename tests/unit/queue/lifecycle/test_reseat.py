@@ -175,7 +175,7 @@ def test_a_job_whose_tasks_were_moved_before_their_node_went_is_left_alone() -> 
     assert places(world, job) == ["node2", "node1"]
 
 
-def test_tasks_of_a_node_that_is_gone_already_are_moved_before_the_queue_hears_of_it() -> None:
+def test_tasks_of_a_node_that_is_gone_already_are_moved_before_the_queue_knows() -> None:
     world = World(pools(3, cpu=8))
     job = world.submit(a_gang(pods(2, cpu=8)).lasting(50))
     world.graph.remove(world.graph.find_path("/cluster0/node0"))
@@ -194,7 +194,7 @@ def test_who_has_tasks_left_on_another_node_that_is_gone_goes() -> None:
     assert world.state(job) is JobState.ENDING
 
 
-def test_a_job_that_nobody_started_yet_can_be_moved() -> None:
+def test_a_job_that_has_not_started_yet_can_be_moved() -> None:
     world = World(pools(2, cpu=8))
     world.carries_out = False
     job = world.submit(a_gang(pods(1, cpu=8)).lasting(50))

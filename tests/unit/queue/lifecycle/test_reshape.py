@@ -58,7 +58,7 @@ def test_it_keeps_its_place_and_its_age() -> None:
     assert world.plans(first, second) == [10, 20]
 
 
-def test_who_is_behind_it_makes_way_as_for_any_job_that_was_changed() -> None:
+def test_jobs_behind_it_are_moved_as_by_any_job_that_was_changed() -> None:
     world = full(CONSERVATIVE)
     first = world.submit(a_gang(pods(1, cpu=8)).lasting(10))
     behind = world.submit(a_gang(pods(1, cpu=8)).lasting(15))
@@ -68,7 +68,7 @@ def test_who_is_behind_it_makes_way_as_for_any_job_that_was_changed() -> None:
     assert f"job {first} is ordered before it" in world.why(behind)
 
 
-def test_nobody_before_it_makes_way() -> None:
+def test_no_job_before_it_is_moved() -> None:
     world = full(CONSERVATIVE)
     first = world.submit(a_gang(pods(1, cpu=8)).lasting(15))
     behind = world.submit(a_gang(pods(1, cpu=8)).lasting(10))

@@ -54,7 +54,7 @@ def test_those_that_failed_are_counted_once_and_the_job_fails_with_the_last() ->
     assert reason_text(world.job(job).reason) == "2 of its tasks failed"
 
 
-def test_a_task_that_nobody_has_is_refused_and_nothing_ends() -> None:
+def test_a_task_that_does_not_exist_is_refused_and_nothing_ends() -> None:
     world = World(pools(2, cpu=8))
     job = world.submit(a_gang(pods(2, cpu=4)).lasting(50))
     with pytest.raises(QueueRefused, match="has no task 2; it has 2"):

@@ -57,7 +57,7 @@ def test_an_overrun_moves_promises_and_says_so() -> None:
     assert f"job {job} overran its walltime" in world.why(next_)
 
 
-def test_an_overrun_moves_only_those_who_need_its_room() -> None:
+def test_an_overrun_moves_only_jobs_that_need_its_capacity() -> None:
     world = World(machine(3), CONSERVATIVE)
     job, _ = world.submit_together(a_job(nodes=2).lasting(10), a_job(nodes=1).lasting(20))
     first, second = world.submit_together(a_job(nodes=2).lasting(10), a_job(nodes=1).lasting(5))
@@ -129,7 +129,7 @@ def test_a_walltime_of_nothing_is_rejected(walltime: int) -> None:
 # -- extending a job that runs ---------------------------------------------------------------------
 
 
-def test_a_running_job_can_be_given_more_time_if_nobody_waits_for_its_room() -> None:
+def test_a_running_job_can_be_given_more_time_if_no_job_waits_for_its_capacity() -> None:
     world = World(machine(2))
     job = world.submit(a_job(nodes=2).lasting(10))
     world.go_to(5)
@@ -317,7 +317,7 @@ def test_a_job_cannot_be_moved_to_a_queue_on_whose_nodes_it_can_never_run() -> N
     assert world.job(job).queue == "default"
 
 
-def test_what_was_changed_is_told_in_the_story() -> None:
+def test_what_was_changed_is_in_the_story() -> None:
     world = World(machine(1))
     world.submit(a_job())
     job = world.submit(a_job())
@@ -326,7 +326,7 @@ def test_what_was_changed_is_told_in_the_story() -> None:
     assert altered == ["walltime 20, priority 3"]
 
 
-def test_a_job_that_was_told_to_go_is_not_given_more_time() -> None:
+def test_a_job_that_is_ending_is_not_given_more_time() -> None:
     world = World(machine(1))
     job = world.submit(a_job())
     world.tell(Cancel(job))

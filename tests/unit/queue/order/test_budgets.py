@@ -83,7 +83,7 @@ def test_an_end_in_the_next_period_refunds_nothing_of_it() -> None:
 
 
 @pytest.mark.parametrize("policy", BackfillPolicy)
-def test_a_job_that_a_budget_stops_blocks_nobody(policy: BackfillPolicy) -> None:
+def test_a_job_that_a_budget_stops_blocks_no_other(policy: BackfillPolicy) -> None:
     world = with_budget(4, QueueConfig(policy=policy), namespace="poor")
     stopped = world.submit(a_job(8).lasting(HOUR).by("ada", "poor"))
     behind = world.submit(a_job(8).lasting(HOUR).by("bob", "rich"))

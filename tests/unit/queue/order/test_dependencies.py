@@ -47,7 +47,7 @@ def test_afterany_waits_until_the_other_has_ended_somehow() -> None:
     assert world.start(job) == 5
 
 
-def test_afterany_waits_for_a_job_that_was_told_to_go_until_it_is_gone() -> None:
+def test_afterany_waits_for_a_job_that_is_ending_until_it_is_gone() -> None:
     world = World(machine(2))
     first = world.submit(a_job().lasting(30))
     job = world.submit(a_job().afterany(first))
@@ -143,14 +143,14 @@ def test_a_dependency_on_a_job_that_failed_before_is_rejected_at_once() -> None:
     assert world.state(world.submit(a_job().afterok(first))) is JobState.REJECTED
 
 
-def test_a_dependency_on_a_job_that_nobody_knows_is_rejected() -> None:
+def test_a_dependency_on_an_unknown_job_is_rejected() -> None:
     world = World(machine(2))
     job = world.submit(a_job().afterok(77))
     assert reason_text(world.job(job).reason) == "it depends on job 77, which is not known"
 
 
 @pytest.mark.parametrize("policy", BackfillPolicy)
-def test_a_job_that_waits_for_another_blocks_nobody(policy: BackfillPolicy) -> None:
+def test_a_job_that_waits_for_another_blocks_no_other(policy: BackfillPolicy) -> None:
     world = World(machine(2), QueueConfig(policy=policy))
     first = world.submit(a_job().lasting(100))
     waiting, behind = world.submit_together(a_job(nodes=2).afterok(first), a_job().lasting(500))

@@ -18,7 +18,7 @@ EVERY = [QueueConfig(policy=policy) for policy in BackfillPolicy]
 
 
 @pytest.mark.parametrize("queue", EVERY, ids=lambda queue: queue.policy.value)
-def test_a_held_job_blocks_nobody(queue: QueueConfig) -> None:
+def test_a_held_job_blocks_no_other(queue: QueueConfig) -> None:
     world = World(machine(2), queue)
     held = world.submit(a_job(nodes=2).held())
     behind = world.submit(a_job(nodes=2))
@@ -58,7 +58,7 @@ def test_a_released_job_has_the_place_in_the_queue_that_it_came_with() -> None:
     assert world.starts(first, later) == [10, 20]
 
 
-def test_a_released_job_may_take_the_room_of_promises_behind_it_and_they_are_told() -> None:
+def test_a_released_job_may_take_the_capacity_of_promises_behind_it_with_a_reason() -> None:
     world = World(machine(1))
     first = world.submit(a_job().held())
     world.submit(a_job().lasting(10))
@@ -108,7 +108,7 @@ def test_a_job_does_not_start_before_its_begin_time_and_starts_at_it() -> None:
 
 
 @pytest.mark.parametrize("queue", EVERY, ids=lambda queue: queue.policy.value)
-def test_a_job_before_its_begin_time_blocks_nobody(queue: QueueConfig) -> None:
+def test_a_job_before_its_begin_time_blocks_no_other(queue: QueueConfig) -> None:
     world = World(machine(2), queue)
     early = world.submit(a_job(nodes=2).beginning(50))
     behind = world.submit(a_job(nodes=2).lasting(100))

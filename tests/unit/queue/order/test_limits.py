@@ -46,7 +46,7 @@ def test_a_queue_runs_no_more_jobs_at_a_time_than_the_limit() -> None:
 
 
 @pytest.mark.parametrize("policy", BackfillPolicy)
-def test_a_job_that_a_limit_stops_blocks_nobody_and_is_promised_nothing(
+def test_a_job_that_a_limit_stops_blocks_no_other_and_is_promised_nothing(
     policy: BackfillPolicy,
 ) -> None:
     world = World(machine(3), QueueConfig(policy=policy, per_user=LimitConfig(running=1)))

@@ -167,7 +167,7 @@ def test_a_walltime_that_passed_while_the_queue_was_dead_is_noticed() -> None:
     assert f"job {job} overran its walltime" in reason_text(world.story(head)[-1].reason)
 
 
-def test_jobs_that_ended_while_the_queue_was_dead_make_room_when_that_is_heard() -> None:
+def test_jobs_that_ended_while_the_queue_was_down_free_capacity_once_that_is_known() -> None:
     world = World(machine(2))
     job = world.submit(a_job(nodes=2).lasting(10))
     head = world.submit(a_job(nodes=2))

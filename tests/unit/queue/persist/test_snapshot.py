@@ -86,7 +86,7 @@ def test_who_goes_on_changes_nothing_of_the_queue_that_it_was_taken_from() -> No
     assert world.state(job) is JobState.COMPLETED
 
 
-def test_an_ended_job_is_in_it_while_somebody_depends_on_it() -> None:
+def test_an_ended_job_is_in_it_while_another_depends_on_it() -> None:
     world = World(machine(1))
     one, other = world.submit_together(a_job().lasting(5), a_job().lasting(5))
     third = world.submit(a_job().afterany(one, other))

@@ -53,7 +53,7 @@ def test_its_user_must_name_it() -> None:
     assert world.start(world.submit(a_job().by("ada").inside("demo"))) == 0
 
 
-def test_a_job_of_somebody_else_that_names_it_is_rejected() -> None:
+def test_a_job_of_another_user_that_names_it_is_rejected() -> None:
     world = World(machine(2))
     world.tell(demo(50, 100))
     job = world.submit(a_job().by("bob", "lab").inside("demo"))
@@ -70,7 +70,7 @@ def test_it_can_be_for_a_namespace() -> None:
     assert world.states(student, other) == [JobState.RUNNING, JobState.REJECTED]
 
 
-def test_a_reservation_that_nobody_made_is_not_there_to_run_in() -> None:
+def test_a_reservation_that_does_not_exist_is_not_there_to_run_in() -> None:
     world = World(machine(2))
     world.tell(Maintain("cooling", 50, 60, hosts(0)))
     for name in ("demo", "cooling"):
@@ -117,7 +117,7 @@ def test_gangs_run_in_it_side_by_side() -> None:
 # -- when it is over -------------------------------------------------------------------------------
 
 
-def test_a_job_still_waiting_when_it_is_over_is_rejected_and_told_so() -> None:
+def test_a_job_still_waiting_when_it_is_over_is_rejected_with_a_reason() -> None:
     world = World(machine(2))
     world.tell(demo(50, 100))
     job = a_job(nodes=2).lasting(30).by("ada").inside("demo")
@@ -128,7 +128,7 @@ def test_a_job_still_waiting_when_it_is_over_is_rejected_and_told_so() -> None:
     assert "advance reservation demo" in reason_text(world.job(second).reason)
 
 
-def test_a_job_that_waits_for_a_reservation_that_is_called_off_is_rejected_and_told_so() -> None:
+def test_a_job_that_waits_for_a_reservation_that_is_called_off_is_rejected_with_a_reason() -> None:
     world = World(machine(2))
     world.tell(demo(50, 100))
     job = world.submit(a_job().by("ada").inside("demo"))

@@ -22,7 +22,7 @@ def crowded(*queues: QueueConfig) -> tuple[World, int, int, int]:
     return world, endless, busy, head
 
 
-def test_a_job_behind_an_endless_one_is_promised_nothing_and_told_so() -> None:
+def test_a_job_behind_an_endless_one_is_promised_nothing_and_the_reason_says_so() -> None:
     world, _, _, head = crowded()
     assert world.plan(head) is None
     assert "no start is known" in world.why(head)
@@ -30,7 +30,7 @@ def test_a_job_behind_an_endless_one_is_promised_nothing_and_told_so() -> None:
     assert world.explain(head).until is None
 
 
-def test_everybody_behind_an_endless_job_is_told_so_not_only_the_head() -> None:
+def test_every_job_behind_an_endless_one_has_the_reason_not_only_the_head() -> None:
     world, _, _, head = crowded(CONSERVATIVE)
     second = world.submit(a_job(nodes=4))
     assert world.plans(head, second) == [None, None]
@@ -96,7 +96,7 @@ def test_an_endless_job_can_itself_be_promised_a_start() -> None:
     assert world.start(head) == 100
 
 
-def test_an_endless_job_is_in_nobodys_way_when_it_backfills() -> None:
+def test_an_endless_job_is_in_no_jobs_way_when_it_backfills() -> None:
     world = World(machine(3))
     world.submit(a_job(nodes=2).lasting(10))
     head, endless = world.submit_together(a_job(nodes=3), a_job().endless())
@@ -127,7 +127,7 @@ def test_the_head_of_every_queue_is_kept_room() -> None:
     assert world.starts(express, batch, long) == [0, 0, None]
 
 
-def test_a_head_behind_another_queues_claim_is_told_that_no_start_is_known() -> None:
+def test_a_head_behind_another_queues_claim_has_no_known_start() -> None:
     world = World(machine(4), QueueConfig("batch"), QueueConfig("express", priority=1))
     endless = world.submit(a_job(nodes=3).endless().to("batch"))
     batch, express = world.submit_together(

@@ -56,7 +56,7 @@ def test_equals_and_betters_and_those_not_preemptible_are_left_alone(spared: Job
     assert world.plan(job) == 1000
 
 
-def test_nobody_goes_while_the_job_fits_without() -> None:
+def test_no_job_is_preempted_while_the_job_fits_without() -> None:
     world = World(machine(3), PREEMPTS)
     victim = world.submit(cheap(2))
     job = world.submit(urgent())
@@ -87,7 +87,7 @@ def test_work_is_time_times_size() -> None:
     assert world.states(large, small) == [JobState.RUNNING, JobState.ENDING]
 
 
-def test_nobody_goes_needlessly() -> None:
+def test_no_job_is_preempted_needlessly() -> None:
     world = World(machine(4), PREEMPTS)
     large = world.submit(cheap(3))
     world.go_to(10)
@@ -104,7 +104,7 @@ def test_whole_groups_go_even_if_a_part_would_do() -> None:
     assert world.state(group) is JobState.ENDING
 
 
-def test_nobody_goes_if_that_would_not_start_the_job() -> None:
+def test_no_job_is_preempted_if_that_would_not_start_the_job() -> None:
     world = World(machine(4), PREEMPTS)
     fixed, victim = world.submit_together(a_job(2).lasting(1000), cheap(2))
     job = world.submit(urgent(3))
@@ -112,7 +112,7 @@ def test_nobody_goes_if_that_would_not_start_the_job() -> None:
     assert world.plan(job) == 1000
 
 
-def test_nobody_goes_if_a_window_keeps_the_job_from_starting_once_they_are_gone() -> None:
+def test_no_job_is_preempted_if_a_window_keeps_the_job_from_starting_once_they_are_gone() -> None:
     world = World(machine(1), PREEMPTS)
     victim = world.submit(cheap().lasting(50))
     # Gone at 20 at the latest, the victim leaves 30 s: enough for a job of 30 s, not for 31.
@@ -124,7 +124,7 @@ def test_nobody_goes_if_a_window_keeps_the_job_from_starting_once_they_are_gone(
     assert world.state(victim) is JobState.RUNNING, "only who is entitled to a promise may preempt"
 
 
-def test_nobody_goes_for_a_job_that_waits_for_others_besides_until_those_are_gone() -> None:
+def test_no_job_is_preempted_for_one_that_waits_for_others_besides_until_those_are_gone() -> None:
     world = World(machine(2), PREEMPTS)
     victim, fixed = world.submit_together(cheap(), a_job().lasting(40))
     job = world.submit(urgent(2))
@@ -135,7 +135,7 @@ def test_nobody_goes_for_a_job_that_waits_for_others_besides_until_those_are_gon
     assert world.plan(job) == 40, "when the grace time of the one and the walltime of the other end"
 
 
-def test_nobody_goes_if_the_job_starts_as_soon_without() -> None:
+def test_no_job_is_preempted_if_the_job_starts_as_soon_without() -> None:
     world = World(machine(1), PREEMPTS)
     victim = world.submit(cheap().lasting(20))
     job = world.submit(urgent())
@@ -143,7 +143,7 @@ def test_nobody_goes_if_the_job_starts_as_soon_without() -> None:
     assert world.plan(job) == 20
 
 
-def test_nobody_goes_if_a_promise_keeps_the_job_from_starting_once_they_are_gone() -> None:
+def test_no_job_is_preempted_if_a_promise_keeps_the_job_from_starting_once_they_are_gone() -> None:
     world = World(
         machine(2), QueueConfig(policy=BackfillPolicy.CONSERVATIVE, preempts=True, grace=20)
     )
@@ -158,7 +158,7 @@ def test_nobody_goes_if_a_promise_keeps_the_job_from_starting_once_they_are_gone
     assert f"by job {short} " in reason_text(world.job(victim).reason)
 
 
-def test_nobody_goes_before_the_minimum_run_time() -> None:
+def test_no_job_is_preempted_before_the_minimum_run_time() -> None:
     world = World(machine(1), PREEMPTS)
     victim = world.submit(a_job().lasting(1000).preemptible(min_runtime=100))
     world.go_to(99)
@@ -272,7 +272,7 @@ def test_one_that_does_not_go_moves_the_job_and_says_so() -> None:
     assert f"job {victim} overran" in reason_text(world.story(job)[-1].reason)
 
 
-def test_if_the_job_is_cancelled_the_room_is_anybodys() -> None:
+def test_if_the_job_is_cancelled_any_job_may_have_the_capacity() -> None:
     world = World(machine(1), PREEMPTS)
     victim = world.submit(cheap())
     job = world.submit(urgent())

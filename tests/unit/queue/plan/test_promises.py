@@ -55,7 +55,7 @@ def test_backfill_fills_what_a_promise_leaves() -> None:
     assert world.start(head) == 10
 
 
-def test_easy_promises_the_head_alone_and_conservative_everybody() -> None:
+def test_easy_promises_the_head_alone_and_conservative_all_jobs() -> None:
     for queue, plans in [(EASY, [10, None, None]), (CONSERVATIVE, [10, 20, 30])]:
         world = World(machine(2), queue)
         world.submit(a_job(nodes=2).lasting(10))
@@ -63,7 +63,7 @@ def test_easy_promises_the_head_alone_and_conservative_everybody() -> None:
         assert world.plans(*jobs) == plans
 
 
-def test_fcfs_lets_nobody_pass_the_head() -> None:
+def test_under_fcfs_no_job_passes_the_head() -> None:
     world = World(machine(2), QueueConfig(policy=BackfillPolicy.FCFS))
     world.submit(a_job().lasting(10))
     head, behind = world.submit_together(a_job(nodes=2), a_job().lasting(1))
@@ -230,7 +230,7 @@ def test_an_early_end_moves_promises_earlier_at_once(queue: QueueConfig) -> None
     assert world.plan(head) == 30
 
 
-def test_an_early_end_moves_everybody_earlier_under_conservative() -> None:
+def test_an_early_end_moves_all_jobs_earlier_under_conservative() -> None:
     world = World(machine(2), CONSERVATIVE)
     first = world.submit(a_job(nodes=2).lasting(100))
     jobs = world.submit_together(*[a_job(nodes=2).lasting(10)] * 3)
