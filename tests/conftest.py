@@ -27,8 +27,10 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: place_in_line(item.nodeid))
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """In one of several processes, put the lanes in line."""
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: place_in_line(item.nodeid))
 
 
 @pytest.hookimpl(optionalhook=True)
