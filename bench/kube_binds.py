@@ -56,7 +56,7 @@ async def _measure(kubeconfig: Path, pods: int) -> None:
         await anext(batches)
         for number in range(ROUNDS):
             created = await _create(client, number, pods)
-            made = await _hear(batches, pods)
+            made = await _collect(batches, pods)
             bound, cpu = await _bind(client, made, batches)
             print(f"{number:5}{created:20.0f}{bound:20.0f}{1e6 * cpu:17.0f} us", flush=True)
 
@@ -79,11 +79,11 @@ async def _bind(client: KubeClient, pods: list[Pod], batches: Batches) -> tuple[
         await client.bind(who.name, who.namespace, uid=who.uid, node=node, annotations={"a": "b"})
 
     began, cpu = time.perf_counter(), time.process_time()
-    await asyncio.gather(_all(bind, enumerate(pods)), _hear(batches, len(pods)))
+    await asyncio.gather(_all(bind, enumerate(pods)), _collect(batches, len(pods)))
     return len(pods) / (time.perf_counter() - began), (time.process_time() - cpu) / len(pods)
 
 
-async def _hear(batches: Batches, pods: int) -> list[Pod]:
+async def _collect(batches: Batches, pods: int) -> list[Pod]:
     """The pods of the next so many changes."""
     changed: list[Pod] = []
     while len(changed) < pods:

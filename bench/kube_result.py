@@ -66,7 +66,7 @@ def check(pods: Pods) -> None:
         raise Wrong(f"{len(without)} of {len(pods)} pods got no node in time, {without[0]} for one")
     (node, most), *_ = Counter(node for node, _, _ in pods.values()).most_common(1)
     if most > CPUS:
-        raise Wrong(f"{node} got {most} pods, and has room for {CPUS}")
+        raise Wrong(f"{node} got {most} pods, and has capacity for {CPUS}")
 
 
 def median(results: Sequence[Result]) -> Result:

@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(HEADER)
     found, all_good = _measure_all(cases, kinds, args.rounds)
     if args.json:
-        Path(args.json).write_text(json.dumps(list(_told(found)), indent=1))
+        Path(args.json).write_text(json.dumps(list(_as_json(found)), indent=1))
     medians = {key: median(results) for key, results in found.items()}
     _show_medians(cases, kinds, medians)
     all_kept = show_limits(medians)
@@ -121,7 +121,7 @@ def _key(case: Case, kind: type[Contestant]) -> Key:
     return (case.workload.name, case.mode, kind.name)
 
 
-def _told(found: Found) -> Iterator[dict[str, object]]:
+def _as_json(found: Found) -> Iterator[dict[str, object]]:
     for (workload, mode, contestant), results in found.items():
         for each in results:
             who = {"workload": workload, "mode": mode, "contestant": contestant}

@@ -127,7 +127,7 @@ def gangs(policy: BackfillPolicy, jobs: int, reservations: int) -> Callable[[], 
 
 
 def nothing_can_start() -> Steps:
-    """Every node has room for a pod, just not for one as large as any of 200 shapes asks for."""
+    """Every node has capacity for a pod, just not for one as large as any of 200 shapes."""
     rng = random.Random(4)
     queue = scheduler(pools(NODES), BackfillPolicy.EASY)
     large = Gang((Shape.of(NODES, {"cpu": 9000, "memory": 1000}),))

@@ -24,7 +24,7 @@ class Dialect:
 
     name: str
     option: str
-    """What `fluxnetes serve --dialect` is told."""
+    """The value of `fluxnetes serve --dialect`."""
     service: str
     asks: Callable[[], list[bytes]]
     """What is sent, in turn."""

@@ -109,17 +109,17 @@ class Brute:
 
 def play(root: V, policy: str, stream: list[Ask], check: Callable[[Matcher, Ask], None]) -> None:
     matcher = Matcher(build(root), policy=policy)
-    told = [f"policy {policy}", *show_tree(root)]
+    lines = [f"policy {policy}", *show_tree(root)]
     for ask in stream:
-        told.append(f"{ask}")
+        lines.append(f"{ask}")
         try:
             check(matcher, ask)
         except AssertionError as error:
-            raise AssertionError("\\n".join([*told, str(error)])) from error
+            raise AssertionError("\\n".join([*lines, str(error)])) from error
         jobs = live_jobs(matcher)
         if ask.cancel < len(jobs):
             matcher.cancel(jobs[ask.cancel].jobid)
-            told.append(f"cancel job {jobs[ask.cancel].jobid}")
+            lines.append(f"cancel job {jobs[ask.cancel].jobid}")
 
 
 @examples(250)

@@ -94,7 +94,7 @@ def test_the_flexible_traverser_fills_slots_from_vertices_of_different_sizes(pol
 
 @policies
 def test_of_alternatives_that_both_fit_the_better_score_is_taken(policy: str) -> None:
-    """All alternatives that fit together are packed; which ones are taken is told by the score."""
+    """All alternatives that fit together are packed; the score shows which ones are taken."""
     node = V("node", 0, (V("core", 0), V("gpu", 0), V("memory", 0), V("memory", 1)))
     either = ask(SLOT, 1, ask("core", 1)), ask(SLOT, 1, ask("gpu", 1), ask("memory", 1))
     request = (ask("node", 1, *either),)

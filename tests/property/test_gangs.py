@@ -316,8 +316,8 @@ class Play:
             try:
                 self._do(step, check)
             except AssertionError as error:
-                told = "\n".join(map(str, [self.policy, self.farm, *self.story]))
-                raise AssertionError(f"{error}\n{told}") from error
+                text = "\n".join(map(str, [self.policy, self.farm, *self.story]))
+                raise AssertionError(f"{error}\n{text}") from error
 
     def _do(self, step: Step, check: Callable[[Ask], None]) -> None:
         match step:

@@ -59,11 +59,11 @@ def test_the_oracle_answers_like_the_reference(case: Case) -> None:
         prune_filters=case["prune_filters"],
         subsystem=SUBSYSTEMS[case["subsystems"]],
     )
-    told = [line for words in words_of(case) for line in answer(oracle, words)]
-    assert told == [line for line in expected_of(case).splitlines() if is_told(line)]
+    lines = [line for words in words_of(case) for line in answer(oracle, words)]
+    assert lines == [line for line in expected_of(case).splitlines() if is_answer(line)]
 
 
-def is_told(line: str) -> bool:
+def is_answer(line: str) -> bool:
     """Is this a line that `answer` writes too?"""
     return bool(line.strip()) and "====" not in line and "ORDER COUNT" not in line
 

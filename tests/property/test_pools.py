@@ -1,8 +1,8 @@
 """Jobspecs on pools, where the exact answer is easy to compute.
 
-For k nodes, each with room for s slots of so much of its pools, and so many licences, there is
-nothing to optimise: a node has room or not. So the matcher must say yes exactly when k such nodes
-and the licences are free, and promise the earliest second at which they are.
+For k nodes, each with capacity for s slots of so much of its pools, and so many licences, there is
+nothing to optimise: a node has the capacity or not. So the matcher must say yes exactly when k such
+nodes and the licences are free, and promise the earliest second at which they are.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Brute:
         self.farm = farm
 
     def room(self, ask: Ask, at: int) -> list[int]:
-        """The nodes that have room through a window."""
+        """The nodes that have the capacity through a window."""
         return [n for n in range(len(self.farm)) if self._serves(n, ask, at)]
 
     def _serves(self, number: int, ask: Ask, at: int) -> bool:

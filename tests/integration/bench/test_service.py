@@ -16,14 +16,14 @@ def test_every_dialect_is_measured_beside_an_empty_server(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(SMALL) == 0
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     for dialect in DIALECTS:
-        [row] = [line for line in told.splitlines() if line.startswith(f"{dialect.name:28}")]
+        [row] = [line for line in output.splitlines() if line.startswith(f"{dialect.name:28}")]
         *_, calls, ratio = row.split()
         assert float(calls) > 0
         assert float(ratio) > 0
-    assert "jobspec, --store" in told
-    assert re.search(r"Init of 40 nodes: \d", told)
+    assert "jobspec, --store" in output
+    assert re.search(r"Init of 40 nodes: \d", output)
 
 
 def test_a_limit_that_is_not_kept_is_an_error_if_asked_for(

@@ -78,7 +78,7 @@ class Line:
         self._ends |= ends
         there = asyncio.create_task(self._pass_on(reader, far_writer))
         back = asyncio.create_task(self._pass_on(far_reader, writer, is_answer=True))
-        # Whichever side goes first, the other is told.
+        # Whichever side goes first, the other is closed too.
         await asyncio.wait((there, back), return_when=asyncio.FIRST_COMPLETED)
         for end in ends:
             end.transport.abort()

@@ -70,28 +70,32 @@ def test_the_page_has_just_the_options_that_there_are() -> None:
 
 
 def test_the_page_has_the_defaults_of_options() -> None:
-    told = {cells[0]: cells[1] for cells in rows(SERVE, "option")}
-    assert f"default: `{OPTIONS['host'].default}`" in told["`--host ADDRESS`"]
-    assert f"default: {OPTIONS['port'].default}" in told["`--port N`"]
-    assert f"default: `{USUAL_POLICY}`" in told["`--policy POLICY`"]
-    assert f"by default {OPTIONS['max_message'].default}" in told["`--max-message MIB`"]
-    assert f"default: {OPTIONS['renew_within'].default:g}," in told["`--renew-within SECONDS`"]
+    documented = {cells[0]: cells[1] for cells in rows(SERVE, "option")}
+    assert f"default: `{OPTIONS['host'].default}`" in documented["`--host ADDRESS`"]
+    assert f"default: {OPTIONS['port'].default}" in documented["`--port N`"]
+    assert f"default: `{USUAL_POLICY}`" in documented["`--policy POLICY`"]
+    assert f"by default {OPTIONS['max_message'].default}" in documented["`--max-message MIB`"]
+    assert (
+        f"default: {OPTIONS['renew_within'].default:g}," in documented["`--renew-within SECONDS`"]
+    )
 
 
 def test_the_page_has_the_limits_that_there_are() -> None:
-    told = {cells[0]: cells[1] for cells in rows(SERVE, "what")}
+    documented = {cells[0]: cells[1] for cells in rows(SERVE, "what")}
     assert server.LARGEST == 1 << 30
-    assert told["calls at one time, streams included"].startswith(f"{server.MOST_CALLS:,};")
-    assert told["a jobspec"] == f"{jobspec_cache.LONGEST >> 20} MiB"
+    assert documented["calls at one time, streams included"].startswith(f"{server.MOST_CALLS:,};")
+    assert documented["a jobspec"] == f"{jobspec_cache.LONGEST >> 20} MiB"
     most = f"{reading._MOST_SHAPES:,}; {MAX_PODS:,}"
-    assert told["shapes of a gang, pods of the old dialects"] == most
-    kept = told["jobs that ended and can still be asked about"]
+    assert documented["shapes of a gang, pods of the old dialects"] == most
+    kept = documented["jobs that ended and can still be asked about"]
     assert kept.startswith(f"{matcher_backend._ENDED_KEPT:,} ")
-    assert told["changed jobs or nodes that a stream can resume over"] == f"{changelog.KEPT:,}"
+    assert (
+        documented["changed jobs or nodes that a stream can resume over"] == f"{changelog.KEPT:,}"
+    )
 
 
 def test_the_page_has_the_certificates_that_are_made() -> None:
-    told = {cells[0]: cells[1] for cells in rows(SERVE, "file")}
+    documented = {cells[0]: cells[1] for cells in rows(SERVE, "file")}
     own = (
         (credentials.AUTHORITY, credentials.AUTHORITY_KEY),
         (
@@ -99,7 +103,7 @@ def test_the_page_has_the_certificates_that_are_made() -> None:
             credentials.KEY,
         ),
     )
-    assert [f"`{certificate}`, `{key}`" for certificate, key in own] == list(told)
+    assert [f"`{certificate}`, `{key}`" for certificate, key in own] == list(documented)
     assert timedelta(days=90) == credentials._LIFETIME
 
 
@@ -121,8 +125,8 @@ def test_the_page_says_which_calls_are_made_again() -> None:
 
 def test_the_page_has_every_reason_with_its_code_and_its_error() -> None:
     listed = {tuple(cell.strip("`") for cell in cells[:3]) for cells in rows(API, "reason")}
-    told = ((code_of(refusal), kind.__name__) for refusal, kind in REFUSALS)
-    assert listed == {(reason, code.name, kind) for (reason, code), kind in told}
+    known = ((code_of(refusal), kind.__name__) for refusal, kind in REFUSALS)
+    assert listed == {(reason, code.name, kind) for (reason, code), kind in known}
 
 
 def test_the_page_has_the_kinds_and_times_of_streams() -> None:

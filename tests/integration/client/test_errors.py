@@ -55,11 +55,11 @@ def test_every_refusal_is_an_error_of_its_own(
     refusal: service_errors.ServiceError, kind: type[CallError]
 ) -> None:
     _, code = code_of(refusal)
-    told = error_of(
+    error = error_of(
         AioRpcError(code, Metadata(), Metadata(*details_of(refusal)), details=str(refusal))
     )
-    assert (type(told), str(told), told.code) == (kind, str(refusal), code)
-    assert told.field == getattr(refusal, "field", "")
+    assert (type(error), str(error), error.code) == (kind, str(refusal), code)
+    assert error.field == getattr(refusal, "field", "")
 
 
 def test_no_refusal_is_left_out() -> None:
@@ -69,8 +69,8 @@ def test_no_refusal_is_left_out() -> None:
 
 def test_the_proto_lists_every_reason_with_its_code() -> None:
     listed = dict(re.findall(r"(?m)^//   ([A-Z_]+) +\S.*? ([A-Z_]+)$", PROTO.read_text()))
-    told = (code_of(refusal) for refusal, _ in REFUSALS)
-    assert listed == {reason: code.name for reason, code in told}
+    known = (code_of(refusal) for refusal, _ in REFUSALS)
+    assert listed == {reason: code.name for reason, code in known}
 
 
 @pytest.mark.parametrize("code", ["UNAVAILABLE", "CANCELLED", "DEADLINE_EXCEEDED"])

@@ -105,13 +105,13 @@ def test_an_estimate_looks_at_the_walltime(client: Client) -> None:
     assert client.estimate(Gang.of(1, cpu=1)).start == 160
 
 
-@pytest.mark.parametrize(("wanted", "told"), [("jgf", "jgf"), ("rv1_nosched", "rv1")])
+@pytest.mark.parametrize(("wanted", "written"), [("jgf", "jgf"), ("rv1_nosched", "rv1")])
 def test_an_allocation_that_was_made_elsewhere_is_taken_note_of(
-    client: Client, wanted: str, told: str
+    client: Client, wanted: str, written: str
 ) -> None:
     made = client.match(cores(3), format=wanted)
     client.cancel(made.id)
-    job = client.update(7, made.allocation, at=0, duration=60, format=told)
+    job = client.update(7, made.allocation, at=0, duration=60, format=written)
     assert (job.id, [(each.node, each.amounts) for each in job.nodes]) == (
         7,
         [("node0", {"core": 3})],

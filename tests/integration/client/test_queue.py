@@ -83,10 +83,10 @@ def test_a_job_waits_for_its_turn_and_says_why_and_until_when(client: Client) ->
     client.start(first.id)
     second = client.submit(nodes(1), walltime=100)
     third = client.submit(nodes(2), walltime=100)
-    told = client.explain(third.id)
-    assert (told.job.state, told.ahead) == (State.PENDING, 1)
-    assert told.reason
-    assert [text for _, text in told.story]
+    explained = client.explain(third.id)
+    assert (explained.job.state, explained.ahead) == (State.PENDING, 1)
+    assert explained.reason
+    assert [text for _, text in explained.story]
     deadline = client.job(first.id).deadline
     assert deadline is not None
     assert client.job(second.id).promised == deadline

@@ -77,15 +77,15 @@ def test_a_stream_of_jobs_goes_on_where_it_was_cut(
     stream = connect(line.address).watch_jobs()
     assert next(stream) == Reset()
     assert next_job(stream).job.name == "known"
-    client.match(cores(1), name="told")
-    assert next_job(stream).job.name == "told"  # so everything before it was sent and received
+    client.match(cores(1), name="sent")
+    assert next_job(stream).job.name == "sent"  # so everything before it was sent and received
     line.cut()
     client.match(cores(1), name="missed")
     # Neither what was known before the cut nor everything is sent again.
-    heard = [next_job(stream).job.name]
-    while heard[-1] != "missed":
-        heard.append(next_job(stream).job.name)
-    assert set(heard) <= {"told", "missed"}
+    received = [next_job(stream).job.name]
+    while received[-1] != "missed":
+        received.append(next_job(stream).job.name)
+    assert set(received) <= {"sent", "missed"}
     assert line.calls == 2
 
 
@@ -100,10 +100,10 @@ def test_a_stream_of_nodes_goes_on_where_it_was_cut(
     assert next_node(stream).name == "node0"
     line.cut()
     client.match(nodes(1))
-    heard = [next_node(stream).name]
-    while heard[-1] != "node1":
-        heard.append(next_node(stream).name)
-    assert set(heard) <= {"node0", "node1"}
+    received = [next_node(stream).name]
+    while received[-1] != "node1":
+        received.append(next_node(stream).name)
+    assert set(received) <= {"node0", "node1"}
 
 
 def test_a_stream_can_be_left_and_taken_up_by_another_client(
@@ -111,12 +111,12 @@ def test_a_stream_can_be_left_and_taken_up_by_another_client(
 ) -> None:
     first = client.watch_jobs()
     assert next(first) == Reset()
-    client.match(cores(1), name="told")
+    client.match(cores(1), name="sent")
     resume = next_job(first).resume
     client.match(cores(1), name="missed")
     second = connect(serve.address).watch_jobs(resume=resume)
     names = {next_job(second).job.name, next_job(second).job.name}
-    assert names == {"told", "missed"}
+    assert names == {"sent", "missed"}
 
 
 def test_a_stream_begins_anew_after_the_server_was_restarted(
@@ -185,12 +185,12 @@ def test_a_stream_that_is_left_is_given_up_at_the_server(
 
 
 def test_closing_a_client_ends_its_streams(client: Client) -> None:
-    heard: list[object] = []
+    received: list[object] = []
     began = threading.Event()
 
     def listen() -> None:
         for change in client.watch_jobs():
-            heard.append(change)
+            received.append(change)
             began.set()
 
     listener = threading.Thread(target=listen)
@@ -199,4 +199,4 @@ def test_closing_a_client_ends_its_streams(client: Client) -> None:
     client.close()
     listener.join(10)
     assert not listener.is_alive()
-    assert heard == [Reset()]
+    assert received == [Reset()]

@@ -1,4 +1,4 @@
-"""Rules that are not honoured: hard ones are refused, soft ones left out, and both are told."""
+"""Rules that are not honoured: hard ones are refused, soft ones left out, and both are reported."""
 
 from __future__ import annotations
 

@@ -32,8 +32,8 @@ CREATED = ["POST", "PATCH status"]
 
 
 @dataclass
-class Desk:
-    """Records at work, and what they cost."""
+class RunningSync:
+    """A running FluxJobSync, and the requests that it costs."""
 
     client: CountingClient
     records: FluxJobSync
@@ -65,13 +65,13 @@ class Desk:
 
 
 @asynccontextmanager
-async def at_work(access: ApiAccess, namespace: str, **options: Any) -> AsyncIterator[Desk]:
+async def at_work(access: ApiAccess, namespace: str, **options: Any) -> AsyncIterator[RunningSync]:
     timing = RetryTiming(initial_delay=0.02, max_delay=0.1)
     async with CountingClient(access) as client:
         given = {"pace": PACE, "timing": timing, **options}
         records = FluxJobSync(client, WriteThrottle(), **given)
         async with beside(records.run()):
-            yield Desk(client, records, namespace)
+            yield RunningSync(client, records, namespace)
 
 
 def ended(view: FluxJobView, at: float | None = None) -> FluxJobView:

@@ -1,4 +1,4 @@
-"""What users are told, on a real API server: that it comes, and how little it costs."""
+"""Reports to users, on a real API server: that they come, and how little they cost."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ async def test_events_outlive_a_restart_of_the_server(
         async with beside(recorder.run()):
             restarting = asyncio.ensure_future(restart())
             for number in range(20):
-                recorder.record(a_reference(namespace, f"p{number}"), "Told", f"{number:02}")
+                recorder.record(a_reference(namespace, f"p{number}"), "Reported", f"{number:02}")
                 await asyncio.sleep(0.02)
             await restarting
             await recorder.drained()

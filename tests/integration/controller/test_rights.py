@@ -132,7 +132,7 @@ def place_a_gang(site: Site, space: Space) -> None:
     space.until_event("g-0", "Scheduled")
 
 
-def hear_no_answer_to_a_bind(site: Site, space: Space) -> None:
+def lose_the_answer_to_a_bind(site: Site, space: Space) -> None:
     with site.proxy.not_answering("POST", "/pods/lonely/binding", times=1) as lost:
         space.create(a_pod("lonely"))
         lost.until_hit()
@@ -208,7 +208,7 @@ def leave_a_name_to_another(site: Site, space: Space) -> None:
 
 STEPS: tuple[Callable[[Site, Space], None], ...] = (
     place_a_gang,
-    hear_no_answer_to_a_bind,
+    lose_the_answer_to_a_bind,
     take_off_a_gate,
     let_go_and_take_back,
     end_what_is_out_of_time,

@@ -1,4 +1,4 @@
-"""What users are told: events, conditions and FluxJobs."""
+"""Reports to users: events, conditions and FluxJobs."""
 
 from __future__ import annotations
 

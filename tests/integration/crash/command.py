@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"seed {seed}, in {folder}", flush=True)
     drawn = plan(seed, dict.fromkeys(victims, args.kills), args.nodes)
     verdict = run(folder, drawn, args.nodes)
-    print(verdict.told())
+    print(verdict.report())
     if not verdict.complaints and not args.keep:
         shutil.rmtree(folder)
     return 1 if verdict.complaints else 0

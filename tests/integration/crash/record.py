@@ -47,7 +47,7 @@ class Pod(msgspec.Struct, frozen=True, tag="pod", omit_defaults=True):
 
     @property
     def holds(self) -> bool:
-        """Whether it takes room on a node."""
+        """Whether it takes capacity of a node."""
         return bool(self.node) and not self.is_over and not self.is_gone
 
 

@@ -134,5 +134,5 @@ def _is_over(pod: Object) -> bool:
 
 
 def _is_refused(pod: Object) -> bool:
-    """Nothing more will become of it. (What it is told is not what is tested here.)"""
+    """Nothing more will become of it. (What is reported of it is not tested here.)"""
     return "nodeName" not in pod["spec"]

@@ -23,6 +23,6 @@ def test_whichever_component_is_killed_nothing_is_lost_doubled_leaked_or_overcom
     folder = reachable_folder("fluxnetes-crash-")
     print(f"logs and record: {folder}")
     verdict = run(folder, plan(SEED, dict.fromkeys(Victim, KILLS), NODES), NODES, binaries)
-    print(verdict.told())
+    print(verdict.report())
     assert not verdict.complaints
     shutil.rmtree(folder)  # kept if the run failed, for its logs

@@ -20,11 +20,11 @@ def failed_gang(reason: str, others_on: str = "n1") -> Evidence:
     return story.evidence(rows=(Row(1, "Group/crash/w", "failed", reason, reason),))
 
 
-def job_that_ran_twice(told: str, work: Work) -> Evidence:
+def job_that_ran_twice(reasons: str, work: Work) -> Evidence:
     story = Story("n1").pod("theirs", "other", cores=0, ours=False).bind("theirs")
     story.pod("a").bind("a").remove("a").pod("b").bind("b").end("b")
     story.job("w", end="Complete", succeeded=1)
-    return story.evidence(work, rows=(Row(1, "Job/crash/w/1", "completed", told=told),))
+    return story.evidence(work, rows=(Row(1, "Job/crash/w/1", "completed", reasons=reasons),))
 
 
 def test_a_gang_that_others_crowded_out_may_fail() -> None:

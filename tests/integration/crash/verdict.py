@@ -34,7 +34,7 @@ _LIVING = {
 }
 _ROWS = (
     "SELECT jobs.id, workload, state, coalesce(jobs.reason, '') AS reason, "
-    "coalesce((SELECT string_agg(reason, '; ') FROM events WHERE job = jobs.id), '') AS told "
+    "coalesce((SELECT string_agg(reason, '; ') FROM events WHERE job = jobs.id), '') AS reasons "
     "FROM jobs JOIN submissions USING (id) ORDER BY jobs.id"
 )
 _SETTLE = 15.0
@@ -53,13 +53,13 @@ class Verdict:
     crowded: Crowded
     seconds: float
 
-    def told(self) -> str:
+    def report(self) -> str:
         """As a table, with the seed that leads here again."""
         lines = [
             f"seed {self.plan.seed}: {len(self.plan.works)} pieces of work, {self.pods} pods, "
             f"{self.changes} changes, {self.seconds:.0f} s"
         ]
-        lines += [_told_of(victim, self.kills) for victim in Victim]
+        lines += [_kills_of(victim, self.kills) for victim in Victim]
         lines.append(f"{self.collisions} collisions with others")
         lines.append(f"sent back for others: {_named(self.crowded.restarted)}")
         lines.append(f"failed for others: {_named(self.crowded.failed)}")
@@ -71,12 +71,12 @@ def _named(works: frozenset[str]) -> str:
     return ", ".join(sorted(works)) or "none"
 
 
-def _told_of(victim: Victim, kills: tuple[Kill, ...]) -> str:
+def _kills_of(victim: Victim, kills: tuple[Kill, ...]) -> str:
     away = [kill.back - kill.at for kill in kills if kill.victim is victim]
-    told = f"{victim.value:12} killed {len(away)} times"
+    text = f"{victim.value:12} killed {len(away)} times"
     if not away or victim is Victim.CONTROLLER:  # the run does not wait until it leads again
-        return told
-    return f"{told}, away for {statistics.median(away):.1f} s (median), {max(away):.1f} s (longest)"
+        return text
+    return f"{text}, away for {statistics.median(away):.1f} s (median), {max(away):.1f} s (longest)"
 
 
 def run(folder: Path, plan: Plan, nodes: int, binaries: PlaneBinaries | None = None) -> Verdict:
@@ -172,7 +172,7 @@ def _whole_record(site: Site) -> tuple[tuple[record.Seen, ...], list[str]]:
 
 def _rows(site: Site) -> tuple[Row, ...]:
     found = asyncio.run(fetch(site.dsn, _ROWS))
-    return tuple(Row(r["id"], r["workload"], r["state"], r["reason"], r["told"]) for r in found)
+    return tuple(Row(r["id"], r["workload"], r["state"], r["reason"], r["reasons"]) for r in found)
 
 
 def _count(site: Site, query: str) -> int:

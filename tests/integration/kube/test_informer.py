@@ -32,8 +32,8 @@ DEFINITIONS = Resource(
 )
 
 
-class Told:
-    """What an informer has told, and a way to wait for more."""
+class Listener:
+    """The changes that an informer has reported, and a way to wait for more."""
 
     def __init__(self, informer: Informer[Any]) -> None:
         self.informer = informer
@@ -47,7 +47,7 @@ class Told:
                 self._news.notify_all()
 
     async def wait_for(self, *changes: str) -> None:
-        """Until all of these have been told."""
+        """Until all of these have been reported."""
         async with asyncio.timeout(60), self._news:
             await self._news.wait_for(lambda: set(changes) <= set(self.changes))
 
@@ -57,9 +57,9 @@ class Told:
 
 
 @asynccontextmanager
-async def told(informer: Informer[Any]) -> AsyncIterator[Told]:
+async def listening(informer: Informer[Any]) -> AsyncIterator[Listener]:
     """Listen to it as long as the block lasts."""
-    listener = Told(informer)
+    listener = Listener(informer)
     task = asyncio.create_task(listener.listen())
     try:
         yield listener
@@ -72,7 +72,7 @@ async def test_the_phases_of_a_pod_are_reported(access: ApiAccess, namespace: st
     async with KubeClient(access) as client:
         await make(client, "before", namespace)
         informer = Informer(client, PODS, Scope(namespace), timing=QUICK)
-        async with told(informer) as listener:
+        async with listening(informer) as listener:
             await listener.wait_for("added before")
             pod = await make(client, "a", namespace)
             await client.bind("a", namespace, uid=pod.metadata.uid, node="node-0")
@@ -88,7 +88,7 @@ async def test_what_happens_while_the_server_is_killed_and_started_is_reported_o
 ) -> None:
     async with KubeClient(access) as client:
         informer = Informer(client, PODS, Scope(namespace), timing=QUICK)
-        async with told(informer) as listener:
+        async with listening(informer) as listener:
             await listener.wait_until_complete()
             for round_ in range(3):
                 await make(client, f"a-{round_}", namespace)
@@ -116,7 +116,7 @@ async def test_a_kind_is_followed_as_soon_as_it_is_installed(
 ) -> None:
     async with KubeClient(access) as client:
         informer = Informer(client, POD_GROUPS, timing=QUICK)
-        async with told(informer) as listener:
+        async with listening(informer) as listener:
             while informer.problem is None:
                 await asyncio.sleep(0.01)
             assert "list podgroups" in informer.problem

@@ -270,6 +270,6 @@ async def test_an_object_that_cannot_be_read_hides_no_other() -> None:
     async with connect(say(page), tell(lines)) as (client, _):
         informer = Informer(client, POD_GROUPS, timing=QUICK)
         async with aclosing(informer.changes()) as batches, asyncio.timeout(10):
-            told = [[(c.kind.value, c.object.metadata.name) for c in await anext(batches)]]
-            told += [[(c.kind.value, c.object.metadata.name) for c in await anext(batches)]]
-    assert told == [[("added", "good")], [("deleted", "good"), ("added", "bad")]]
+            reported = [[(c.kind.value, c.object.metadata.name) for c in await anext(batches)]]
+            reported += [[(c.kind.value, c.object.metadata.name) for c in await anext(batches)]]
+    assert reported == [[("added", "good")], [("deleted", "good"), ("added", "bad")]]

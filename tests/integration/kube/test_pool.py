@@ -28,7 +28,7 @@ class Server:
 
     lines: list[bytes]
     port: int = 0
-    heard: list[bytes] = field(default_factory=list)
+    received: list[bytes] = field(default_factory=list)
     connections: list[asyncio.StreamWriter] = field(default_factory=list)
     most_at_once: int = 0
     _at_once: int = 0
@@ -42,7 +42,7 @@ class Server:
             while (head := await reader.readuntil(b"\r\n\r\n")) and self.lines:
                 self._at_once += 1
                 self.most_at_once = max(self.most_at_once, self._at_once)
-                self.heard.append(head + await reader.read(_length(head)))
+                self.received.append(head + await reader.read(_length(head)))
                 if self.waits is not None:
                     await self.waits.wait()
                 self._at_once -= 1
@@ -97,7 +97,7 @@ async def test_what_is_sent_is_a_request_of_http() -> None:
     async with talking(HELLO, HELLO, prefix="/clusters/one") as (ask, server):
         await ask.send(request, token)
         await ask.send(GET, ANONYMOUS)
-        first, second = server.heard
+        first, second = server.received
         port = server.port
     head, _, body = first.partition(b"\r\n\r\n")
     assert head.decode().split("\r\n") == [
@@ -120,7 +120,7 @@ async def test_a_token_cannot_bring_headers_of_its_own() -> None:
     async with talking(HELLO) as (ask, server):
         with pytest.raises(ConfigError, match="Authorization has characters"):
             await ask.send(GET, sly)
-        assert not server.heard
+        assert not server.received
 
 
 async def test_a_connection_is_used_again() -> None:
@@ -133,7 +133,7 @@ async def test_a_connection_is_used_again() -> None:
 async def test_connections_that_were_opened_before_are_used() -> None:
     async with talking(*[HELLO] * 4, limit=4) as (ask, server):
         await ask.open_all(ANONYMOUS)
-        assert not server.heard
+        assert not server.received
         server.waits = asyncio.Event()
         asking = asyncio.gather(*(ask.send(GET, ANONYMOUS) for _ in range(4)))
         while server.most_at_once < 4:
@@ -224,7 +224,7 @@ async def test_the_answer_says_when_to_ask_again() -> None:
 async def test_no_answer_is_no_answer(line: bytes) -> None:
     async with talking(line) as (ask, server):
         asking = asyncio.create_task(ask.send(GET, ANONYMOUS))
-        while not server.heard:
+        while not server.received:
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.05)
         server.connections[0].close()
@@ -256,10 +256,10 @@ async def test_no_more_connections_than_allowed() -> None:
     async with talking(*[HELLO] * 20, limit=3) as (ask, server):
         server.waits = asyncio.Event()
         asking = [asyncio.create_task(ask.send(GET, ANONYMOUS)) for _ in range(20)]
-        while len(server.heard) < 3:
+        while len(server.received) < 3:
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.05)
-        assert len(server.heard) == 3
+        assert len(server.received) == 3
         server.waits.set()
         assert {(await each).content for each in asking} == {b"hello"}
         assert (server.most_at_once, len(server.connections)) == (3, 3)

@@ -17,8 +17,8 @@ STAGES = resources.files("fluxnetes.plane") / "stages"
 
 def test_the_page_has_just_the_annotations_that_the_kubelets_read() -> None:
     read = (STAGES / "pods.yaml").read_text() + (STAGES / "nodes.yaml").read_text()
-    (told,) = re.findall(r"(?ms)^## What pods do$(.*?)^## ", PAGE.read_text())
-    assert _annotations(told) == _annotations(read)
+    (section,) = re.findall(r"(?ms)^## What pods do$(.*?)^## ", PAGE.read_text())
+    assert _annotations(section) == _annotations(read)
 
 
 def test_the_page_has_the_version_that_is_built() -> None:

@@ -42,8 +42,8 @@ def service_of(dialect: str) -> ServiceDescriptor:
 class OldClient:
     """A client of one dialect on one connection.
 
-    `client("Match", jobspec=..., reservation=True)` calls and returns the answer; what the server
-    told beside it is in `told` then.
+    `client("Match", jobspec=..., reservation=True)` calls and returns the answer; the trailing
+    metadata is in `metadata` then.
     """
 
     def __init__(self, dialect: str, address: str) -> None:
@@ -51,7 +51,7 @@ class OldClient:
         options = [("grpc.use_local_subchannel_pool", 1), ("grpc.initial_reconnect_backoff_ms", 50)]
         options += [("grpc.min_reconnect_backoff_ms", 50), ("grpc.max_reconnect_backoff_ms", 200)]
         self.channel = grpc.insecure_channel(address, options)
-        self.told: dict[str, str] = {}
+        self.metadata: dict[str, str] = {}
         self._service = service_of(dialect)
         self._calls = {each.name: self._stub(each) for each in self._service.methods}
 
@@ -70,7 +70,7 @@ class OldClient:
     def send(self, method: str, message: Any, timeout: float = PATIENCE) -> Any:
         """The same, with a message or with bytes that pass for one."""
         found, call = self._calls[method].with_call(message, timeout=timeout, wait_for_ready=True)
-        self.told = {str(key): str(value) for key, value in call.trailing_metadata() or ()}
+        self.metadata = {str(key): str(value) for key, value in call.trailing_metadata() or ()}
         return found
 
     def later(self, method: str, **fields: Any) -> grpc.Future[Any]:

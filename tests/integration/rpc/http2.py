@@ -1,7 +1,7 @@
 """gRPC calls made of single frames: a client that can stop, turn back or fall silent anywhere.
 
 It knows just enough of HTTP/2 (RFC 9113) to see on the wire what a server has sent and what not,
-which no library tells: a library that is told to cancel forgets an answer that was on its way.
+which no library shows: a library that is asked to cancel forgets an answer that was on its way.
 """
 
 from __future__ import annotations

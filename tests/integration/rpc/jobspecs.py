@@ -7,7 +7,7 @@ from typing import Any
 
 
 def slots(count: int, cores: int, duration: int = 3600, memory: int = 0) -> str:
-    """So many tasks, wherever there is room; as the old sidecars wrote it."""
+    """So many tasks, wherever there is capacity; as the old sidecars wrote it."""
     each = [{"type": "core", "count": cores}]
     each += [{"type": "memory", "count": memory}] if memory else []
     return _jobspec(

@@ -108,8 +108,8 @@ def field(error: grpc.RpcError) -> str:
 
 def details(error: grpc.RpcError) -> Status:
     assert isinstance(error, grpc.Call)
-    told = dict(error.trailing_metadata() or ())
-    status = Status.FromString(told["grpc-status-details-bin"])
+    metadata = dict(error.trailing_metadata() or ())
+    status = Status.FromString(metadata["grpc-status-details-bin"])
     assert (status.code, status.message) == (error.code().value[0], error.details())
     return status
 

@@ -85,7 +85,7 @@ def _shape(draw: random.Random) -> str:
 
 
 @dataclass
-class Told:
+class Reply:
     """An answer, in words that all ways to answer have."""
 
     outcome: str
@@ -103,37 +103,37 @@ class Direct:
     def __init__(self, graph: str, policy: str) -> None:
         self.matcher = Matcher(read_graph(graph, "jgf"), policy=policy)
 
-    def __call__(self, ask: Ask) -> Told:
-        found: Told = getattr(self, f"_{ask.what}")(ask)
+    def __call__(self, ask: Ask) -> Reply:
+        found: Reply = getattr(self, f"_{ask.what}")(ask)
         return found
 
-    def _match(self, ask: Ask) -> Told:
-        return self._told(ask.jobspec, ask, full=True)
+    def _match(self, ask: Ask) -> Reply:
+        return self._reply(ask.jobspec, ask, full=True)
 
-    def _clocked(self, ask: Ask) -> Told:
-        return self._told(ask.jobspec, ask, full=False)
+    def _clocked(self, ask: Ask) -> Reply:
+        return self._reply(ask.jobspec, ask, full=False)
 
-    def _pods(self, ask: Ask) -> Told:
-        told = self._told(slots(ask.count, ask.cpu), ask, full=True)
-        if told.allocation:  # and as the old sidecar counted them
-            cores = cores_by_node(told.allocation)
-            told.tasks = {node: there // ask.cpu for node, there in cores.items()}
-        told.allocation = ""
-        return told
+    def _pods(self, ask: Ask) -> Reply:
+        reply = self._reply(slots(ask.count, ask.cpu), ask, full=True)
+        if reply.allocation:  # and as the old sidecar counted them
+            cores = cores_by_node(reply.allocation)
+            reply.tasks = {node: there // ask.cpu for node, there in cores.items()}
+        reply.allocation = ""
+        return reply
 
-    def _told(self, text: str, ask: Ask, full: bool) -> Told:
+    def _reply(self, text: str, ask: Ask, full: bool) -> Reply:
         how = Operation.ALLOCATE_ORELSE_RESERVE if ask.reserve else Operation.ALLOCATE
         try:
             jobspec = parse_jobspec(text)
         except JobspecError as error:
-            return Told("invalid", reason=str(error))
+            return Reply("invalid", reason=str(error))
         answer = self.matcher.match(how, jobspec, now=ask.now)
         if answer.outcome is Outcome.BUSY:
             ever = self.matcher.satisfiable(jobspec)
             if not ever:
                 answer = Answer(ever.outcome, answer.jobid, reason=ever.reason)
         text = self._text(answer.placement, full)
-        return Told(
+        return Reply(
             answer.outcome.value, answer.jobid, answer.at, text, reason=reason_text(answer.reason)
         )
 
@@ -143,23 +143,23 @@ class Direct:
         write = write_jgf_in_full if full else write_jgf
         return write(self.matcher.graph, placement)
 
-    def _cancel(self, ask: Ask) -> Told:
+    def _cancel(self, ask: Ask) -> Reply:
         try:
             self.matcher.cancel(ask.job)
         except UnknownMatchJob:
-            return Told("unknown")
-        return Told("done")
+            return Reply("unknown")
+        return Reply("done")
 
-    def _grow(self, ask: Ask) -> Told:
+    def _grow(self, ask: Ask) -> Reply:
         self.matcher.attach(another_node(ask.node, ask.cores))
-        return Told("done")
+        return Reply("done")
 
-    def _shrink(self, ask: Ask) -> Told:
+    def _shrink(self, ask: Ask) -> Reply:
         try:
             self.matcher.remove(f"/cluster0/node{ask.node}")
         except UnknownPath:
-            return Told("invalid")
-        return Told("done")
+            return Reply("invalid")
+        return Reply("done")
 
     def live(self) -> list[int]:
         return [id for id, job in self.matcher.jobs.items() if not job.cancelled]

@@ -36,7 +36,7 @@ def connect(server: Serve) -> socket.socket:
 
 
 def slam(connection: socket.socket) -> None:
-    """Close it so that the other side hears of it at once, and hears nothing else."""
+    """Reset it, so that the other side notices at once and receives nothing else."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     connection.close()
 

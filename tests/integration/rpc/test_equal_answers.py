@@ -14,7 +14,7 @@ from tests.integration.rpc.dialects import OUTCOME, REASON, OldClient
 from tests.integration.rpc.graphs import a_cluster, another_node
 from tests.integration.rpc.ours import Ours, reason
 from tests.integration.rpc.process import Serve
-from tests.integration.rpc.streams import CORES, MEMORY, NODES, Ask, Direct, Requests, Told
+from tests.integration.rpc.streams import CORES, MEMORY, NODES, Ask, Direct, Reply, Requests
 
 GRAPH = a_cluster(NODES, CORES, MEMORY)
 REQUESTS = 1000
@@ -28,22 +28,22 @@ class Wired:
         self._pods_of = pods
         self.ours = ours
 
-    def __call__(self, ask: Ask) -> Told:
-        found: Told = getattr(self, f"_{ask.what}")(ask)
+    def __call__(self, ask: Ask) -> Reply:
+        found: Reply = getattr(self, f"_{ask.what}")(ask)
         return found
 
-    def _match(self, ask: Ask) -> Told:
+    def _match(self, ask: Ask) -> Reply:
         try:
             found = self._jobspecs("Match", jobspec=ask.jobspec, reservation=ask.reserve)
         except grpc.RpcError as error:
             return _refusal(error)
         if found.status:
-            told = self._jobspecs.told
-            return Told(told[OUTCOME], found.jobid, reason=told[REASON])
+            metadata = self._jobspecs.metadata
+            return Reply(metadata[OUTCOME], found.jobid, reason=metadata[REASON])
         outcome = "reserved" if found.reserved else "allocated"
-        return Told(outcome, found.jobid, found.at, found.allocation)
+        return Reply(outcome, found.jobid, found.at, found.allocation)
 
-    def _clocked(self, ask: Ask) -> Told:
+    def _clocked(self, ask: Ask) -> Reply:
         asked = v1.MatchRequest(
             ask=v1.Ask(jobspec=ask.jobspec), reserve=ask.reserve, now=ask.now, format="jgf"
         )
@@ -52,45 +52,45 @@ class Wired:
         except grpc.RpcError as error:
             return _refusal(error)
         outcome = "reserved" if found.job.state == v1.JOB_STATE_RESERVED else "allocated"
-        return Told(outcome, found.job.id, found.at, found.allocation.text)
+        return Reply(outcome, found.job.id, found.at, found.allocation.text)
 
-    def _pods(self, ask: Ask) -> Told:
+    def _pods(self, ask: Ask) -> Reply:
         try:
             found = self._pods_of("Match", ps={"cpu": ask.cpu}, count=ask.count)
         except grpc.RpcError as error:
             return _refusal(error)
         tasks = {each.nodeID: each.tasks for each in found.nodelist}
-        return Told("allocated", found.jobID, tasks=tasks)
+        return Reply("allocated", found.jobID, tasks=tasks)
 
-    def _cancel(self, ask: Ask) -> Told:
+    def _cancel(self, ask: Ask) -> Reply:
         try:
             self.ours(v1.CancelRequest(job=ask.job))
         except grpc.RpcError as error:
             assert error.code() is grpc.StatusCode.NOT_FOUND
-            return Told("unknown")
-        return Told("done")
+            return Reply("unknown")
+        return Reply("done")
 
-    def _grow(self, ask: Ask) -> Told:
+    def _grow(self, ask: Ask) -> Reply:
         assert self._jobspecs("Grow", jgf=another_node(ask.node, ask.cores)).status == 0
-        return Told("done")
+        return Reply("done")
 
-    def _shrink(self, ask: Ask) -> Told:
+    def _shrink(self, ask: Ask) -> Reply:
         try:
             self._jobspecs("Shrink", nodepaths=[f"/cluster0/node{ask.node}"])
         except grpc.RpcError as error:
-            return Told(reason(error).lower())
-        return Told("done")
+            return Reply(reason(error).lower())
+        return Reply("done")
 
 
-def _refusal(error: grpc.RpcError) -> Told:
+def _refusal(error: grpc.RpcError) -> Reply:
     """What an error says. It has no room for the number that the match used up."""
     text = error.details() or ""
-    return Told(
+    return Reply(
         reason(error).lower(), -1, reason=text.removeprefix("Allocation was not possible: ")
     )
 
 
-def same(wired: Told, direct: Told) -> bool:
+def same(wired: Reply, direct: Reply) -> bool:
     if wired.job == -1:
         wired.job = direct.job
     # The reasons may hold characters that metadata cannot.

@@ -57,16 +57,16 @@ def test_busy_and_impossible_are_the_same_status_but_distinguished_beside_it(
 ) -> None:
     fill(client)
     assert client("Match", jobspec=slots(1, 1)).status == MATCH_ERROR
-    assert client.told[OUTCOME] == "busy"
-    assert client.told[REASON]
+    assert client.metadata[OUTCOME] == "busy"
+    assert client.metadata[REASON]
     assert client("Match", jobspec=nodes(3, 1)).status == MATCH_ERROR
-    assert client.told[OUTCOME] == "unsatisfiable"
-    assert client.told[REASON]
+    assert client.metadata[OUTCOME] == "unsatisfiable"
+    assert client.metadata[REASON]
 
 
 def test_what_is_impossible_is_not_called_busy_on_an_empty_graph_either(client: OldClient) -> None:
     assert client("Match", jobspec=slots(1, 5)).status == MATCH_ERROR
-    assert client.told[OUTCOME] == "unsatisfiable"
+    assert client.metadata[OUTCOME] == "unsatisfiable"
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_with_reservation_what_fits_now_is_allocated_now(client: OldClient) -> N
 def test_what_can_never_be_is_not_reserved(client: OldClient) -> None:
     answer = client("Match", jobspec=slots(1, 5), reservation=True)
     assert (answer.status, answer.reserved) == (MATCH_ERROR, False)
-    assert client.told[OUTCOME] == "unsatisfiable"
+    assert client.metadata[OUTCOME] == "unsatisfiable"
 
 
 def test_a_graph_that_grows_takes_more(client: OldClient) -> None:
@@ -187,9 +187,9 @@ def test_a_graph_that_shrinks_takes_less_and_jobs_lose_what_they_had_there(
     assert ours.free() == {"node0": 2}
     assert ours.holders() == {spread: {"node0": 2}}
     assert client("Match", jobspec=slots(2, 2)).status == MATCH_ERROR
-    assert client.told[OUTCOME] == "busy"
+    assert client.metadata[OUTCOME] == "busy"
     assert client("Match", jobspec=slots(1, 5)).status == MATCH_ERROR
-    assert client.told[OUTCOME] == "unsatisfiable"
+    assert client.metadata[OUTCOME] == "unsatisfiable"
     client("Cancel", jobID=spread)
     assert ours.free() == {"node0": 4}
 

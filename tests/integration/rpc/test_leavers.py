@@ -206,14 +206,14 @@ async def test_a_client_that_leaves_at_any_moment_has_an_answer_or_holds_nothing
     client = OldClient("jobspec", jobspec_server.address)
     job_of = type(client("Match", jobspec=slots(1, 1))).FromString
     connections = await asyncio.gather(*(turn_back(jobspec_server, n, 60) for n in range(8)))
-    heard, torn = {1}, set[int]()
+    answered, torn = {1}, set[int]()
     streams = [each for connection in connections for each in connection.streams.values()]
     for stream in streams:
         if stream.data:
-            (heard if stream.complete else torn).add(job_of(stream.answer).jobid)
-    assert 20 < len(heard) < len(streams) - 20, "all moments but the interesting ones"
+            (answered if stream.complete else torn).add(job_of(stream.answer).jobid)
+    assert 20 < len(answered) < len(streams) - 20, "all moments but the interesting ones"
     await soon(
-        lambda: heard <= set(ours.holders()) <= heard | torn,
+        lambda: answered <= set(ours.holders()) <= answered | torn,
         "a client holds too much or too little",
     )
     await asyncio.to_thread(ours.empty)

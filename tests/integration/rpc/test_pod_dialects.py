@@ -53,8 +53,8 @@ class Groups:
         answer = self.old("Match", **self.ask(count, cpu, **more))
         assert not answer.allocated and not answer.reserved
         assert not answer.nodelist and not answer.reserved_at
-        assert self.old.told[REASON]
-        return self.old.told[OUTCOME]
+        assert self.old.metadata[REASON]
+        return self.old.metadata[OUTCOME]
 
     def cancel(self, job: int) -> Any:
         if self.dialect == "fluxcli":
@@ -241,4 +241,4 @@ def test_fluxnetes_reserves_and_the_answer_does_not_say_allocated(fluxnetes: Old
     assert not fluxnetes("Match", podspec={"cpu": 4}, count=2).allocated
     never = fluxnetes("Match", podspec={"cpu": 5}, count=1, reserve=True)
     assert (never.allocated, never.reserved) == (False, False)
-    assert fluxnetes.told[OUTCOME] == "unsatisfiable"
+    assert fluxnetes.metadata[OUTCOME] == "unsatisfiable"

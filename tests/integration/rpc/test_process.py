@@ -130,8 +130,8 @@ def test_two_on_one_port_would_share_the_calls_so_the_second_is_refused(
 def test_what_cannot_be_served_is_said_in_one_line(
     tmp_path: Path, cluster: Path, options: tuple[str, ...], why: str
 ) -> None:
-    told = [str(cluster) if each == "GRAPH" else each for each in options]
-    said = Serve(tmp_path, *told).fail()
+    arguments = [str(cluster) if each == "GRAPH" else each for each in options]
+    said = Serve(tmp_path, *arguments).fail()
     assert said.startswith("fluxnetes serve: ")
     assert why in said
     assert "Traceback" not in (tmp_path / "serve.log").read_text()

@@ -169,11 +169,11 @@ def test_what_was_undone_is_undone_after_a_stop_too(kept: Serve, ours: Ours, spe
         until(lambda: bool(ours.holders()))
         for call in calls:
             call.cancel()
-        heard = {call.result().jobid for call in calls if call.done() and not call.cancelled()}
+        answered = {call.result().jobid for call in calls if call.done() and not call.cancelled()}
         held = set(ours.holders())
         assert kept.stop() == 0
         kept.start()
-        assert heard <= set(ours.holders()) <= held
+        assert answered <= set(ours.holders()) <= held
         ours.empty()
 
 

@@ -49,15 +49,15 @@ class Leading:
             )
         assert self._process.stdout is not None
         self._said = SimpleQueue()
-        Thread(target=_hear, args=(self._process.stdout, self._said), daemon=True).start()
-        said = self._hear()
+        Thread(target=_read_lines, args=(self._process.stdout, self._said), daemon=True).start()
+        said = self._next_line()
         assert said.startswith("serving "), self.log.read_text()[-3000:]
         self.address = said.split()[1]
 
     def until_it_leads(self) -> None:
-        assert self._hear() == "leading", self.log.read_text()[-3000:]
+        assert self._next_line() == "leading", self.log.read_text()[-3000:]
 
-    def _hear(self) -> str:
+    def _next_line(self) -> str:
         try:
             return self._said.get(timeout=PATIENCE)
         except Empty:
@@ -89,7 +89,7 @@ class Leading:
         return ended.stderr.splitlines()[-1]
 
 
-def _hear(pipe: IO[str], said: SimpleQueue[str]) -> None:
+def _read_lines(pipe: IO[str], said: SimpleQueue[str]) -> None:
     for line in pipe:
         said.put(line.strip())
 

@@ -22,8 +22,8 @@ def pods(count: int, cpu: int) -> Gang:
     return Gang.of(count, cpu=cpu)
 
 
-def a_guest(name: str, job: Job, cpu: int, node: str = "") -> PodMaker:
-    """A pod that a caller puts on a node itself, on what it was given there."""
+def a_borrower(name: str, job: Job, cpu: int, node: str = "") -> PodMaker:
+    """A pod that a caller binds to a node itself, within its allocation there."""
     pod = a_pod(name).of_others().with_cpu(f"{cpu}m")
     pod.with_spec(nodeName=node or job.nodes[0].node)
     return pod.annotated({"fluxnetes.io/allocation": str(job.id)})

@@ -34,7 +34,7 @@ class Shown(OldClient):
     def send(self, method: str, message: object, timeout: float = 30.0) -> object:
         call = self._calls[method]
         found, done = call.with_call(message, timeout=timeout, metadata=SHOWN)
-        self.told = {str(key): str(value) for key, value in done.trailing_metadata() or ()}
+        self.metadata = {str(key): str(value) for key, value in done.trailing_metadata() or ()}
         return found
 
 
@@ -80,7 +80,7 @@ def test_the_graph_is_the_clusters_and_cannot_be_changed(client: Client, leader:
     old = Shown("jobspec", leader.address)
     assert old("Init", jgf=a_cluster(1, 1)).status == 2
     assert "INIT_DENIED" in str(old("Init", jgf=a_cluster(1, 1)))
-    assert old.told["fluxnetes-outcome"] == "denied"
+    assert old.metadata["fluxnetes-outcome"] == "denied"
     for method in ("Grow", "Shrink"):
         with pytest.raises(grpc.RpcError) as refused:
             old(method)

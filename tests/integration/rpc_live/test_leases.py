@@ -13,7 +13,7 @@ from tests.integration.rpc.waiting import until
 from tests.integration.rpc_live.leading import WITHIN
 from tests.integration.rpc_live.looking import (
     CPU,
-    a_guest,
+    a_borrower,
     check_fits,
     on,
     pods,
@@ -47,10 +47,10 @@ def test_what_a_pod_uses_stays_for_as_long_as_it_does_and_counts_once(
 ) -> None:
     noted, labelled = client.match(pods(1, 2000)), client.match(pods(1, 2000))
     [node] = {share.node for job in (noted, labelled) for share in job.nodes}
-    by_label = a_guest("labelled", labelled, 2000)
+    by_label = a_borrower("labelled", labelled, 2000)
     by_label.content["metadata"].pop("annotations")
     space.create(
-        a_guest("noted", noted, 2000), by_label.labelled({"fluxqueue/jobid": str(labelled.id)})
+        a_borrower("noted", noted, 2000), by_label.labelled({"fluxqueue/jobid": str(labelled.id)})
     )
     ends = time.monotonic() + 1.5 * WITHIN
     while time.monotonic() < ends:  # longer than the lease
@@ -68,16 +68,16 @@ def test_a_pod_that_kube_scheduler_puts_on_the_share_is_covered_there(
 ) -> None:
     job = client.match(pods(1, 2000))
     [node] = [share.node for share in job.nodes]
-    guest = a_pod("guest").of_others().with_cpu(2).on(node)
-    space.create(guest.annotated({"fluxnetes.io/allocation": str(job.id)}))
-    space.until_bound("guest")
+    borrower = a_pod("borrower").of_others().with_cpu(2).on(node)
+    space.create(borrower.annotated({"fluxnetes.io/allocation": str(job.id)}))
+    space.until_bound("borrower")
     until_on(client, node, CPU - 2000, 0)
 
 
 def test_pods_beyond_the_share_are_others(client: Client, space: Space) -> None:
     job = client.match(pods(2, 1000))
     [node] = [share.node for share in job.nodes]
-    space.create(a_guest(name, job, 1000) for name in ("a", "b", "c"))
+    space.create(a_borrower(name, job, 1000) for name in ("a", "b", "c"))
     until_on(client, node, CPU - 3000, 1000)
     check_fits(client.nodes())
     space.delete("Pod", "a")  # and the pod that exceeded the share is covered
@@ -88,7 +88,7 @@ def test_a_pod_that_names_an_unknown_job_gains_nothing(client: Client, space: Sp
     job = client.match(pods(1, 1000))
     node = job.nodes[0].node
     client.cancel(job.id)
-    space.create(a_guest("late", job, 1000))
+    space.create(a_borrower("late", job, 1000))
     until_on(client, node, CPU - 1000, 1000)
 
 
@@ -98,7 +98,7 @@ def test_what_is_cancelled_under_its_pods_is_not_given_away_before_they_are_gone
     """They are foreign usage from then on: a job that waits for the capacity keeps waiting."""
     job = client.match(pods(1, 10_000))
     node = job.nodes[0].node
-    space.create(a_guest("guest", job, 10_000))
+    space.create(a_borrower("borrower", job, 10_000))
     until_on(client, node, CPU - 10_000, 0)
     waits = [client.submit(pods(1, 10_000), walltime=60) for _ in range(3)]
     client.cancel(job.id)
@@ -106,7 +106,7 @@ def test_what_is_cancelled_under_its_pods_is_not_given_away_before_they_are_gone
     assert on(client, node) == (CPU - 10_000, 10_000)
     states = [client.job(each.id).state for each in waits]
     assert sorted(state.value for state in states) == ["allocated", "allocated", "pending"]
-    space.delete("Pod", "guest")
+    space.delete("Pod", "borrower")
     until(lambda: all(client.job(each.id).state is State.ALLOCATED for each in waits))
     for each in waits:
         client.cancel(each.id)

@@ -14,7 +14,7 @@ from tests.integration.controller.space import Space
 from tests.integration.controller.stage import Stage
 from tests.integration.rpc.waiting import until
 from tests.integration.rpc_live.leading import ADA, WITHIN, Leading
-from tests.integration.rpc_live.looking import CPU, a_guest, on, pods, until_on, until_over
+from tests.integration.rpc_live.looking import CPU, a_borrower, on, pods, until_on, until_over
 from tests.integration.rpc_live.test_callers import Shown
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
@@ -38,7 +38,7 @@ def test_after_kill_9_allocations_are_there_and_leases_begin_anew(
     with Client(leader.address, token=ADA, patience=Patience(40.0)) as client:
         used, unused = client.match(pods(1, 3000)), client.match(pods(1, 2000))
         waits = client.submit(pods(3, CPU - 1), walltime=60)
-        space.create(a_guest("guest", used, 3000))
+        space.create(a_borrower("borrower", used, 3000))
         [node] = [share.node for share in used.nodes]
         until_on(client, node, CPU - 5000, 0)
         leader.kill()
@@ -55,7 +55,7 @@ def test_after_kill_9_allocations_are_there_and_leases_begin_anew(
         assert client.job(used.id).state is State.RUNNING
         client.cancel(used.id)
         until_on(client, node, CPU - 3000, 3000)
-        space.delete("Pod", "guest")
+        space.delete("Pod", "borrower")
         until(lambda: client.job(waits.id).state is State.ALLOCATED)
         client.cancel(waits.id)
 
@@ -93,7 +93,7 @@ def check_podspec(second: Leading, stage: Stage) -> None:
     assert answer.allocated and sum(each.tasks for each in answer.nodelist) == 3
     assert {each.nodeID for each in answer.nodelist} <= set(stage.nodes())
     busy = old("Match", podspec={"id": "b", "cpu": 16}, count=3, reserve=True)
-    assert not busy.allocated and old.told["fluxnetes-outcome"] == "busy"
+    assert not busy.allocated and old.metadata["fluxnetes-outcome"] == "busy"
     old("Cancel", fluxID=answer.fluxID)
     old.close()
 

@@ -32,9 +32,9 @@ def test_many_callers_at_once_share_what_there_is_and_no_more(
                 return 0, 0
 
     with ThreadPoolExecutor(16) as threads:
-        told = list(threads.map(call, range(60)))
-    given = {job: size for job, size in told if job}
-    assert len(given) == sum(bool(job) for job, _ in told), "a number was given twice"
+        answers = list(threads.map(call, range(60)))
+    given = {job: size for job, size in answers if job}
+    assert len(given) == sum(bool(job) for job, _ in answers), "a number was given twice"
     assert holders(client) == given
     assert sum(given.values()) + free(client) == ALL
     assert free(client) < 3, "a match was refused that would have fit"
@@ -42,7 +42,7 @@ def test_many_callers_at_once_share_what_there_is_and_no_more(
 
 @pytest.fixture
 def large(tmp_path: Path) -> Iterator[Serve]:
-    """One with room for all."""
+    """One with capacity for all."""
     (tmp_path / "graph.json").write_text(a_cluster(60, 16))
     with Serve(tmp_path, "--queue", "--graph", tmp_path / "graph.json") as server:
         yield server
@@ -59,13 +59,15 @@ async def test_a_client_that_leaves_at_any_moment_has_an_answer_or_holds_nothing
     read = type(old("Match", jobspec=cores(1))).FromString
     connections = await asyncio.gather(*(turn_back(large, seed, 60) for seed in range(6)))
     streams = [each for connection in connections for each in connection.streams.values()]
-    heard, torn = {1}, set[int]()
+    answered, torn = {1}, set[int]()
     for stream in streams:
         if stream.data:
-            (heard if stream.complete else torn).add(read(stream.answer).jobid)
-    assert 20 < len(heard) < len(streams) - 20, "all moments but the interesting ones"
+            (answered if stream.complete else torn).add(read(stream.answer).jobid)
+    assert 20 < len(answered) < len(streams) - 20, "all moments but the interesting ones"
     with Client(large.address) as client:
-        await soon(lambda: heard <= set(holders(client)) <= heard | torn, "too much or too little")
+        await soon(
+            lambda: answered <= set(holders(client)) <= answered | torn, "too much or too little"
+        )
 
 
 def test_who_only_looks_may_leave_too(server: Serve, client: Client) -> None:

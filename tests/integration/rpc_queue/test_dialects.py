@@ -43,9 +43,9 @@ def test_jobspecs_are_matched_until_nothing_is_left(
     assert all(each.status == 0 and not each.reserved and each.overhead > 0 for each in given)
     busy = old("Match", jobspec=nodes(1, CORES))
     assert (busy.status, busy.allocation) == (ERROR, "")
-    assert old.told[OUTCOME] == "busy" and "needs" in old.told[REASON]
+    assert old.metadata[OUTCOME] == "busy" and "needs" in old.metadata[REASON]
     never = old("Match", jobspec=nodes(1, CORES + 1))
-    assert never.status == ERROR and old.told[OUTCOME] == "unsatisfiable"
+    assert never.status == ERROR and old.metadata[OUTCOME] == "unsatisfiable"
     for _ in range(2):
         assert old("Cancel", jobID=given[0].jobid).status == 0
     assert free(client) == CORES
@@ -59,7 +59,7 @@ def test_what_is_to_be_reserved_is_not_and_the_metadata_says_why(
     old = speak("jobspec", server)
     answer = old("Match", jobspec=nodes(1, 1), reservation=True)
     assert (answer.status, answer.reserved, answer.at) == (ERROR, False, 0)
-    assert old.told[OUTCOME] == "busy" and "Submit the job to its queue" in old.told[REASON]
+    assert old.metadata[OUTCOME] == "busy" and "Submit the job to its queue" in old.metadata[REASON]
 
 
 def test_init_is_denied_as_its_clients_expect_and_grow_and_shrink_are_errors(
@@ -67,7 +67,7 @@ def test_init_is_denied_as_its_clients_expect_and_grow_and_shrink_are_errors(
 ) -> None:
     old = speak("jobspec", server)
     assert old("Init", jgf=a_cluster(1, 1), policy="first").status == DENIED
-    assert old.told[OUTCOME] == "denied"
+    assert old.metadata[OUTCOME] == "denied"
     for method in ("Grow", "Shrink"):
         fields = {"jgf": another_node(9, 4)} if method == "Grow" else {"nodepaths": "/cluster0"}
         with pytest.raises(grpc.RpcError) as refused:
@@ -113,7 +113,7 @@ def test_pods_are_given_nodes_or_the_answer_says_that_there_are_none(
     assert [each.tasks for each in answer.nodelist] == [CORES // 2] * NODES
     later = old("Match", podspec={"id": "a", "cpu": 2}, count=1, reserve=True)
     assert not later.allocated and not later.reserved
-    assert old.told[OUTCOME] == "busy"
+    assert old.metadata[OUTCOME] == "busy"
     old("Cancel", fluxID=answer.fluxID)
     with pytest.raises(grpc.RpcError) as refused:
         old("Cancel", fluxID=answer.fluxID)

@@ -60,9 +60,9 @@ def test_a_job_can_be_held_released_and_explained(client: Client) -> None:
     client.submit(cores(ALL), walltime=60)
     last = client.submit(cores(ALL), walltime=60)
     assert last.state is State.PENDING
-    told = client.explain(last.id)
-    assert (told.ahead, told.job.id) == (1, last.id) and "needs" in told.reason
-    assert "pending: submitted" in [text for _, text in told.story]
+    explained = client.explain(last.id)
+    assert (explained.ahead, explained.job.id) == (1, last.id) and "needs" in explained.reason
+    assert "pending: submitted" in [text for _, text in explained.story]
     assert client.hold(last.id).state is State.HELD
     client.cancel(last.id, reason="not today")
     assert client.explain(last.id).story[-1][1].endswith("not today")

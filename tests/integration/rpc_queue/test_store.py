@@ -113,9 +113,9 @@ def test_killed_at_any_moment_nothing_that_was_answered_is_lost_or_doubled(
             stop.wait(0.3)
         finally:
             stop.set()
-        told = [each.result(60) for each in working]
-    has = {job: size for each in told for job, size in each.items()}
-    assert sum(map(len, told)) == len(has), "a number was given twice"
+        answers = [each.result(60) for each in working]
+    has = {job: size for each in answers for job, size in each.items()}
+    assert sum(map(len, answers)) == len(has), "a number was given twice"
     waiting = {id for id in has if client.job(id).state is State.PENDING}
     assert holders(client) == {id: size for id, size in has.items() if id not in waiting}
     assert sum(client.status().jobs.values()) == len(has)

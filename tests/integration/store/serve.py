@@ -1,4 +1,4 @@
-"""A process that uses the embedded server of a folder until it is told to stop."""
+"""A process that uses the embedded server of a folder until it is asked to stop."""
 
 from __future__ import annotations
 

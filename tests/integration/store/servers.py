@@ -69,7 +69,7 @@ class Child:
             env={**os.environ, "PYTHONPATH": os.pathsep.join((str(HERE.parents[2]), *sys.path))},
         )
 
-    def hear(self) -> str:
+    def read_line(self) -> str:
         """The next line that it says; empty: it is gone."""
         assert self.process.stdout is not None
         return self.process.stdout.readline().strip()

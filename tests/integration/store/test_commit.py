@@ -142,8 +142,8 @@ async def test_records_are_read_before_the_commit_first_waits(dsn: str) -> None:
 async def test_commits_are_written_in_the_order_of_the_calls(dsn: str) -> None:
     async with open_store(dsn) as store:
         lease = await take(store)
-        told = [Changes(events=[JobEvent(1, at, "note")]) for at in range(20)]
-        await asyncio.gather(*(store.commit(each, lease.fence) for each in told))
+        written = [Changes(events=[JobEvent(1, at, "note")]) for at in range(20)]
+        await asyncio.gather(*(store.commit(each, lease.fence) for each in written))
         assert [event.at for event in await store.events(1)] == list(range(20))
 
 
@@ -174,12 +174,12 @@ async def test_kill_9_of_us_leaves_whole_commits(dsn: str) -> None:
     next_id = 1
     for _ in range(5):
         child = Child("stream.py", dsn, str(next_id))
-        assert child.hear() == "begin"
+        assert child.read_line() == "begin"
         acknowledged = next_id - 1
         for _ in range(chance.randrange(40)):
-            acknowledged = int(child.hear())
+            acknowledged = int(child.read_line())
         child.signal(signal.SIGKILL)
-        while line := child.hear():
+        while line := child.read_line():
             acknowledged = int(line)
         child.kill()
         async with open_store(dsn) as store:

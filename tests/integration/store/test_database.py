@@ -15,14 +15,14 @@ from fluxnetes.store.errors import StoreRefused
 from tests.integration.store.servers import fetch
 
 
-class Heard(list[str]):
+class Messages(list[str]):
     """What a database said, and a way to wait for it."""
 
     def __init__(self) -> None:
         super().__init__()
         self.something = asyncio.Event()
 
-    def hear(self, line: str) -> None:
+    def receive(self, line: str) -> None:
         self.append(line)
         self.something.set()
 
@@ -33,20 +33,20 @@ async def one(connection: Connection) -> int:
 
 
 async def test_a_server_that_is_not_there_yet_is_waited_for(folder: Path) -> None:
-    server, heard = EmbeddedServer(folder), Heard()
-    database = Database(server.dsn, say=heard.hear)
+    server, messages = EmbeddedServer(folder), Messages()
+    database = Database(server.dsn, say=messages.receive)
     waiting = asyncio.create_task(database.attempt(one))
-    await heard.something.wait()
+    await messages.something.wait()
     assert not waiting.done()
     await asyncio.to_thread(server.start)
     assert await waiting == 1
     await database.close()
     assert server.is_running(), "a server that a DSN names is not ours to stop"
     server.stop()
-    first, *_, last = heard
+    first, *_, last = messages
     assert first.startswith("waiting for Postgres: ")
     assert last.startswith("Postgres is available after ")
-    assert len(heard) == 2, "said once, however often it was tried"
+    assert len(messages) == 2, "said once, however often it was tried"
 
 
 async def test_work_whose_connection_breaks_is_done_again(dsn: str) -> None:
@@ -78,7 +78,7 @@ async def test_a_mistake_of_ours_is_not_tried_forever(dsn: str) -> None:
 async def test_a_bad_password_is_refused_at_once(folder: Path) -> None:
     server = EmbeddedServer(folder)
     await asyncio.to_thread(server.start)
-    await _let_in_by_password(server)
+    await _require_password(server)
     await fetch(server.dsn, "CREATE ROLE stranger LOGIN PASSWORD 'right'")
     right = Database(server.dsn.replace("fluxnetes@", "stranger:right@"))
     assert await right.attempt(one) == 1
@@ -90,7 +90,7 @@ async def test_a_bad_password_is_refused_at_once(folder: Path) -> None:
     await asyncio.to_thread(server.stop)
 
 
-async def _let_in_by_password(server: EmbeddedServer) -> None:
+async def _require_password(server: EmbeddedServer) -> None:
     rules = server.paths.cluster / "pg_hba.conf"
     rules.write_text(f"local all stranger scram-sha-256\n{rules.read_text()}")
     length = len(server.paths.log.read_text())
@@ -136,15 +136,15 @@ async def test_a_server_that_is_too_old_is_refused(
 
 async def test_a_standby_is_waited_for(folder: Path) -> None:
     """After a failover the old server may be one; it takes no changes."""
-    server, heard = EmbeddedServer(folder), Heard()
+    server, messages = EmbeddedServer(folder), Messages()
     await asyncio.to_thread(server.start)
     await asyncio.to_thread(server.stop)
     (server.paths.cluster / "standby.signal").touch()
     await asyncio.to_thread(server.start)
-    database = Database(server.dsn, say=heard.hear)
+    database = Database(server.dsn, say=messages.receive)
     waiting = asyncio.create_task(database.attempt(one))
-    await heard.something.wait()
-    assert heard == ["waiting for Postgres: the server is a standby, which accepts no writes"]
+    await messages.something.wait()
+    assert messages == ["waiting for Postgres: the server is a standby, which accepts no writes"]
     await fetch(server.dsn, "SELECT pg_promote()")
     assert await waiting == 1
     await database.close()

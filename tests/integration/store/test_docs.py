@@ -46,10 +46,10 @@ def test_a_queue_can_be_looked_at_and_moved_as_the_page_says(
 def _run(command: str, server: EmbeddedServer, dsn: str, folder: Path) -> str:
     programs = find_binaries(server.paths.cluster).program("psql").parent
     path = f"{programs}{os.pathsep}{os.environ['PATH']}"
-    told = {**os.environ, "PATH": path, "FLUXNETES_DATA": str(server.paths.top), "DSN": dsn}
+    environment = {**os.environ, "PATH": path, "FLUXNETES_DATA": str(server.paths.top), "DSN": dsn}
     done = subprocess.run(
         [shutil.which("bash") or "bash", "-ec", command],
-        env=told,
+        env=environment,
         cwd=folder,
         check=True,
         capture_output=True,

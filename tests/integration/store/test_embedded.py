@@ -72,7 +72,7 @@ def test_start_and_stop_may_be_said_often(folder: Path) -> None:
 
 def test_many_that_start_at_once_get_one_server(folder: Path) -> None:
     children = [Child("serve.py", folder) for _ in range(4)]
-    pids = {child.hear() for child in children}
+    pids = {child.read_line() for child in children}
     assert len(pids) == 1 and pids != {""}
     for child in children:
         child.say("stop")
@@ -83,7 +83,7 @@ def test_many_that_start_at_once_get_one_server(folder: Path) -> None:
 
 def test_after_kill_9_of_us_the_next_of_us_uses_the_server_that_still_runs(folder: Path) -> None:
     child = Child("serve.py", folder)
-    pid = int(child.hear())
+    pid = int(child.read_line())
     child.kill()
     server = EmbeddedServer(folder)
     assert server.is_running()
@@ -95,7 +95,7 @@ def test_after_kill_9_of_us_the_next_of_us_uses_the_server_that_still_runs(folde
 
 def test_a_process_that_just_ends_stops_it_too(folder: Path) -> None:
     child = Child("serve.py", folder)
-    assert child.hear()
+    assert child.read_line()
     child.say("leave without a word")
     assert child.process.wait() == 0
     child.kill()
@@ -232,7 +232,7 @@ def test_programs_that_the_server_cannot_reach_are_copied(folder: Path, tmp_path
     paths = make_paths(folder, server_account())
     copied = within_reach(hidden, server_account(), paths.top)
     assert copied.root.is_relative_to(paths.top)
-    told = (str(copied.program("initdb")), "--version")
-    said = subprocess.run(told, capture_output=True, check=True, **server_account().run_as)
+    command = (str(copied.program("initdb")), "--version")
+    said = subprocess.run(command, capture_output=True, check=True, **server_account().run_as)
     assert found.version in said.stdout.decode()
     assert within_reach(hidden, server_account(), paths.top) == copied

@@ -108,14 +108,14 @@ async def test_a_holder_needs_a_name(dsn: str) -> None:
 async def test_a_paused_writer_whose_lease_was_taken_is_refused_when_it_wakes(dsn: str) -> None:
     child = Child("write.py", dsn, "paused", str(SHORT))
     child.say("1")
-    assert await asyncio.to_thread(child.hear) == "committed 1"
+    assert await asyncio.to_thread(child.read_line) == "committed 1"
     child.signal(signal.SIGSTOP)
     async with open_store(dsn) as store:
         lease = await take(store, "next")
         await store.commit(changes(a_job(2)), lease.fence)
         child.signal(signal.SIGCONT)
         child.say("3")
-        assert (await asyncio.to_thread(child.hear)).startswith("LeaseLost")
+        assert (await asyncio.to_thread(child.read_line)).startswith("LeaseLost")
         assert [job.id for job in (await store.load()).jobs] == [1, 2]
     child.kill()
 
@@ -125,13 +125,13 @@ async def test_a_writer_that_is_paused_inside_a_transaction_keeps_no_other_out(d
     async with open_store(dsn):
         pass  # for the tables
     child = Child("pause.py", dsn)
-    assert await asyncio.to_thread(child.hear) == "in the middle"
+    assert await asyncio.to_thread(child.read_line) == "in the middle"
     child.signal(signal.SIGSTOP)
     async with open_store(dsn) as store:
         lease = await take(store, "next")
         await store.commit(changes(a_job(2, JobState.HELD)), lease.fence)
         child.signal(signal.SIGCONT)
         child.say("go on")
-        assert await asyncio.to_thread(child.hear) == "refused"
+        assert await asyncio.to_thread(child.read_line) == "refused"
         assert [job.id for job in (await store.load()).jobs] == [2]
     child.kill()

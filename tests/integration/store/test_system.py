@@ -240,7 +240,7 @@ def test_every_configuration_comes_back_from_the_server(dsn: str) -> None:
 
 
 async def test_a_queue_goes_on_on_a_graph_with_other_rows(dsn: str) -> None:
-    """One controller dies; the next hears of the nodes in another order, one fewer and one more."""
+    """One controller dies; the next lists the nodes in another order, one fewer and one more."""
     async with open_store(dsn) as store:
         await _first_controller(store, cluster("a", "b", "c"))
     graph = cluster("d", "c", "b")

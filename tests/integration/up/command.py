@@ -1,4 +1,4 @@
-"""The command `fluxnetes up`, started, heard, interrupted and killed."""
+"""The command `fluxnetes up`: start it, read its output, interrupt it, kill it."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class Up:
 
     @property
     def kubeconfig(self) -> Path:
-        """The one that it told us to use."""
+        """The one that its output says to use."""
         found = re.search(r"export KUBECONFIG=(\S+)", self.said)
         assert found, self.said
         return Path(found[1])
 
-    def hear(self, word: str) -> str:
+    def read_until(self, word: str) -> str:
         """All that it said, as soon as it has said this."""
         assert self._process.stdout is not None
         for line in self._process.stdout:

@@ -38,6 +38,6 @@ def demo(binaries: PlaneBinaries, shared_folder: Path) -> str:
 def up(demo: str, shared_folder: Path) -> Iterator[Up]:
     """A second start of the demo's folder, with fewer nodes; it runs as long as the tests do."""
     with Up("--folder", str(shared_folder), "--nodes", "4") as up:
-        up.hear("Ctrl-C")
+        up.read_until("Ctrl-C")
         yield up
         assert up.interrupt() == 0

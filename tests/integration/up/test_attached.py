@@ -48,8 +48,8 @@ def test_pods_that_name_us_and_all_that_opted_in_are_scheduled_and_the_webhook_g
     plane: ControlPlane, api: PlaneApi, folder: Path, url: str
 ) -> None:
     with Up(*_attached(plane, folder), "--webhook-url", url) as up:
-        told = up.hear("Ctrl-C")
-        assert plane.server in told and url in told
+        message = up.read_until("Ctrl-C")
+        assert plane.server in message and url in message
         assert len(up.children()) == len(("controller", "webhook", "postgres"))
         api.create(PODS, a_pod("ours", schedulerName="fluxnetes"))
         wait_for(api, PODS, "ours", is_running)
@@ -70,16 +70,16 @@ def test_a_webhook_that_others_rely_on_is_not_replaced(
         "admissionReviewVersions": ["v1"],
     }
     api.create(REGISTRATIONS, {"metadata": {"name": "fluxnetes"}, "webhooks": [webhook]})
-    told = run_up(*_attached(plane, folder), "--webhook-url", url, status=1)
+    message = run_up(*_attached(plane, folder), "--webhook-url", url, status=1)
     api.delete(f"{REGISTRATIONS}/fluxnetes")
-    assert "a webhook of Fluxnetes is already registered, at a service of the cluster" in told
+    assert "a webhook of Fluxnetes is already registered, at a service of the cluster" in message
 
 
 def test_a_port_that_is_taken_is_reported(plane: ControlPlane, folder: Path, url: str) -> None:
     with listen("127.0.0.1", int(url.rpartition(":")[2])):
-        told = run_up(*_attached(plane, folder), "--webhook-url", url, status=1)
-    assert "the webhook cannot listen at 127.0.0.1" in told
-    assert "choose another port in --webhook-url" in told
+        message = run_up(*_attached(plane, folder), "--webhook-url", url, status=1)
+    assert "the webhook cannot listen at 127.0.0.1" in message
+    assert "choose another port in --webhook-url" in message
 
 
 def test_a_cluster_that_does_not_answer_is_reported_and_nothing_is_made(
@@ -89,21 +89,21 @@ def test_a_cluster_that_does_not_answer_is_reported_and_nothing_is_made(
     config["clusters"][0]["cluster"]["server"] = "https://127.0.0.1:1"
     nowhere = tmp_path / "kubeconfig"
     nowhere.write_text(yaml.safe_dump(config))
-    told = run_up("--kubeconfig", str(nowhere), "--folder", str(folder), status=1)
-    assert "https://127.0.0.1:1: cannot connect to 127.0.0.1:1: connection refused" in told
+    message = run_up("--kubeconfig", str(nowhere), "--folder", str(folder), status=1)
+    assert "https://127.0.0.1:1: cannot connect to 127.0.0.1:1: connection refused" in message
     assert not folder.exists()
 
 
 def test_a_context_that_is_not_there_is_reported(plane: ControlPlane, folder: Path) -> None:
-    told = run_up(*_attached(plane, folder), "--context", "lab", status=1)
-    assert "has no context 'lab'; it has fluxnetes" in told
+    message = run_up(*_attached(plane, folder), "--context", "lab", status=1)
+    assert "has no context 'lab'; it has fluxnetes" in message
 
 
 def test_it_says_what_does_not_work_without_a_webhook(capsys: pytest.CaptureFixture[str]) -> None:
     print_cluster_usage("https://10.0.0.1:6443", Path("folder"), None)
-    told = " ".join(capsys.readouterr().out.split())
-    assert "the label fluxnetes.io/managed has no effect" in told
-    assert "Pods that name the scheduler fluxnetes wait in its queue." in told
+    message = " ".join(capsys.readouterr().out.split())
+    assert "the label fluxnetes.io/managed has no effect" in message
+    assert "Pods that name the scheduler fluxnetes wait in its queue." in message
 
 
 def _attached(plane: ControlPlane, folder: Path) -> tuple[str, ...]:

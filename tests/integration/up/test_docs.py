@@ -16,8 +16,8 @@ MANIFESTS = ROOT / "examples" / "kubernetes"
 
 def test_the_page_has_just_the_options_that_there_are() -> None:
     page = (ROOT / "docs" / "reference" / "up.md").read_text()
-    told = set(re.findall(r"(?m)^\| `(--[a-z-]+)", page))
-    assert told == {name for each in typer.main.get_command(app).params for name in each.opts}
+    documented = set(re.findall(r"(?m)^\| `(--[a-z-]+)", page))
+    assert documented == {name for each in typer.main.get_command(app).params for name in each.opts}
 
 
 def test_the_readme_begins_with_the_demo_and_the_tests() -> None:
@@ -28,8 +28,8 @@ def test_the_readme_begins_with_the_demo_and_the_tests() -> None:
 
 def test_every_manifest_is_documented_and_every_documented_one_is_there() -> None:
     section = (ROOT / "examples" / "README.md").read_text().split("## For the matcher")[0]
-    told = set(re.findall(r"`([a-z0-9-]+\.yaml)`", section))
-    assert told == {each.name for each in MANIFESTS.iterdir()}
+    documented = set(re.findall(r"`([a-z0-9-]+\.yaml)`", section))
+    assert documented == {each.name for each in MANIFESTS.iterdir()}
 
 
 def test_all_manifests_can_be_applied_side_by_side() -> None:

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("binaries")
 
 def test_kill_9_leaves_no_orphans_and_the_next_start_finds_its_data(folder: Path) -> None:
     with Up("--folder", str(folder), "--nodes", "3") as first:
-        first.hear("Ctrl-C")
+        first.read_until("Ctrl-C")
         assert first.kubeconfig == folder / "plane" / "kubeconfig"
         with _connect(folder) as api:
             api.create(PODS, a_pod("ours", schedulerName="fluxnetes"))
@@ -31,7 +31,7 @@ def test_kill_9_leaves_no_orphans_and_the_next_start_finds_its_data(folder: Path
         assert len(orphans) == 5 + len(("webhook", "controller", "postgres"))
         first.kill()
     with Up("--folder", str(folder), "--nodes", "2") as second:
-        second.hear("Ctrl-C")
+        second.read_until("Ctrl-C")
         # Postgres outlives us and is taken up again; it recovers from worse, but need not.
         assert [each.is_alive for each in orphans] == [each.is_postgres for each in orphans]
         with _connect(folder) as api:
@@ -49,28 +49,28 @@ def test_kill_9_leaves_no_orphans_and_the_next_start_finds_its_data(folder: Path
 
 def test_a_part_that_ends_is_reported_with_its_log_and_all_are_stopped(folder: Path) -> None:
     with Up("--folder", str(folder), "--nodes", "1") as up:
-        up.hear("Ctrl-C")
+        up.read_until("Ctrl-C")
         in_use = run_up("--folder", str(folder), status=1)
         assert "stop that one, or use another folder" in in_use
         children = up.children()
         os.kill(up.child("controller").pid, signal.SIGKILL)
         assert up.wait() == 1
         log = folder / "logs" / "controller.log"
-        told = f"controller ended (status -9), so all programs were stopped; see {log}"
-        assert told in up.said
+        message = f"controller ended (status -9), so all programs were stopped; see {log}"
+        assert message in up.said
         assert not any(each.is_alive for each in children)
 
 
 def test_a_folder_has_the_queue_of_one_cluster(folder: Path) -> None:
     folder.mkdir()
     (folder / "cluster").write_text("https://10.1.2.3:6443\n")
-    told = run_up("--folder", str(folder), status=1)
-    assert f"{folder} has the queue of https://10.1.2.3:6443" in told
-    assert "use another --folder" in told
+    message = run_up("--folder", str(folder), status=1)
+    assert f"{folder} has the queue of https://10.1.2.3:6443" in message
+    assert "use another --folder" in message
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (["--context", "lab"], "--context needs an existing cluster"),
         (["--webhook-url", "https://a:1"], "--webhook-url needs an existing cluster"),
@@ -81,10 +81,10 @@ def test_a_folder_has_the_queue_of_one_cluster(folder: Path) -> None:
     ],
 )
 def test_options_that_make_no_sense_together_are_refused(
-    options: list[str], told: str, capsys: pytest.CaptureFixture[str]
+    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(options) == 2
-    assert told in " ".join(capsys.readouterr().err.split())
+    assert message in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_folder_that_cannot_be_is_refused(folder: Path) -> None:

@@ -32,8 +32,8 @@ def stories(
             keeper.fold(changes)
         notary.check(step)
     notary.check_that_all_ended_once()
-    told = [event for event in keeper.events if event.start != event.at]
-    return [[event for event in told if event.job == id] for id in world.ids]
+    events = [event for event in keeper.events if event.start != event.at]
+    return [[event for event in events if event.job == id] for id in world.ids]
 
 
 @examples(60)

@@ -163,9 +163,9 @@ def test_it_is_the_same_on_a_new_graph_with_foreign_usage_and_closed_nodes(
     snapshot, now = world.scheduler.snapshot(), world.now
     found = estimate(snapshot, world.graph, config, job, now)
     closed = tuple(world.closed | world.down)
-    told = estimate(snapshot, pools(), config, job, now, world.others, closed)
-    assert told.start == found.start
-    assert told.allocation is None or rows(told.allocation) == allocation_rows(found)
+    estimated = estimate(snapshot, pools(), config, job, now, world.others, closed)
+    assert estimated.start == found.start
+    assert estimated.allocation is None or rows(estimated.allocation) == allocation_rows(found)
 
 
 def allocation_rows(found: Estimate) -> tuple[object, ...] | None:
@@ -186,11 +186,11 @@ def test_the_queue_is_not_informed_of_it(
 
     def stories(asked: bool) -> list[object]:
         world = World(pools, config, script)
-        told: list[object] = []
+        events: list[object] = []
         for step in world.steps():
-            told += [event for changes in step.changes for event in changes.events]
+            events += [event for changes in step.changes for event in changes.events]
             if asked:
                 estimate(world.scheduler.snapshot(), world.graph, config, job, world.now)
-        return told
+        return events
 
     assert stories(asked=True) == stories(asked=False)

@@ -59,8 +59,8 @@ def live(
     notary.check_that_all_ended_once()
     check_that_nothing_is_leaked(world)
     # A plan for this very instant is only a word on the way to a start.
-    told = [event for event in keeper.events if event.start != event.at]
-    return Outcome({id: [e for e in told if e.job == id] for id in world.ids}, counted)
+    events = [event for event in keeper.events if event.start != event.at]
+    return Outcome({id: [e for e in events if e.job == id] for id in world.ids}, counted)
 
 
 @given(config=queues(preempts=True), script=scripts(whole, Weather.WILD), stops=stops)

@@ -1,4 +1,4 @@
-"""What is left over time, told in one go or step by step."""
+"""What is left over time, entered in one go or step by step."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def whole_nodes(count: int) -> Jobspec:
 
 
 def pod_nodes() -> ResourceGraph:
-    """Half as many nodes, each with room for two pods; and licences that no node owns."""
+    """Half as many nodes, each with capacity for two pods; and licences that no node owns."""
     names = [f"n{number}" for number in range(NODES // 2)]
     return pool_graph({name: {"cpu": 5} for name in names}, shared={"licence": LICENCES})
 

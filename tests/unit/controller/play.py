@@ -108,7 +108,7 @@ class Play:
     def __enter__(self) -> Play:
         for module in (controller_module, outcomes, terms):
             self._patches.enter_context(patch.object(module, "time", self.clock))
-        # So few that it happens here, too, that a cycle is cut short and newcomers come later, and
+        # So few that it happens here, too, that a cycle is cut short and new jobs come later, and
         # that a round does not look at all groups.
         self._patches.enter_context(patch.object(controller_module, "_AT_ONCE", 2))
         self._patches.enter_context(patch.object(controller_module, "_LOOK_AT_ONCE", 3))

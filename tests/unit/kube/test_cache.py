@@ -15,7 +15,7 @@ from tests.unit.kube.objects import a_pod, as_line, as_pod, bookmark
 ADDED, CHANGED, DELETED = ChangeKind.ADDED, ChangeKind.CHANGED, ChangeKind.DELETED
 
 
-def told(changes: list[ObjectChange[Pod]]) -> list[tuple[ChangeKind, str, str]]:
+def summary(changes: list[ObjectChange[Pod]]) -> list[tuple[ChangeKind, str, str]]:
     return [(c.kind, c.object.metadata.name, c.object.metadata.resource_version) for c in changes]
 
 
@@ -30,10 +30,13 @@ def listing(*pods: Pod, version: int) -> Listing[Pod]:
 def test_a_list_adds_all_and_a_second_one_tells_only_the_differences() -> None:
     cache: ObjectCache[Pod] = ObjectCache()
     a, b = as_pod(a_pod("a", 1)), as_pod(a_pod("b", 2))
-    assert told(cache.replace(listing(a, b, version=2))) == [(ADDED, "a", "1"), (ADDED, "b", "2")]
+    assert summary(cache.replace(listing(a, b, version=2))) == [
+        (ADDED, "a", "1"),
+        (ADDED, "b", "2"),
+    ]
     c, later = as_pod(a_pod("c", 4)), as_pod(a_pod("b", 3))
     changes = cache.replace(listing(later, c, version=5))
-    assert told(changes) == [(DELETED, "a", "1"), (CHANGED, "b", "3"), (ADDED, "c", "4")]
+    assert summary(changes) == [(DELETED, "a", "1"), (CHANGED, "b", "3"), (ADDED, "c", "4")]
     assert changes[1].before == b
     assert cache.version == "5"
 
@@ -42,7 +45,7 @@ def test_an_object_made_again_under_its_old_name_is_deleted_and_added() -> None:
     cache: ObjectCache[Pod] = ObjectCache()
     cache.replace(listing(as_pod(a_pod("a", 1)), version=1))
     again = as_pod(a_pod("a", 9, uid="another"))
-    assert told(cache.replace(listing(again, version=9))) == [
+    assert summary(cache.replace(listing(again, version=9))) == [
         (DELETED, "a", "1"),
         (ADDED, "a", "9"),
     ]

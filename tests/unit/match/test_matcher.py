@@ -390,7 +390,7 @@ def test_a_node_exclusive_policy_gives_all_of_a_node() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"traverser": "greedy"}, "unknown traverser 'greedy'; known are simple and flexible"),
         ({"subsystems": ("power",)}, "the graph has no subsystem 'power'"),
@@ -399,11 +399,11 @@ def test_a_node_exclusive_policy_gives_all_of_a_node() -> None:
     ],
 )
 def test_what_a_matcher_cannot_be_made_of_is_reported(
-    options: dict[str, object], told: str
+    options: dict[str, object], message: str
 ) -> None:
     with pytest.raises(MatchError) as caught:
         Matcher(built.cluster(*built.nodes(1)), **options)  # type: ignore[arg-type]
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_gpus_beside_cores_are_given_with_them() -> None:

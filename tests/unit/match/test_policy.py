@@ -61,7 +61,7 @@ def test_a_switch_turned_off_is_off() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("best", "unknown match policy or option 'best'; policies are first, firstnodex"),
         ("", "unknown match policy or option ''"),
@@ -73,10 +73,10 @@ def test_a_switch_turned_off_is_off() -> None:
         ("node_centric=true", "names neither policy=high nor policy=low"),
     ],
 )
-def test_what_is_no_policy_is_refused_in_words(text: str, told: str) -> None:
+def test_what_is_no_policy_is_refused_in_words(text: str, message: str) -> None:
     with pytest.raises(PolicyError) as caught:
         parse_policy(text)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_the_examples_in_the_documentation_are_true() -> None:

@@ -32,12 +32,12 @@ def two_nodes(traverser: str = "simple") -> Matcher:
     return Matcher(graph, policy="low", traverser=traverser)
 
 
-def told(answer: Answer) -> tuple[Outcome, str]:
+def verdict(answer: Answer) -> tuple[Outcome, str]:
     return answer.outcome, reason_text(answer.reason)
 
 
 def judged(asked: Jobspec, matcher: Matcher | None = None) -> tuple[Outcome, str]:
-    return told((matcher or two_nodes()).match(JUDGED, asked))
+    return verdict((matcher or two_nodes()).match(JUDGED, asked))
 
 
 # -- never -----------------------------------------------------------------------------------------
@@ -48,7 +48,7 @@ def test_too_many_gpus_on_one_node(asked: object) -> None:
     request = jobspec(asked)  # type: ignore[arg-type]
     reason = "needs 4 gpu on one node; the largest node has 1"
     assert judged(request) == (Outcome.UNSATISFIABLE, reason)
-    assert told(two_nodes().satisfiable(request)) == (Outcome.UNSATISFIABLE, reason)
+    assert verdict(two_nodes().satisfiable(request)) == (Outcome.UNSATISFIABLE, reason)
 
 
 def test_too_many_slots_on_one_node() -> None:
@@ -138,7 +138,7 @@ def full() -> Matcher:
 @pytest.mark.parametrize("operation", [Operation.ALLOCATE, JUDGED, Operation.WITHOUT_ALLOCATING])
 def test_all_cores_are_busy(operation: Operation) -> None:
     answer = full().match(operation, jobspec(node(1, slot(1, core(1)))))
-    assert told(answer) == (
+    assert verdict(answer) == (
         Outcome.BUSY,
         "needs 1 core on one node; the most that one node has free now is 0",
     )
@@ -146,21 +146,21 @@ def test_all_cores_are_busy(operation: Operation) -> None:
 
 def test_a_whole_node_is_not_to_be_had() -> None:
     answer = full().allocate(jobspec(node(1, exclusive=True)))
-    assert told(answer) == (Outcome.BUSY, "needs 1 node; none can be had now")
+    assert verdict(answer) == (Outcome.BUSY, "needs 1 node; none can be had now")
 
 
 def test_some_but_too_few_slots_are_free() -> None:
     matcher = two_nodes()
     assert matcher.allocate(jobspec(slot(3, core(1))))
     answer = matcher.allocate(jobspec(slot(2, core(1))))
-    assert told(answer) == (Outcome.BUSY, "needs 2 slot; only 1 can be had now")
+    assert verdict(answer) == (Outcome.BUSY, "needs 2 slot; only 1 can be had now")
 
 
 def test_what_is_in_the_way_has_no_end() -> None:
     matcher = two_nodes()
     assert matcher.allocate(jobspec(node(2, exclusive=True)))
     answer = matcher.allocate_orelse_reserve(jobspec(node(1, exclusive=True)))
-    assert told(answer) == (
+    assert verdict(answer) == (
         Outcome.BUSY,
         "needs 1 node; none can be had now; what is in the way has no end",
     )
@@ -181,11 +181,11 @@ def test_too_few_nodes_are_up() -> None:
     matcher.set_status("/cluster0/node0", False)
     request = jobspec(node(2, slot(1, core(1))))
     reason = "needs 2 node; 1 of 2 are up"
-    assert told(matcher.allocate(request)) == (Outcome.BUSY, reason)
-    assert told(matcher.allocate_orelse_reserve(request)) == (Outcome.BUSY, reason)
+    assert verdict(matcher.allocate(request)) == (Outcome.BUSY, reason)
+    assert verdict(matcher.allocate_orelse_reserve(request)) == (Outcome.BUSY, reason)
     # As in the reference, this operation takes nodes that are down for missing:
     assert judged(request, matcher) == (Outcome.UNSATISFIABLE, reason)
-    assert told(matcher.satisfiable(request)) == (Outcome.SATISFIABLE, "")
+    assert verdict(matcher.satisfiable(request)) == (Outcome.SATISFIABLE, "")
 
 
 def test_a_node_below_something_down_is_not_up() -> None:
@@ -193,13 +193,13 @@ def test_a_node_below_something_down_is_not_up() -> None:
     matcher = Matcher(graph, policy="low")
     matcher.set_status("/cluster0/rack1", False)
     answer = matcher.allocate(jobspec(node(3, slot(1, core(1)))))
-    assert told(answer) == (Outcome.BUSY, "needs 3 node; 2 of 4 are up")
+    assert verdict(answer) == (Outcome.BUSY, "needs 3 node; 2 of 4 are up")
 
 
 def test_the_constraint_allows_too_few_nodes() -> None:
     request = jobspec(node(2, slot(1, core(1))), constraint=Hostlist(frozenset({"node1"})))
     reason = "needs 2 node that its constraint allows; there are 1"
-    assert told(two_nodes().allocate(request)) == (Outcome.BUSY, reason)
+    assert verdict(two_nodes().allocate(request)) == (Outcome.BUSY, reason)
     assert judged(request) == (Outcome.UNSATISFIABLE, reason)
 
 
@@ -237,7 +237,7 @@ def test_a_built_in_type_that_the_graph_lacks_is_known_but_unsatisfiable() -> No
 def test_nothing_exclusive_would_hold_nothing() -> None:
     matcher = two_nodes()
     reason = "nothing in the request is exclusive, so the job would hold nothing"
-    assert told(matcher.allocate(jobspec(node(1)))) == (Outcome.INVALID, reason)
+    assert verdict(matcher.allocate(jobspec(node(1)))) == (Outcome.INVALID, reason)
     assert not matcher.jobs
 
 

@@ -16,7 +16,7 @@ V1 = Path("src", "fluxnetes", "v1")
 
 @dataclass(frozen=True, slots=True)
 class Protos:
-    """The protos of fluxnetes.v1, with what buf is told of them."""
+    """The protos of fluxnetes.v1, with the configuration of buf for them."""
 
     folder: Path
 

@@ -28,45 +28,45 @@ CONSERVATIVE = QueueConfig(policy=BackfillPolicy.CONSERVATIVE)
 def test_room_and_when_it_is_promised() -> None:
     world = World(machine(2))
     world.submit(a_job().lasting(10))
-    told = world.explain(world.submit(a_job(nodes=2)))
-    assert (told.state, told.until, told.place) == (JobState.PENDING, 10, 0)
-    assert reason_text(told.reason) == "needs 2 slot; only 1 can be had now"
+    explained = world.explain(world.submit(a_job(nodes=2)))
+    assert (explained.state, explained.until, explained.place) == (JobState.PENDING, 10, 0)
+    assert reason_text(explained.reason) == "needs 2 slot; only 1 can be had now"
 
 
 def test_room_of_a_gang() -> None:
     world = World(pools(2, cpu=8, gpu=1))
     world.submit(a_gang(pods(1, cpu=6), pods(2, gpu=1)).lasting(10))
-    told = world.explain(world.submit(a_gang(pods(2, cpu=5), pods(1, cpu=1))))
-    assert told.until == 10
-    assert "2 pods of 5 cpu" in reason_text(told.reason)
+    explained = world.explain(world.submit(a_gang(pods(2, cpu=5), pods(1, cpu=1))))
+    assert explained.until == 10
+    assert "2 pods of 5 cpu" in reason_text(explained.reason)
 
 
 def test_room_that_is_promised_to_jobs_before_it() -> None:
     world = World(machine(3), CONSERVATIVE)
     world.submit(a_job(nodes=2).lasting(10))
     _, job = world.submit_together(a_job(nodes=3).lasting(10), a_job().lasting(11))
-    told = world.explain(job)
-    assert (told.until, told.place) == (20, 1)
-    assert reason_text(told.reason) == "its room is promised to jobs before it"
+    explained = world.explain(job)
+    assert (explained.until, explained.place) == (20, 1)
+    assert reason_text(explained.reason) == "its room is promised to jobs before it"
 
 
 def test_its_turn_where_nothing_is_promised_to_it() -> None:
     world = World(machine(3))
     world.submit(a_job(nodes=2).lasting(10))
     _, job = world.submit_together(a_job(nodes=3), a_job().lasting(11))
-    told = world.explain(job)
-    assert (told.until, told.place) == (None, 1)
-    assert "it would delay jobs that were promised a start" in reason_text(told.reason)
+    explained = world.explain(job)
+    assert (explained.until, explained.place) == (None, 1)
+    assert "it would delay jobs that were promised a start" in reason_text(explained.reason)
 
 
 def test_a_group_that_is_not_complete() -> None:
     world = World(machine(1))
-    told = world.explain(world.submit(a_job().gathering()))
-    assert (told.state, reason_text(told.reason)) == (
+    explained = world.explain(world.submit(a_job().gathering()))
+    assert (explained.state, reason_text(explained.reason)) == (
         JobState.GATHERING,
         "its group is not complete",
     )
-    assert told.factors is None
+    assert explained.factors is None
 
 
 def test_a_hold() -> None:
@@ -81,8 +81,11 @@ def test_a_hold() -> None:
 
 def test_a_begin_time() -> None:
     world = World(machine(1))
-    told = world.explain(world.submit(a_job().beginning(50)))
-    assert (reason_text(told.reason), told.until) == ("waits: begins at 50 at the earliest", None)
+    explained = world.explain(world.submit(a_job().beginning(50)))
+    assert (reason_text(explained.reason), explained.until) == (
+        "waits: begins at 50 at the earliest",
+        None,
+    )
 
 
 @pytest.mark.parametrize("kind", ["after", "afterok", "afterany"])
@@ -116,9 +119,9 @@ def test_a_budget() -> None:
 def test_endless_jobs_in_the_way() -> None:
     world = World(machine(1))
     world.submit(a_job().endless())
-    told = world.explain(world.submit(a_job()))
-    assert told.until is None
-    assert reason_text(told.reason).startswith(
+    explained = world.explain(world.submit(a_job()))
+    assert explained.until is None
+    assert reason_text(explained.reason).startswith(
         "no start is known: jobs without a walltime are in the way"
     )
 
@@ -143,17 +146,17 @@ def test_preempted_jobs_that_have_not_left(way: Way) -> None:
 def test_a_maintenance_window_ahead() -> None:
     world = World(machine(2))
     world.tell(Maintain("cooling", 50, 80, hosts(0, 1)))
-    told = world.explain(world.submit(a_job().lasting(60)))
-    assert told.until == 80
-    assert "maintenance window cooling" in reason_text(told.reason)
+    explained = world.explain(world.submit(a_job().lasting(60)))
+    assert explained.until == 80
+    assert "maintenance window cooling" in reason_text(explained.reason)
 
 
 def test_a_maintenance_window_that_is_open() -> None:
     world = World(machine(1))
     world.tell(Maintain("cooling", 0, 80, hosts(0)))
-    told = world.explain(world.submit(a_job()))
-    assert told.until == 80
-    assert "maintenance window cooling" in reason_text(told.reason)
+    explained = world.explain(world.submit(a_job()))
+    assert explained.until == 80
+    assert "maintenance window cooling" in reason_text(explained.reason)
 
 
 def test_an_advance_reservation_that_is_not_open_yet() -> None:
@@ -170,9 +173,9 @@ def test_an_advance_reservation_that_is_not_open_yet() -> None:
 def test_nodes_that_are_down() -> None:
     world = World(machine(2))
     world.tell(NodesLost(("node1",)))
-    told = world.explain(world.submit(a_job(nodes=2)))
-    assert told.until is None
-    assert reason_text(told.reason) == "needs 2 slot; only 1 can be had now"
+    explained = world.explain(world.submit(a_job(nodes=2)))
+    assert explained.until is None
+    assert reason_text(explained.reason) == "needs 2 slot; only 1 can be had now"
 
 
 def test_a_promise_that_moved_says_why() -> None:
@@ -189,8 +192,12 @@ def test_a_promise_that_moved_says_why() -> None:
 
 def test_a_running_job_says_until_when() -> None:
     world = World(machine(1))
-    told = world.explain(world.submit(a_job().lasting(10)))
-    assert (told.state, told.until, reason_text(told.reason)) == (JobState.RUNNING, 10, "")
+    explained = world.explain(world.submit(a_job().lasting(10)))
+    assert (explained.state, explained.until, reason_text(explained.reason)) == (
+        JobState.RUNNING,
+        10,
+        "",
+    )
 
 
 def test_a_job_that_is_ending_says_why() -> None:

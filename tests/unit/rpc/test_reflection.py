@@ -92,10 +92,10 @@ async def test_reflection_of_an_old_dialect_is_what_its_clients_were_made_from(
         grpc.aio.insecure_channel(up.address) as channel,
     ):
         pool = await pool_of(channel, [old.full_name])
-    told = pool.FindServiceByName(old.full_name)
-    assert [method.name for method in told.methods] == [method.name for method in old.methods]
+    reflected = pool.FindServiceByName(old.full_name)
+    assert [method.name for method in reflected.methods] == [method.name for method in old.methods]
     for method in old.methods:
-        other = told.methods_by_name[method.name]
+        other = reflected.methods_by_name[method.name]
         assert _shape(other.input_type) == _shape(method.input_type)
         assert _shape(other.output_type) == _shape(method.output_type)
 

@@ -45,7 +45,7 @@ async def test_the_health_of_a_service_that_is_not_there_is_not_known() -> None:
 
 
 async def test_a_watcher_of_health_learns_that_the_server_stops() -> None:
-    heard: list[int] = []
+    received: list[int] = []
 
     async def watch(channel: grpc.aio.Channel) -> None:
         call = channel.unary_stream(
@@ -55,7 +55,7 @@ async def test_a_watcher_of_health_learns_that_the_server_stops() -> None:
         )
         stream = call(health_pb2.HealthCheckRequest(), timeout=20)
         async for answer in stream:
-            heard.append(answer.status)
+            received.append(answer.status)
             if answer.status == DOWN:
                 stream.cancel()
                 return
@@ -63,11 +63,11 @@ async def test_a_watcher_of_health_learns_that_the_server_stops() -> None:
     async with served() as up:
         channel = grpc.aio.insecure_channel(up.address)
         watching = asyncio.create_task(watch(channel))
-        while not heard:
+        while not received:
             await asyncio.sleep(0.01)
     await watching
     await channel.close()
-    assert heard == [UP, DOWN]
+    assert received == [UP, DOWN]
 
 
 async def test_an_address_that_is_taken_is_said_to_be() -> None:

@@ -36,16 +36,16 @@ def test_a_watcher_gets_all_changes_since_a_revision_or_that_it_is_too_old(
     assert changelog.revision == len(history) - 1
     last_reset = max(n for n, what in enumerate(history) if what is None)
     for revision in range(-1, len(history) + 2):
-        told = changelog.since(revision)
+        reported = changelog.since(revision)
         after = history[revision + 1 :] if revision >= 0 else history
         known = revision >= last_reset and revision < len(history)
         changed = set().union(*(what for what in after if what)) if known else set()
-        if told is None:
-            assert not known or len(changed) >= KEPT, "it could have been told"
+        if reported is None:
+            assert not known or len(changed) >= KEPT, "it could have been reported"
         else:
             assert known
-            assert set(told) == changed
-            assert len(told) == len(changed)
+            assert set(reported) == changed
+            assert len(reported) == len(changed)
 
 
 @given(_steps)
@@ -57,9 +57,9 @@ def test_keys_come_in_the_order_of_their_last_change(steps: list[list[str] | str
         if not isinstance(step, str):
             changelog.note(step)
             when |= dict.fromkeys(step, number)
-    told = changelog.since(0)
-    assert told is not None
-    assert [when[key] for key in told] == sorted(when.values())
+    reported = changelog.since(0)
+    assert reported is not None
+    assert [when[key] for key in reported] == sorted(when.values())
 
 
 async def test_a_waiting_watcher_wakes_up_at_a_change() -> None:

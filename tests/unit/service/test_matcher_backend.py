@@ -162,9 +162,9 @@ async def test_a_caller_that_leaves_and_repeats_its_key_keeps_the_allocation(slo
         first.cancel()
         slow.let.set()
         await asyncio.gather(first, return_exceptions=True)
-        heard = await second
+        answer = await second
         await settled(backend)
-        assert await held(backend) == {heard.job}
+        assert await held(backend) == {answer.job}
 
 
 async def test_a_refused_match_is_not_remembered_under_its_key() -> None:

@@ -81,8 +81,8 @@ async def test_a_dependency_is_waited_for() -> None:
     after = (Dependency(DependencyKind.SUCCEEDED, first),)
     second = await submit(queue, 1, dependencies=after)
     assert second.state == "pending"
-    told = await queue.ask(queue.operations.explain(second.id))
-    assert f"{first}" in reason_text(told.reason)
+    explained = await queue.ask(queue.operations.explain(second.id))
+    assert f"{first}" in reason_text(explained.reason)
     await queue.ask(queue.operations.finish(first, ok=True, reason=""))
     assert queue.state(second.id) is JobState.ALLOCATED
 
@@ -113,9 +113,9 @@ async def test_explain_shows_the_history_and_the_jobs_ahead() -> None:
     await submit(queue, 8)
     await submit(queue, 8)
     last = await submit(queue, 8)
-    told = await queue.ask(queue.operations.explain(last.id))
-    assert (told.job.id, told.ahead) == (last.id, 1)
-    assert told.reason and told.story[0] == (BEGIN, "pending: submitted")
+    explained = await queue.ask(queue.operations.explain(last.id))
+    assert (explained.job.id, explained.ahead) == (last.id, 1)
+    assert explained.reason and explained.story[0] == (BEGIN, "pending: submitted")
 
 
 async def test_views_are_of_all_live_jobs_or_of_the_given_ones() -> None:

@@ -71,7 +71,7 @@ def test_who_is_on_a_closed_node_stays_to_the_end() -> None:
 
 
 def test_who_is_late_to_leave_is_not_gone_yet() -> None:
-    """It was told to go at 1100, was to be gone 30 s later, and is still there."""
+    """It was asked to end at 1100, was to be gone 30 s later, and is still there."""
     queue = snapshot_of(RUNNING, HEAD)
     ending = replace(
         queue.jobs[0], state=JobState.ENDING, cause=EndCause.TIMED_OUT, expected=NOW + 130

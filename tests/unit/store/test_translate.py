@@ -205,17 +205,17 @@ def test_labels_move_with_their_vertices() -> None:
     snapshot = queue_on(graph, gang(3))
     [before] = snapshot.allocations
     rows = {name: graph.find_path(f"/cluster0/{name}")[0] for name in "ab"}
-    told = {"used": "1"}
+    amounts = {"used": "1"}
     placement = replace(
         before.placement,
         labels={row: f"label of {name}" for name, row in rows.items()},
-        usage=dict.fromkeys(rows.values(), told),
+        usage=dict.fromkeys(rows.values(), amounts),
     )
     labelled = replace(snapshot, allocations=(replace(before, placement=placement),))
     [after] = translate(labelled, read_back(graph), other).snapshot.allocations
     [a] = other.find_path("/cluster0/a")
     assert after.placement.labels == {a: "label of a"}
-    assert after.placement.usage == {a: told}
+    assert after.placement.usage == {a: amounts}
 
 
 def test_vertices_with_one_path_are_distinguished_by_rank() -> None:

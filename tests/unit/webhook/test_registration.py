@@ -1,4 +1,4 @@
-"""What the API server is told of us. Whether it understands is seen in the integration tests."""
+"""The registration of the webhook. Integration tests show whether the API server accepts it."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from fluxnetes.queue.states import ENDED
 from tests.integration.crash.checks.crowds import crowded_out
 from tests.integration.crash.checks.evidence import Evidence, Row
-from tests.integration.crash.checks.unheard import unheard_pods
+from tests.integration.crash.checks.unanswered import unanswered_pods
 from tests.integration.crash.works import Fate, Kind, Work
 
 _STATES = {
@@ -32,11 +32,11 @@ def wrong_jobs(evidence: Evidence) -> list[str]:
     by_name: dict[str, list[Row]] = {}
     for row in evidence.rows:
         by_name.setdefault(row.name, []).append(row)
-    crowded, unheard = crowded_out(evidence), unheard_pods(evidence)
+    crowded, unanswered = crowded_out(evidence), unanswered_pods(evidence)
     found = []
     for work in evidence.works:
         rows = by_name.pop(work.name if not _is_lone_pod(work.kind) else f"{work.name}-0", [])
-        again = work.name in crowded.restarted or bool(unheard[work.name])
+        again = work.name in crowded.restarted or bool(unanswered[work.name])
         found += _wrong_count(work, rows, again)
         if rows and work.name not in crowded.failed:
             found += _wrong_state(work, rows[0])
@@ -66,10 +66,10 @@ def wrong_fluxjobs(evidence: Evidence) -> list[str]:
     """Workloads with more than one FluxJob, with none, or with one that tells another end."""
     counts = Counter(each.workload for each in evidence.fluxjobs)
     found = [f"{workload} has {n} FluxJobs" for workload, n in counts.items() if n > 1]
-    told = {each.name for each in evidence.fluxjobs}
+    reported = {each.name for each in evidence.fluxjobs}
     for work in evidence.works:
         needed = work.is_ours and not _is_lone_pod(work.kind) and work.fate is not Fate.DELETED
-        if needed and work.name not in told:
+        if needed and work.name not in reported:
             found.append(f"{work.name} has no FluxJob")
     states = {row.id: row.state for row in evidence.rows}
     return found + [

@@ -40,6 +40,6 @@ def crowded_out(evidence: Evidence) -> Crowded:
     rows = [(names[row.name], row) for row in evidence.rows if row.name in names]
     failed = {name for name, row in rows if row.state == "failed" and blames(row.reason)}
     return Crowded(
-        restarted=frozenset(name for name, row in rows if blames(row.told)),
+        restarted=frozenset(name for name, row in rows if blames(row.reasons)),
         failed=frozenset(failed & alone),
     )

@@ -13,21 +13,21 @@ from typing import TypeAlias
 
 from tests.integration.crash.checks.crowds import Crowded, crowded_out
 from tests.integration.crash.checks.evidence import Evidence
-from tests.integration.crash.checks.unheard import unheard_pods
+from tests.integration.crash.checks.unanswered import unanswered_pods
 from tests.integration.crash.record import KubeJob, Pod, Seen, last
 from tests.integration.crash.record import pods as pods_of
 from tests.integration.crash.works import Fate, Work
 
 OVERRUN = 90.0
 """Seconds by which a walltime may be overrun. The controllers of Kubernetes end a Job when they
-hear of its deadline, half a minute after an outage; failing that we do, a minute later."""
+notice its deadline, half a minute after an outage; failing that we do, a minute later."""
 
 Complaints: TypeAlias = Iterator[str]
 
 
 def wrong_ends(evidence: Evidence) -> list[str]:
     """Work that did not end as designed, or more than once."""
-    crowded, unheard = crowded_out(evidence), unheard_pods(evidence)
+    crowded, unanswered = crowded_out(evidence), unanswered_pods(evidence)
     final = [seen.thing for seen in last(evidence.record).values()]
     found = []
     for work in evidence.works:
@@ -35,7 +35,7 @@ def wrong_ends(evidence: Evidence) -> list[str]:
         jobs = [each for each in final if isinstance(each, KubeJob) and each.work == work.name]
         complaints = list(_judge(work, pods, jobs, crowded))
         if work.is_job and work.name not in crowded.restarted:
-            complaints += _no_more_pods(work, pods, unheard[work.name])
+            complaints += _no_more_pods(work, pods, unanswered[work.name])
         found += [f"{work.name} ({work.fate.value}): {each}" for each in complaints]
     return found
 
@@ -81,10 +81,10 @@ def _judge(work: Work, pods: list[Pod], jobs: list[KubeJob], crowded: Crowded) -
 
 def _pods_hold_nothing(pods: list[Pod]) -> Complaints:
     """Those that were never bound stay to be looked at."""
-    yield from (f"pod {pod.name} is {_told(pod)}" for pod in pods if pod.holds)
+    yield from (f"pod {pod.name} is {_state_of(pod)}" for pod in pods if pod.holds)
 
 
-def _told(pod: Pod) -> str:
+def _state_of(pod: Pod) -> str:
     return "gone" if pod.is_gone else f"{pod.phase} {pod.reason}".strip()
 
 
@@ -94,7 +94,7 @@ def _all_pods(work: Work, pods: list[Pod], wanted: str, reason: str = "") -> Com
         yield f"{len(pods)} pods instead of {work.pods}"
     for pod in pods:
         if pod.is_gone or (pod.phase, pod.reason) != (wanted, reason):
-            yield f"pod {pod.name} is {_told(pod)}"
+            yield f"pod {pod.name} is {_state_of(pod)}"
 
 
 def _pods_succeed(work: Work, pods: list[Pod]) -> Complaints:
@@ -114,7 +114,7 @@ def _pods_never_start(work: Work, pods: list[Pod]) -> Complaints:
 
 
 def _pods_go(work: Work, pods: list[Pod]) -> Complaints:
-    yield from (f"pod {pod.name} is {_told(pod)}" for pod in pods if not pod.is_gone)
+    yield from (f"pod {pod.name} is {_state_of(pod)}" for pod in pods if not pod.is_gone)
 
 
 def _one_job(jobs: list[KubeJob], end: str, reason: str = "") -> Complaints:
@@ -146,14 +146,14 @@ def _job_goes(work: Work, pods: list[Pod], jobs: list[KubeJob]) -> Complaints:
     yield from _pods_go(work, pods)
 
 
-def _no_more_pods(work: Work, pods: list[Pod], unheard: int) -> Complaints:
+def _no_more_pods(work: Work, pods: list[Pod], unanswered: int) -> Complaints:
     """Nothing ran again that had no need to, and no index more than once."""
     ran = sum(bool(pod.node) for pod in pods)
-    if ran > work.completions + unheard:
+    if ran > work.completions + unanswered:
         yield f"{ran} pods ran, where {work.completions} would have done"
     done = Counter(pod.index for pod in pods if pod.phase == "Succeeded" and pod.index)
     again = [index for index, times in done.items() if times > 1]
-    if len(again) > unheard:
+    if len(again) > unanswered:
         yield f"indexes were completed more than once: {', '.join(sorted(again))}"
 
 

@@ -17,7 +17,7 @@ class Row:
     workload: str
     state: str
     reason: str = ""
-    told: str = ""
+    reasons: str = ""
     """All reasons that there ever were for what became of it."""
 
     @property

@@ -1,8 +1,8 @@
 """No group holds nodes half-placed for long.
 
-From the moment when something of a group holds room until all of it has been placed, the group is
-*partial*. It is not any more when nothing of it holds room: because all that was placed has ended,
-or was taken away since the rest found no place. It may then be placed anew.
+From the moment when something of a group holds capacity until all of it has been placed, the group
+is *partial*. It is not any more when nothing of it holds capacity: because all that was placed has
+ended, or was evicted since the rest found no place. It may then be placed anew.
 """
 
 from __future__ import annotations

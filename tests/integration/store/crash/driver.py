@@ -22,7 +22,7 @@ from tests.integration.store.servers import fetch
 
 
 def gone_at(job: QueueJob) -> int:
-    """When a job that holds resources is gone, if it is not told to go before."""
+    """When a job that holds resources is gone, if it is not asked to end before."""
     assert job.start is not None
     walltime = job.submission.walltime or 1
     natural = job.start + run_time(job.id, job.start, walltime)

@@ -1,4 +1,4 @@
-"""What Flux is told of a placement: R_lite and R (RFC 20)."""
+"""A placement in the format of Flux: R_lite and R (RFC 20)."""
 
 from __future__ import annotations
 

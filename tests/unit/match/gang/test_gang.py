@@ -305,7 +305,7 @@ def test_what_stands_anywhere_in_a_node_is_the_nodes() -> None:
 def test_it_makes_no_difference_how_many_nodes_are_looked_at_at_a_time(
     monkeypatch: pytest.MonkeyPatch, pods: int
 ) -> None:
-    """Nine nodes with room for 0 to 8 pods, the largest last."""
+    """Nine nodes with capacity for 0 to 8 pods, the largest last."""
     graph = pool_graph({f"n{number}": {"cpu": 2 * number} for number in range(9)})
     gang = Gang((Shape.of(pods, {"cpu": 2}),))
     answers = []

@@ -1,4 +1,4 @@
-"""Elastic groups: as large as delays no promise, shrinking as tasks end, growing when told."""
+"""Elastic groups: as large as delays no promise, shrinking as tasks end, growing on request."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ def test_it_grows_on_request_up_to_its_most() -> None:
     group = world.submit(a_job().between(2, 6).lasting(100))
     world.go_to(4)
     world.end(other)
-    assert len(world.nodes(group)) == 3, "not before it is told"
+    assert len(world.nodes(group)) == 3, "not before a Grow event"
     world.tell(Grow(group))
     assert len(world.nodes(group)) == 6
     world.tell(Grow(group))

@@ -138,7 +138,7 @@ def test_room_that_is_promised_before_they_are_gone_is_not_theirs() -> None:
 
 
 def test_who_fits_where_it_was_may_stay_there() -> None:
-    """Two tasks were where others now leave room for one."""
+    """Two tasks were where others now leave capacity for one."""
     world = World(pools(2, cpu=8))
     job = world.submit(a_gang(pods(2, cpu=4)).lasting(50))
     world.tell(Occupied({"node0": {"cpu": 3}}), Reseat(job, (0, 1)))
@@ -219,7 +219,7 @@ def test_nothing_to_move_is_no_trouble() -> None:
         (lambda world, job: world.tell(Cancel(job)), (0,), "only placed tasks can move"),
         (lambda world, job: world.end(job), (0,), "only placed tasks can move"),
     ],
-    ids=["beyond", "below", "ended", "told to go", "gone"],
+    ids=["beyond", "below", "ended", "ending", "gone"],
 )
 def test_only_tasks_that_are_there_can_be_moved(
     prepare: Callable[[World, int], None], tasks: tuple[int, ...], reason: str

@@ -43,8 +43,8 @@ def test_a_job_that_asks_for_more_is_promised_a_later_start_and_its_story_says_w
     world.tell(asking(job, a_gang(pods(2, cpu=8))))
     assert world.plan(job) == 20
     kinds = ("altered", "unplanned")
-    told = [reason_text(event.reason) for event in world.story(job) if event.kind in kinds]
-    assert told == ["it asks for something else"] * 2
+    reasons = [reason_text(event.reason) for event in world.story(job) if event.kind in kinds]
+    assert reasons == ["it asks for something else"] * 2
 
 
 def test_it_keeps_its_place_and_its_age() -> None:

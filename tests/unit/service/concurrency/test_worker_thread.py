@@ -69,14 +69,14 @@ async def test_the_loop_goes_on_during_work() -> None:
 
 async def test_an_error_goes_to_its_caller_alone() -> None:
     def fail() -> None:
-        raise ZeroDivisionError("told")
+        raise ZeroDivisionError("failed")
 
     async with an_engine() as engine:
         before, failed, after = await asyncio.gather(
             engine.do(lambda: 1), engine.do(fail), engine.do(lambda: 2), return_exceptions=True
         )
     assert (before, after) == (1, 2)
-    assert isinstance(failed, ZeroDivisionError) and str(failed) == "told"
+    assert isinstance(failed, ZeroDivisionError) and str(failed) == "failed"
 
 
 async def test_work_that_is_given_up_before_its_turn_is_never_done() -> None:

@@ -75,7 +75,7 @@ def test_nodes_have_the_names_that_callers_know(
     text: str, format: str, names: list[str] | None
 ) -> None:
     found = node_names(Matcher(read_graph(text, format)))
-    # A machine that is really called "node" cannot be told from one without a name.
+    # A machine that is really called "node" cannot be distinguished from one without a name.
     assert found == (names or ["kind-worker", "node1", "w3"])
 
 

@@ -1,7 +1,7 @@
-"""Pods that their maker does not know of.
+"""Counts pods whose creation was not answered, so that the Job controller does not know of them.
 
-When the API server is killed after it has made a pod and before it says so, the Job controller
-makes another in its place, and nothing can keep it from that: the names of its pods are drawn by
+When the API server is killed after it has created a pod and before it answers, the Job controller
+creates another in its place, and nothing can keep it from that: the names of its pods are drawn by
 chance. So a Job may have as many pods too many as were made right before the server was killed.
 """
 
@@ -16,7 +16,7 @@ _BEFORE = 1.0
 """Seconds within which the server may not have answered."""
 
 
-def unheard_pods(evidence: Evidence) -> Counter[str]:
+def unanswered_pods(evidence: Evidence) -> Counter[str]:
     """How many such pods each piece of work may have."""
     known: set[str] = set()
     found: Counter[str] = Counter()
