@@ -15,30 +15,7 @@ from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from fluxnetes.client.messages import (
-    ask,
-    lasting,
-    read_estimate,
-    read_expiry,
-    read_explanation,
-    read_job,
-    read_job_change,
-    read_match,
-    read_node_change,
-    read_page,
-    read_status,
-)
-from fluxnetes.client.values import (
-    Estimate,
-    Explanation,
-    Gang,
-    Job,
-    JobChange,
-    Node,
-    NodeChange,
-    Reset,
-    Status,
-)
+from fluxnetes.client import messages, values
 from fluxnetes.v1 import jobs_pb2 as v1
 from fluxnetes.v1 import resources_pb2 as resources
 
@@ -76,18 +53,23 @@ def _about_resources(
 
 
 def match(
-    request: str | Gang, reserve: bool, walltime: int | None, name: str, format: str, now: int
-) -> Call[Job]:
+    request: str | values.Gang,
+    reserve: bool,
+    walltime: int | None,
+    name: str,
+    format: str,
+    now: int,
+) -> Call[values.Job]:
     message = v1.MatchRequest(
-        ask=ask(request),
+        ask=messages.ask(request),
         reserve=reserve,
-        walltime=lasting(walltime),
+        walltime=messages.lasting(walltime),
         name=name,
         request_id=str(uuid4()),
         format=format,
         now=now,
     )
-    return Call("Match", message, v1.MatchResponse, read_match)
+    return Call("Match", message, v1.MatchResponse, messages.read_match)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,17 +83,17 @@ class Owner:
 
 
 def submit(
-    request: str | Gang,
+    request: str | values.Gang,
     walltime: int | None,
     name: str,
     owner: Owner,
     held: bool,
     begin: int | None,
     dependencies: Iterable[v1.Dependency],
-) -> Call[Job]:
+) -> Call[values.Job]:
     message = v1.SubmitRequest(
-        ask=ask(request),
-        walltime=lasting(walltime),
+        ask=messages.ask(request),
+        walltime=messages.lasting(walltime),
         name=name,
         namespace=owner.namespace,
         user=owner.user,
@@ -134,20 +116,24 @@ def dependencies(
     yield from (kinds(kind=kinds.KIND_AFTER_ANY, job=job) for job in after_any)
 
 
-def estimate(request: str | Gang, walltime: int | None, owner: Owner, now: int) -> Call[Estimate]:
+def estimate(
+    request: str | values.Gang, walltime: int | None, owner: Owner, now: int
+) -> Call[values.Estimate]:
     message = v1.EstimateRequest(
-        ask=ask(request),
-        walltime=lasting(walltime),
+        ask=messages.ask(request),
+        walltime=messages.lasting(walltime),
         namespace=owner.namespace,
         user=owner.user,
         queue=owner.queue,
         priority=owner.priority,
         now=now,
     )
-    return Call("Estimate", message, v1.EstimateResponse, read_estimate)
+    return Call("Estimate", message, v1.EstimateResponse, messages.read_estimate)
 
 
-def update(job: int, allocation: str, at: int, duration: int, format: str, now: int) -> Call[Job]:
+def update(
+    job: int, allocation: str, at: int, duration: int, format: str, now: int
+) -> Call[values.Job]:
     message = v1.UpdateRequest(
         job=job,
         allocation=v1.Allocation(format=format, text=allocation),
@@ -159,10 +145,10 @@ def update(job: int, allocation: str, at: int, duration: int, format: str, now: 
 
 
 def renew(job: int) -> Call[int | None]:
-    return Call("Renew", v1.RenewRequest(job=job), v1.RenewResponse, read_expiry)
+    return Call("Renew", v1.RenewRequest(job=job), v1.RenewResponse, messages.read_expiry)
 
 
-def start(job: int) -> Call[Job]:
+def start(job: int) -> Call[values.Job]:
     return Call("Start", v1.StartRequest(job=job), v1.StartResponse, _job)
 
 
@@ -176,40 +162,44 @@ def cancel(job: int, reason: str, missing_ok: bool) -> Call[None]:
     return Call("Cancel", message, v1.CancelResponse, _nothing)
 
 
-def hold(job: int) -> Call[Job]:
+def hold(job: int) -> Call[values.Job]:
     return Call("Hold", v1.HoldRequest(job=job), v1.HoldResponse, _job)
 
 
-def release(job: int) -> Call[Job]:
+def release(job: int) -> Call[values.Job]:
     return Call("Release", v1.ReleaseRequest(job=job), v1.ReleaseResponse, _job)
 
 
-def job(job: int) -> Call[Job]:
+def job(job: int) -> Call[values.Job]:
     return Call("GetJob", v1.GetJobRequest(job=job), v1.GetJobResponse, _job)
 
 
-def explain(job: int) -> Call[Explanation]:
-    return Call("Explain", v1.ExplainRequest(job=job), v1.ExplainResponse, read_explanation)
+def explain(job: int) -> Call[values.Explanation]:
+    return Call(
+        "Explain", v1.ExplainRequest(job=job), v1.ExplainResponse, messages.read_explanation
+    )
 
 
-def watch_jobs(resume: str, namespace: str, queue: str) -> Call[JobChange | Reset | None]:
+def watch_jobs(
+    resume: str, namespace: str, queue: str
+) -> Call[values.JobChange | values.Reset | None]:
     message = v1.WatchJobsRequest(resume=resume, namespace=namespace, queue=queue)
-    return Call("WatchJobs", message, v1.WatchJobsResponse, read_job_change)
+    return Call("WatchJobs", message, v1.WatchJobsResponse, messages.read_job_change)
 
 
 # -- resources -------------------------------------------------------------------------------------
 
 
-def nodes(names: Iterable[str], token: str) -> Call[tuple[list[Node], str]]:
+def nodes(names: Iterable[str], token: str) -> Call[tuple[list[values.Node], str]]:
     """A page of nodes, and the token of the next page."""
     message = resources.ListNodesRequest(names=names, page_token=token)
-    return _about_resources("ListNodes", message, resources.ListNodesResponse, read_page)
+    return _about_resources("ListNodes", message, resources.ListNodesResponse, messages.read_page)
 
 
-def watch_nodes(resume: str) -> Call[NodeChange | Reset | None]:
+def watch_nodes(resume: str) -> Call[values.NodeChange | values.Reset | None]:
     message = resources.WatchResourcesRequest(resume=resume)
     answer = resources.WatchResourcesResponse
-    return _about_resources("WatchResources", message, answer, read_node_change)
+    return _about_resources("WatchResources", message, answer, messages.read_node_change)
 
 
 def load(graph: str, format: str, policy: str) -> Call[int]:
@@ -227,13 +217,13 @@ def shrink(paths: Iterable[str]) -> Call[int]:
     return _about_resources("Shrink", message, resources.ShrinkResponse, _vertices)
 
 
-def status() -> Call[Status]:
+def status() -> Call[values.Status]:
     message, answer = resources.GetStatusRequest(), resources.GetStatusResponse
-    return _about_resources("GetStatus", message, answer, read_status)
+    return _about_resources("GetStatus", message, answer, messages.read_status)
 
 
-def _job(answer: Any) -> Job:
-    return read_job(answer.job)
+def _job(answer: Any) -> values.Job:
+    return messages.read_job(answer.job)
 
 
 def _vertices(answer: Any) -> int:
