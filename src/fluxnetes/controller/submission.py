@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.demand import (
@@ -120,24 +120,12 @@ class GroupSubmitter:
         self, group: WorkloadGroup, demand: Demand, dependencies: tuple[Dependency, ...]
     ) -> None:
         shared = self.shared
-        submission = Submission(
-            id=shared.next_id,
-            request=demand.gang,
-            walltime=demand.walltime,
-            queue=demand.queue,
-            user=group.key.namespace,
-            namespace=group.key.namespace,
-            name=group.key.name,
-            job_class=demand.job_class,
-            priority=demand.priority,
+        submission = replace(
+            submission_of(group, demand, shared.next_id),
             held=demand.hold,
             begin=demand.begin,
             dependencies=dependencies,
             size=demand.size,
-            requeue=demand.requeue,
-            on_loss=OnLoss.REQUEUE if demand.requeue else OnLoss.FAIL,
-            workload=group.reference,
-            origin=Origin.CLUSTER,
         )
         if shared.send(Submit(submission)):
             shared.next_id_used()
@@ -198,6 +186,25 @@ class GroupSubmitter:
     def forget(self, job: int) -> None:
         """A job has ended."""
         self.demands.pop(job, None)
+
+
+def submission_of(group: WorkloadGroup, demand: Demand, job: int) -> Submission:
+    """The job that a group asks for, as it may start or be adopted at once."""
+    return Submission(
+        id=job,
+        request=demand.gang,
+        walltime=demand.walltime,
+        queue=demand.queue,
+        user=group.key.namespace,
+        namespace=group.key.namespace,
+        name=group.key.name,
+        job_class=demand.job_class,
+        priority=demand.priority,
+        requeue=demand.requeue,
+        on_loss=OnLoss.REQUEUE if demand.requeue else OnLoss.FAIL,
+        workload=group.reference,
+        origin=Origin.CLUSTER,
+    )
 
 
 def _keys(namespace: str, reference: str) -> list[tuple[str, str, str]]:

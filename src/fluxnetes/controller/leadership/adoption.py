@@ -28,9 +28,9 @@ from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.cluster.pods.reader import PodReader
 from fluxnetes.controller.seats import written_number
 from fluxnetes.controller.state import ControllerState, WorkloadName
+from fluxnetes.controller.submission import submission_of
 from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.queue.events import Adopt
-from fluxnetes.queue.jobs import OnLoss, Origin, Submission
 
 
 @dataclass(slots=True)
@@ -65,23 +65,8 @@ class PodAdoption:
         uids = [uids[n] for n in order]
         demand = demand_of(group, tuple(footprints[n] for n in order), None)
         nodes = tuple(group.pods[uid].pod.spec.node_name for uid in uids)
-        submission = Submission(
-            id=job,
-            request=demand.gang,
-            walltime=demand.walltime,
-            queue=demand.queue,
-            user=group.key.namespace,
-            namespace=group.key.namespace,
-            name=group.key.name,
-            job_class=demand.job_class,
-            priority=demand.priority,
-            requeue=demand.requeue,
-            on_loss=OnLoss.REQUEUE if demand.requeue else OnLoss.FAIL,
-            workload=group.reference,
-            origin=Origin.CLUSTER,
-        )
         start = min(_starts(group, job), default=self.shared.now)
-        if not self.shared.send(Adopt(submission, start, nodes)):
+        if not self.shared.send(Adopt(submission_of(group, demand, job), start, nodes)):
             return False
         part = GroupPart(job, demand.footprints)
         self.shared.job_submitted(group, part)
