@@ -11,21 +11,13 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from fluxnetes.common.reasons import (
-    Amount,
-    Argument,
-    JobRef,
-    Message,
-    Moment,
-    Reason,
-    ReasonCode,
-    ResourceHours,
-)
+from fluxnetes.common import reasons
 from fluxnetes.common.reasons.text import TEMPLATES
 from fluxnetes.graph.placement import Placement
 from fluxnetes.jobspec.constraint import And, Constraint, Hostlist, Not, Or, Properties, Ranks
 from fluxnetes.jobspec.model import Count, Jobspec, Resource, Task
 from fluxnetes.match.gang.model import Gang, Seats, Shape
+from fluxnetes.queue import config
 from fluxnetes.queue.changes import (
     Allocation,
     BudgetRecord,
@@ -34,15 +26,6 @@ from fluxnetes.queue.changes import (
     NodeWindow,
     QueueState,
     UsageRecord,
-)
-from fluxnetes.queue.config import (
-    BackfillPolicy,
-    BudgetConfig,
-    FairShare,
-    LimitConfig,
-    PriorityWeights,
-    QueueConfig,
-    SchedulerConfig,
 )
 from fluxnetes.queue.jobs import (
     Dependency,
@@ -136,33 +119,36 @@ IDS = st.integers(1, 6)
 MAYBE_INT = st.none() | INT
 
 
-def _placeholders(message: Message) -> set[str]:
+def _placeholders(message: reasons.Message) -> set[str]:
     found = string.Formatter().parse(TEMPLATES[message])
     return {name for _, name, _, _ in found if name}
 
 
-def _reasons(inner: st.SearchStrategy[Reason]) -> st.SearchStrategy[Reason]:
+def _reasons(inner: st.SearchStrategy[reasons.Reason]) -> st.SearchStrategy[reasons.Reason]:
     """Every message with arguments of any kind that its text can be made of."""
-    amounts = st.builds(Amount, INT, TEXT, st.booleans())
-    hours = st.builds(ResourceHours, st.floats(0, 1e9), TEXT)
-    one = INT | TEXT | amounts | hours | st.builds(Moment, INT) | st.builds(JobRef, INT) | inner
+    amounts = st.builds(reasons.Amount, INT, TEXT, st.booleans())
+    hours = st.builds(reasons.ResourceHours, st.floats(0, 1e9), TEXT)
+    numbered = st.builds(reasons.Moment, INT) | st.builds(reasons.JobRef, INT)
+    one = INT | TEXT | amounts | hours | numbered | inner
     args = one | st.lists(one, max_size=2).map(tuple)
 
     @st.composite
-    def reason(draw: st.DrawFn) -> Reason:
-        message = draw(st.sampled_from(Message))
+    def reason(draw: st.DrawFn) -> reasons.Reason:
+        message = draw(st.sampled_from(reasons.Message))
         names = _placeholders(message)
         valued = {name.removesuffix("_value") for name in names if name.endswith("_value")}
         plain = {name for name in names if not name.endswith("_value")} - valued
-        given: dict[str, Argument] = {name: draw(amounts | hours) for name in sorted(valued)}
+        given: dict[str, reasons.Argument] = {
+            name: draw(amounts | hours) for name in sorted(valued)
+        }
         given |= {name: draw(args) for name in sorted(plain)}
-        return Reason.of(message, **given).coded(draw(st.sampled_from(ReasonCode)))
+        return reasons.Reason.of(message, **given).coded(draw(st.sampled_from(reasons.ReasonCode)))
 
     return reason()
 
 
 REASON = st.none() | st.recursive(
-    st.builds(Reason.from_text, TEXT.filter(bool), st.sampled_from(ReasonCode)),
+    st.builds(reasons.Reason.from_text, TEXT.filter(bool), st.sampled_from(reasons.ReasonCode)),
     _reasons,
     max_leaves=3,
 )
@@ -374,15 +360,15 @@ def histories(draw: st.DrawFn) -> list[Changes]:
 NUMBER = FLOAT | st.integers()
 SHARES = st.dictionaries(TEXT, NUMBER, max_size=2)
 CAP = complete(
-    LimitConfig,
+    config.LimitConfig,
     running=MAYBE_INT,
     pending=MAYBE_INT,
     resources=st.dictionaries(TEXT, INT, max_size=2),
 )
 QUEUE_CONFIG = complete(
-    QueueConfig,
+    config.QueueConfig,
     name=TEXT,
-    policy=st.sampled_from(BackfillPolicy),
+    policy=st.sampled_from(config.BackfillPolicy),
     reservations=INT,
     depth=MAYBE_INT,
     priority=INT,
@@ -395,13 +381,15 @@ QUEUE_CONFIG = complete(
     per_namespace=CAP,
     preempts=st.booleans(),
 )
-CONFIG: st.SearchStrategy[SchedulerConfig] = complete(
-    SchedulerConfig,
-    queues=st.lists(st.just(QueueConfig()) | QUEUE_CONFIG, max_size=3).map(tuple),
-    weights=complete(PriorityWeights, priority=NUMBER, fair_share=NUMBER, age=NUMBER, size=NUMBER),
+CONFIG: st.SearchStrategy[config.SchedulerConfig] = complete(
+    config.SchedulerConfig,
+    queues=st.lists(st.just(config.QueueConfig()) | QUEUE_CONFIG, max_size=3).map(tuple),
+    weights=complete(
+        config.PriorityWeights, priority=NUMBER, fair_share=NUMBER, age=NUMBER, size=NUMBER
+    ),
     age_cap=INT,
     fair_share=complete(
-        FairShare,
+        config.FairShare,
         half_life=INT,
         namespaces=SHARES,
         users=st.dictionaries(st.tuples(TEXT, TEXT), NUMBER, max_size=2),
@@ -409,7 +397,7 @@ CONFIG: st.SearchStrategy[SchedulerConfig] = complete(
     charge=SHARES,
     budgets=st.lists(
         complete(
-            BudgetConfig,
+            config.BudgetConfig,
             name=TEXT,
             amount=NUMBER,
             type=TEXT,
