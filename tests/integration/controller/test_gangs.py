@@ -1,4 +1,4 @@
-"""All or nothing, on exactly the nodes that were given, in order; and who goes first."""
+"""All or nothing, on exactly the nodes that were given, in order; and which gang goes first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where pods may go: what their specs allow, what nodes allow, and who is there already."""
+"""Where pods may go: what their specs allow, what nodes allow, and which pods are there already."""
 
 from __future__ import annotations
 

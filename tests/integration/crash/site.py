@@ -49,7 +49,7 @@ class Victim(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """Who was killed, and from when until when it was away (monotonic)."""
+    """Which component was killed, and from when until when it was down (monotonic)."""
 
     victim: Victim
     at: float

@@ -1,8 +1,8 @@
 """The run: work comes, things are killed, and then everything is let end.
 
-When what comes and who is killed when follow from the seed. Half of the kills are aimed: they fall
-right after some work came, when its pods are being placed. All happens in one thread, so while the
-API server is away nothing new comes either, but late.
+When work comes and which component is killed when follow from the seed. Half of the kills are
+aimed: they fall right after some work came, when its pods are being placed. All happens in one
+thread, so while the API server is away nothing new comes either, but late.
 """
 
 from __future__ import annotations

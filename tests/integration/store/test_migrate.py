@@ -69,7 +69,7 @@ async def test_a_database_of_a_newer_version_is_refused(dsn: str) -> None:
 
 
 async def _modestly(connection: Connection) -> None:
-    """Migrate as a user who may do nothing that it was not given."""
+    """Migrate as a user with no rights but those that it was given."""
     await connection.execute("SET ROLE modest")
     await migrate(connection, migrations())
 

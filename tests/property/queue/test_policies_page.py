@@ -25,7 +25,7 @@ RESERVATIONS = 2
 """Under hybrid, as the page says."""
 
 Promise = tuple[str, int, int]
-"""Who is promised which start, and when."""
+"""Which job is promised which start, and when."""
 
 
 @dataclass(frozen=True)

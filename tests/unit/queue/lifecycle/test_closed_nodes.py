@@ -1,4 +1,4 @@
-"""Nodes that are closed take nothing new; who is there goes on."""
+"""Nodes that are closed take nothing new; jobs that are there go on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who goes first: class, then priority, fair share, age and size, then arrival."""
+"""Which job goes first: class, then priority, fair share, age and size, then arrival."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def cheap(nodes: int = 1) -> JobToBe:
     return a_job(nodes=nodes).lasting(1000).preemptible()
 
 
-# -- who goes --------------------------------------------------------------------------------------
+# -- which jobs are preempted ----------------------------------------------------------------------
 
 
 def test_it_is_off_unless_a_queue_turns_it_on() -> None:
@@ -121,7 +121,9 @@ def test_no_job_is_preempted_if_a_window_keeps_the_job_from_starting_once_they_a
     assert world.state(victim) is JobState.RUNNING
     assert world.plan(long) == 60
     world.submit(urgent().lasting(30))
-    assert world.state(victim) is JobState.RUNNING, "only who is entitled to a promise may preempt"
+    assert world.state(victim) is JobState.RUNNING, (
+        "only a job that is entitled to a promise may preempt"
+    )
 
 
 def test_no_job_is_preempted_for_one_that_waits_for_others_besides_until_those_are_gone() -> None:
