@@ -1,4 +1,4 @@
-"""The schedulers that `bench/kube` compares: how each scheduler is started, and what it calls a gang.
+"""The schedulers that `bench/kube` compares: how each is started, and what it calls a gang.
 
 All run beside the same API server, each as a user of its own with all rights, with no limit
 on its requests. To add one: say how it is run, and how its pods are marked.
