@@ -20,7 +20,7 @@ import numpy as np
 from fluxnetes.common.arrays import Ints
 from fluxnetes.common.reasons import Message, Reason, ReasonCode
 from fluxnetes.graph.placement import Placement
-from fluxnetes.jobspec.model import Count, Jobspec
+from fluxnetes.jobspec.model import SLOT, Count, Jobspec, Resource
 from fluxnetes.match.candidate import Candidate
 from fluxnetes.match.engine.closure import HeldVertices
 from fluxnetes.match.engine.engine import MatchEngine, NothingHeld
@@ -34,6 +34,7 @@ from fluxnetes.match.matcher import Matcher
 from fluxnetes.match.nodes import NodeIndex
 from fluxnetes.match.requests import InvalidRequest
 
+_ONE = Count(1, 1)
 _FEW = 16
 """Number of vertices up to which a Python loop is quicker than array operations."""
 
@@ -126,6 +127,9 @@ class Planning:
         if isinstance(one, Gang) and not one.shared and len(one.shapes) == 1:
             return self.engine.gangs.count(one.tidied().shapes[0], self.engine.ledger.idle())
         view = self.engine.ledger.idle()
+        if isinstance(one, Jobspec) and (slots := slots_below(one.resources[0])):
+            plan = self.engine.plan(one.resources, one.constraint)
+            return self.engine.count_bundles(plan, slots, view)
         low, high = 0, self._most_units(one, view)
         middle = high  # most often the bound itself is the answer
         while low < high:
@@ -135,6 +139,16 @@ class Planning:
                 high = middle - 1
             middle = (low + high + 1) // 2
         return low
+
+    def can_count(self, one: Jobspec | Gang) -> bool:
+        """Whether units of a request are independent of each other, so that `capacity` is exact.
+
+        Where nodes are allocated whole, slots below a shared vertex are not.
+        """
+        engine = self.engine
+        if isinstance(one, Gang) or not slots_below(one.resources[0]):
+            return True
+        return not engine.policy.node_exclusive and not engine.flexible
 
     def _most_units(self, one: Jobspec | Gang, view: LedgerView) -> int:
         """An upper bound for the number of units that fit."""
@@ -303,6 +317,22 @@ class Planning:
                 ledger.add(job, holding)
 
 
+def slots_below(resource: Resource) -> int:
+    """The slots that a request takes below one vertex that it shares; 0 if it is not of that form.
+
+    In `rack: 1 > node: 1 > slot: 2 > core`, the rack and the node only say that both slots are on
+    one node; other jobs may use the rest of it. So what counts is how many times two slots fit on
+    each node.
+    """
+    if resource.type == SLOT:
+        return 0
+    while resource.type != SLOT:
+        if resource.exclusive is True or resource.count != _ONE or len(resource.children) != 1:
+            return 0
+        resource = resource.children[0]
+    return resource.count.min
+
+
 def times(one: Jobspec | Gang, count: int) -> Jobspec | Gang:
     """The same request for `count` units, whatever number of units it has."""
     if isinstance(one, Gang):
@@ -311,4 +341,4 @@ def times(one: Jobspec | Gang, count: int) -> Jobspec | Gang:
     return replace(one, resources=(top, *one.resources[1:]))
 
 
-__all__ = ["Candidate", "InvalidRequest", "Planning", "times"]
+__all__ = ["Candidate", "InvalidRequest", "Planning", "slots_below", "times"]

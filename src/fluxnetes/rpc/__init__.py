@@ -7,6 +7,7 @@
     guard        authenticates callers by bearer tokens
     callers      the name of the caller of the current call
     credentials  TLS certificates: given files, or self-made ones
+    validation   checks the text of every request
     handlers     method handlers from a service's descriptor
     call         one call in progress: trailing metadata, and what to withdraw if it is lost
     grpc_status  errors of the service as status codes with details

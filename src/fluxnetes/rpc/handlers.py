@@ -21,6 +21,7 @@ from grpc.aio import ServicerContext
 
 from fluxnetes.rpc.call import GrpcCall
 from fluxnetes.rpc.grpc_status import code_of, details_of, text_of
+from fluxnetes.rpc.validation import invalid_text
 from fluxnetes.service.errors import Invalid, ServiceError
 
 _log = logging.getLogger("fluxnetes.rpc")
@@ -78,9 +79,10 @@ def _reader(message: type[Message]) -> Callable[[bytes], Message | Invalid]:
 
     def read(data: bytes) -> Message | Invalid:
         try:
-            return parse(data)
+            request = parse(data)
         except DecodeError as error:
             return Invalid(f"expected a {message.DESCRIPTOR.name}, found other bytes: {error}")
+        return invalid_text(request) or request
 
     return read
 

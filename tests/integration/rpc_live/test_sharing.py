@@ -7,7 +7,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
-from fluxnetes.client import Busy, Client, Gang, Node
+from fluxnetes.client import Busy, Client, Gang, Node, UnknownJob
 from tests.integration.controller.objects import PodMaker, a_gang, a_pod
 from tests.integration.controller.space import Space
 from tests.integration.controller.stage import Stage
@@ -97,6 +97,13 @@ def test_callers_and_pods_at_once_never_get_the_same(
     assert not callers_jobs(client)
 
 
+def is_callers(client: Client, job: int) -> bool:
+    try:
+        return client.job(job).user == "ada"
+    except UnknownJob:  # it ended, and so many have ended since that it is forgotten
+        return False
+
+
 def callers_jobs_on(client: Client, nodes: list[Node]) -> dict[str, int]:
     """The cpu that callers have of each node, of those jobs that they still have now."""
     found: dict[str, int] = {}
@@ -104,8 +111,7 @@ def callers_jobs_on(client: Client, nodes: list[Node]) -> dict[str, int]:
     for node in nodes:
         for share in node.shares:
             if share.job not in known:
-                job = client.job(share.job)
-                known[share.job] = job.user == "ada"
+                known[share.job] = is_callers(client, share.job)
             if known[share.job]:
                 found[node.name] = found.get(node.name, 0) + share.amounts.get("cpu", 0)
     return found

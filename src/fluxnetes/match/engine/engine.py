@@ -238,6 +238,25 @@ class MatchEngine:
                 return held
         return None
 
+    def count_bundles(self, plan: CompiledRequest, slots: int, view: LedgerView) -> int:
+        """How many times so many slots fit below one vertex, each time below any vertex.
+
+        Exact where equal bundles alone use what a vertex has for slots.
+        """
+        if plan.stage is None:
+            return 0
+        context = EvaluationContext(view, plan.allowed, self._excluded, self.policy, self.flexible)
+        states: States = {}
+        evaluate(plan.stage, states, context, None)
+        reachable = self.reachable()
+        found = 0
+        for stage in plan.stage.all():
+            state = states[id(stage)]
+            if state.slots is not None:
+                usable = state.ok & reachable[stage.group.members]
+                found += int((state.slots[usable] // slots).sum())
+        return found
+
     def sums(self, plan: CompiledRequest) -> dict[str, int]:
         """The minimum amounts of a plan's request, by tracked type."""
         if plan.sums is None:

@@ -16,6 +16,7 @@ wide as its kinds of vertices, whatever the number of vertices.
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from fluxnetes.jobspec.model import SLOT, Resource
@@ -48,6 +49,12 @@ class Stage:
     below: list[Stage] = field(default_factory=list)
     uneven: bool = False
     """Slots are filled from vertices of different sizes, so a later slot may be the better one."""
+
+    def all(self) -> Iterator[Stage]:
+        """This stage, and all below it."""
+        yield self
+        for below in self.below:
+            yield from below.all()
 
     def serving(self, type: str) -> list[Stage]:
         """The stages directly below whose vertices are requested as `type`."""

@@ -89,6 +89,8 @@ class PlanColumns:
         units = {request.unit for request in requests}
         if None in units or not _apart(self._planning, units):
             return False
+        if not all(self._planning.can_count(unit) for unit in units if unit is not None):
+            return False
         for unit in units:
             assert unit is not None  # noqa: S101 - checked above
             self._units[unit] = len(self.capacity)

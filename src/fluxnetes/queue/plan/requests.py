@@ -14,7 +14,7 @@ from functools import lru_cache
 from fluxnetes.jobspec.constraint import And, Constraint
 from fluxnetes.jobspec.model import SLOT, Jobspec, Resource
 from fluxnetes.match.gang.model import Gang
-from fluxnetes.match.planning import times
+from fluxnetes.match.planning import slots_below, times
 from fluxnetes.queue.jobs import ElasticSize, Request
 
 
@@ -82,7 +82,7 @@ def _read(
     if isinstance(request, Gang):
         unit, count, shared = _gang_unit(request)
     else:
-        unit, count, shared = _jobspec_unit(request)
+        unit, count, shared = _jobspec_unit(request, grows=size is not None)
     planned = PlanRequest(request, unit, count, shared, size, window)
     return planned if size is None else planned.sized(size.min)
 
@@ -110,20 +110,23 @@ def _gang_unit(gang: Gang) -> Unit:
     return unit, only.count, gang.shared
 
 
-def _jobspec_unit(jobspec: Jobspec) -> Unit:
+def _jobspec_unit(jobspec: Jobspec, *, grows: bool) -> Unit:
     nothing: Unit = (None, 0, ())
     if len(jobspec.resources) != 1:
         return nothing
     top = jobspec.resources[0]
     if not _is_fixed(top):
         return nothing
-    count = top.count.min
+    unit = Jobspec(resources=(top,), constraint=jobspec.constraint)
+    if slots_below(top) and not grows:
+        return unit, 1, ()
     # Slots may share a vertex above them; top-level resources must be different ones, which units
     # do not express, so they can be counted only where none of them shares a vertex with another.
-    if top.type != SLOT and count > 1 and top.exclusive is not True:
+    # An elastic group grows by top-level resources, whatever they share.
+    is_one = grows and top.count.min == 1
+    if top.type != SLOT and top.exclusive is not True and not is_one:
         return nothing
-    unit = Jobspec(resources=(top,), constraint=jobspec.constraint)
-    return times(unit, 1), count, ()
+    return times(unit, 1), top.count.min, ()
 
 
 def _is_fixed(resource: Resource) -> bool:
