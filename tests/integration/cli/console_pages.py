@@ -9,15 +9,13 @@ All other lines are what is shown. `play` returns the page with what is shown to
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 from tests.integration.cli.terminal import PROMPT, Terminal
+from tests.integration.shell import run_shell
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = (ROOT / "docs" / "tutorial.md", ROOT / "docs" / "reference" / "resource-query.md")
@@ -57,17 +55,7 @@ class _Player:
     def _shell(self, command: str) -> str:
         if command.startswith(_SESSION) and not set(command) & set("<|>"):
             return self._open(shlex.split(command.removeprefix(_SESSION)))
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        done = subprocess.run(
-            ["bash", "-c", command],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            cwd=ROOT,
-            env={**os.environ, "PATH": path},
-            check=False,
-        )
-        return done.stdout
+        return run_shell(command, ROOT)
 
     def _open(self, options: list[str]) -> str:
         if self.terminal is not None:

@@ -15,17 +15,15 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import re
 import shutil
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from fluxnetes.client import Client
 from tests.integration.rpc.process import Serve
+from tests.integration.shell import run_shell
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs"
@@ -86,17 +84,7 @@ class Player:
         words = command.partition("#")[0].strip()
         if words.startswith(_SERVE) and "--help" not in words:
             return self._serve(words.removeprefix(_SERVE).split())
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        done = subprocess.run(
-            ["bash", "-c", self._here(command)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            cwd=self._folder,
-            env={**os.environ, "PATH": path, "FLUXNETES_DATA": str(self._data)},
-            check=False,
-        )
-        return done.stdout
+        return run_shell(self._here(command), self._folder, FLUXNETES_DATA=str(self._data))
 
     def _serve(self, options: list[str]) -> str:
         self._stop()

@@ -6,15 +6,13 @@ to review. The run of ten thousand jobs takes half a minute.
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 from fluxnetes.simulate.metrics import DEFINITIONS
 from fluxnetes.simulate.table import TITLES
+from tests.integration.shell import run_shell
 from tests.unit.simulate.traces import LUBLIN, TRACES
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "simulate.md"
@@ -41,7 +39,7 @@ def played(page: str, known: dict[str, str]) -> str:
 
         def block(found: re.Match[str]) -> str:
             command = found[1]
-            shown = known[command] if command in known else run(command, Path(folder))
+            shown = known[command] if command in known else run_shell(command, Path(folder))
             return f"```console\n$ {command}\n{shown.rstrip()}\n```"
 
         page = _CONSOLE.sub(block, page)
@@ -49,21 +47,7 @@ def played(page: str, known: dict[str, str]) -> str:
     return _FIGURES.sub(lambda found: found[1] + rows, page)
 
 
-def run(command: str, folder: Path) -> str:
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        ["bash", "-c", command],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        cwd=folder,
-        env={**os.environ, "PATH": path},
-        check=False,
-    )
-    return done.stdout
-
-
 if __name__ == "__main__":
     text = PAGE.read_text()
-    slow = {command: run(command, TRACES) for command in commands(text) if LUBLIN in command}
+    slow = {command: run_shell(command, TRACES) for command in commands(text) if LUBLIN in command}
     PAGE.write_text(played(text, slow))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -12,7 +13,7 @@ from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Allocation
 from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.queue.events import Ended, Started, Submit
-from fluxnetes.queue.jobs import Submission
+from fluxnetes.queue.jobs import Request, Submission
 from fluxnetes.queue.scheduler import Scheduler
 from fluxnetes.queue.states import ENDED, HOLDING, JobState
 from fluxnetes.simulate.estimate import Estimate, estimate
@@ -39,6 +40,18 @@ instants = st.integers(0, 20)
 
 def one_more(drawn: tuple[Submission, object]) -> Submission:
     return replace(drawn[0], id=ONE_MORE)
+
+
+def asked_of_a_queue(
+    requests: st.SearchStrategy[Request],
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Any queue, what happens to it, when the estimate is made, and the job that it is made for."""
+    return given(
+        config=queues(preempts=True),
+        script=scripts(requests, Weather.WILD),
+        number=instants,
+        job=wild_jobs(requests).map(one_more),
+    )
 
 
 def at_instant(world: World, number: int) -> None:
@@ -109,12 +122,7 @@ def rows(allocation: Allocation) -> tuple[object, ...]:
     return allocation.start, allocation.end, held, seats
 
 
-@given(
-    config=queues(preempts=True),
-    script=scripts(whole, Weather.WILD),
-    number=instants,
-    job=wild_jobs(whole).map(one_more),
-)
+@asked_of_a_queue(whole)
 @examples(80)
 def test_by_counting_the_living_queue_does_what_was_estimated(
     config: SchedulerConfig, script: Script, number: int, job: Submission
@@ -129,12 +137,7 @@ def test_by_counting_the_living_queue_does_what_was_estimated(
         check(found, transitions)
 
 
-@given(
-    config=queues(preempts=True),
-    script=scripts(gangs() | whole, Weather.WILD),
-    number=instants,
-    job=wild_jobs(gangs() | whole).map(one_more),
-)
+@asked_of_a_queue(gangs() | whole)
 @examples(80)
 def test_on_pools_a_queue_that_goes_on_from_the_same_does_what_was_estimated(
     config: SchedulerConfig, script: Script, number: int, job: Submission
@@ -148,12 +151,7 @@ def test_on_pools_a_queue_that_goes_on_from_the_same_does_what_was_estimated(
     check(found, live_on(twin, job, now))
 
 
-@given(
-    config=queues(preempts=True),
-    script=scripts(gangs() | whole, Weather.WILD),
-    number=instants,
-    job=wild_jobs(gangs() | whole).map(one_more),
-)
+@asked_of_a_queue(gangs() | whole)
 @examples(60)
 def test_it_is_the_same_on_a_new_graph_with_foreign_usage_and_closed_nodes(
     config: SchedulerConfig, script: Script, number: int, job: Submission
@@ -172,12 +170,7 @@ def allocation_rows(found: Estimate) -> tuple[object, ...] | None:
     return None if found.allocation is None else rows(found.allocation)
 
 
-@given(
-    config=queues(preempts=True),
-    script=scripts(gangs() | whole, Weather.WILD),
-    number=instants,
-    job=wild_jobs(gangs() | whole).map(one_more),
-)
+@asked_of_a_queue(gangs() | whole)
 @examples(40)
 def test_the_queue_is_not_informed_of_it(
     config: SchedulerConfig, script: Script, number: int, job: Submission
