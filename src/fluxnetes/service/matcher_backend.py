@@ -17,6 +17,7 @@ from typing import NoReturn, TypeVar
 
 from fluxnetes.common.reasons import Message, Reason, ReasonCode
 from fluxnetes.queue.jobs import Submission
+from fluxnetes.service import values
 from fluxnetes.service.changelog import ChangeLog
 from fluxnetes.service.concurrency.background import keep_task
 from fluxnetes.service.concurrency.worker_thread import WorkerThread
@@ -24,17 +25,6 @@ from fluxnetes.service.errors import NoQueue, UnknownJob
 from fluxnetes.service.health import HealthSignal
 from fluxnetes.service.matcher_ops import MatcherOperations
 from fluxnetes.service.persistence.writer import BatchedWriter
-from fluxnetes.service.values import (
-    AllocationUpdate,
-    BackendStatus,
-    Grant,
-    GroupView,
-    JobExplanation,
-    JobView,
-    MatchCall,
-    NodeView,
-    StartEstimate,
-)
 from fluxnetes.service.views.nodes import node_views, positions_of, totals
 
 T = TypeVar("T")
@@ -61,14 +51,14 @@ class MatcherBackend:
         self._source = source
         self._worker = WorkerThread("matcher")
         self._loop = asyncio.get_running_loop()
-        self._ended: OrderedDict[int, JobView] = OrderedDict()
+        self._ended: OrderedDict[int, values.JobView] = OrderedDict()
 
     async def close(self) -> None:
         await self._worker.close()
 
     # -- jobs ----------------------------------------------------------------------------------
 
-    async def match(self, call: MatchCall) -> Grant:
+    async def match(self, call: values.MatchCall) -> values.Grant:
         # With a key, a caller that got no answer repeats the call.
         undo = None if call.key else self._undo_in_worker
         grant = await self._worker.do(lambda: self._match(call), undo)
@@ -78,7 +68,7 @@ class MatcherBackend:
             self._publish(grant.job, (share.node for share in grant.shares))
         return grant
 
-    def _match(self, call: MatchCall) -> Grant:
+    def _match(self, call: values.MatchCall) -> values.Grant:
         grant = self._operations.match(call)
         if grant:
             self._record(grant.job)
@@ -90,16 +80,18 @@ class MatcherBackend:
             writer.journal.enter(self._operations.matcher.jobs[job], self._operations)
             writer.note()
 
-    def _undo_in_worker(self, grant: Grant) -> None:
+    def _undo_in_worker(self, grant: values.Grant) -> None:
         nodes = self._undo(grant)
         self._loop.call_soon_threadsafe(self._publish, grant.job, nodes)
 
-    def _undo(self, grant: Grant) -> list[str]:
+    def _undo(self, grant: values.Grant) -> list[str]:
         if grant and self._operations.is_current(grant):
             return self._cancel(grant.job, _UNANSWERED)
         return []
 
-    async def _write_or_undo(self, writer: BatchedWriter, call: MatchCall, grant: Grant) -> None:
+    async def _write_or_undo(
+        self, writer: BatchedWriter, call: values.MatchCall, grant: values.Grant
+    ) -> None:
         try:
             await asyncio.shield(keep_task(writer.flush()))
         except asyncio.CancelledError:
@@ -107,12 +99,12 @@ class MatcherBackend:
                 keep_task(self.withdraw(grant))
             raise
 
-    async def withdraw(self, grant: Grant) -> None:
+    async def withdraw(self, grant: values.Grant) -> None:
         nodes = await self._do_and_flush(lambda: self._undo(grant))
         self._publish(grant.job, nodes)
 
-    async def update(self, allocation: AllocationUpdate) -> Grant:
-        def do() -> Grant:
+    async def update(self, allocation: values.AllocationUpdate) -> values.Grant:
+        def do() -> values.Grant:
             grant = self._operations.update(allocation)
             if grant:
                 self._record(grant.job)
@@ -150,7 +142,7 @@ class MatcherBackend:
         self._remember(replace(view, state="cancelled", reason=reason, ended=_now(), shares=()))
         return [share.node for share in view.shares]
 
-    def _remember(self, view: JobView) -> None:
+    def _remember(self, view: values.JobView) -> None:
         self._ended[view.id] = view
         if len(self._ended) > _ENDED_KEPT:
             self._ended.popitem(last=False)
@@ -179,17 +171,19 @@ class MatcherBackend:
     async def release(self, job: int) -> NoReturn:
         raise NoQueue
 
-    async def explain(self, job: int) -> JobExplanation:
+    async def explain(self, job: int) -> values.JobExplanation:
         found = await self.job_views([job])
         if not found:
             raise UnknownJob(f"there is no job {job}")
-        return JobExplanation(found[0], found[0].reason)
+        return values.JobExplanation(found[0], found[0].reason)
 
-    async def estimate(self, submission: Submission, now: int) -> StartEstimate:
+    async def estimate(self, submission: Submission, now: int) -> values.StartEstimate:
         request = replace(submission.request, duration=float(submission.walltime or 0))
-        call = MatchCall(request, now=now)
+        call = values.MatchCall(request, now=now)
         found = await self._worker.do(lambda: self._operations.estimate(call))
-        return StartEstimate(found.reason is None, found.at, found.shares, found.reason, still=True)
+        return values.StartEstimate(
+            found.reason is None, found.at, found.shares, found.reason, still=True
+        )
 
     # -- the graph -----------------------------------------------------------------------------
 
@@ -243,47 +237,47 @@ class MatcherBackend:
 
     # -- views ---------------------------------------------------------------------------------
 
-    async def groups(self) -> list[GroupView]:
+    async def groups(self) -> list[values.GroupView]:
         return await self._worker.do(lambda: list(self._operations.groups()))
 
-    async def job_views(self, jobs: Collection[int] | None) -> list[JobView]:
+    async def job_views(self, jobs: Collection[int] | None) -> list[values.JobView]:
         return await self._worker.do(lambda: self._job_views(jobs))
 
-    def _job_views(self, jobs: Collection[int] | None) -> list[JobView]:
+    def _job_views(self, jobs: Collection[int] | None) -> list[values.JobView]:
         if not self._operations.has_graph:
             return []
         ids = self._operations.notes if jobs is None else jobs
         found = (self._operations.view(id) or self._ended.get(id) for id in list(ids))
         return [view for view in found if view is not None]
 
-    async def node_views(self, names: Collection[str] | None) -> list[NodeView]:
+    async def node_views(self, names: Collection[str] | None) -> list[values.NodeView]:
         return await self._worker.do(lambda: self._node_views(names))
 
-    def _node_views(self, names: Collection[str] | None) -> list[NodeView]:
+    def _node_views(self, names: Collection[str] | None) -> list[values.NodeView]:
         matcher = self._operations.matcher
         if names is None:
             return list(node_views(matcher, matcher.engine.nodes.tolist()))
         return list(node_views(matcher, list(positions_of(matcher, names).values())))
 
-    async def node_page(self, first: int, count: int) -> list[NodeView]:
-        def do() -> list[NodeView]:
+    async def node_page(self, first: int, count: int) -> list[values.NodeView]:
+        def do() -> list[values.NodeView]:
             matcher = self._operations.matcher
             return list(node_views(matcher, matcher.engine.nodes[first : first + count].tolist()))
 
         return await self._worker.do(do)
 
-    async def status(self) -> BackendStatus:
+    async def status(self) -> values.BackendStatus:
         return await self._worker.do(self._status)
 
-    def _status(self) -> BackendStatus:
+    def _status(self) -> values.BackendStatus:
         operations, durable = self._operations, self._writer is not None
         if not operations.has_graph:
-            return BackendStatus("none", operations.policy, queue=False, durable=durable)
+            return values.BackendStatus("none", operations.policy, queue=False, durable=durable)
         engine = operations.matcher.engine
         states = Counter(
             "reserved" if job.reserved else "running" for job in operations.matcher.jobs.values()
         )
-        return BackendStatus(
+        return values.BackendStatus(
             self._source,
             operations.policy,
             queue=False,

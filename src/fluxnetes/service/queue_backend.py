@@ -19,6 +19,7 @@ from typing import NoReturn, TypeVar
 from fluxnetes.graph.writers.whole import write_graph
 from fluxnetes.queue.jobs import Submission
 from fluxnetes.queue.states import ENDED
+from fluxnetes.service import values
 from fluxnetes.service.caller_leases import CallerLeases
 from fluxnetes.service.changelog import ChangeLog
 from fluxnetes.service.errors import Denied, Unavailable
@@ -27,17 +28,6 @@ from fluxnetes.service.health import HealthSignal
 from fluxnetes.service.mailbox import Mailbox, MailboxClosed, QueueHost, QueueRequest, looking
 from fluxnetes.service.operations import QueueOperations
 from fluxnetes.service.queue_events import QueueEvents
-from fluxnetes.service.values import (
-    AllocationUpdate,
-    BackendStatus,
-    Grant,
-    GroupView,
-    JobExplanation,
-    JobView,
-    MatchCall,
-    NodeView,
-    StartEstimate,
-)
 from fluxnetes.service.views.jobs import shares_of
 from fluxnetes.service.views.nodes import node_names, node_views, positions_of, totals
 
@@ -96,17 +86,17 @@ class QueueBackend:
 
     # -- jobs that are matched -----------------------------------------------------------------
 
-    async def match(self, call: MatchCall) -> Grant:
+    async def match(self, call: values.MatchCall) -> values.Grant:
         return await self._ask(self._operations.match(call))
 
-    async def withdraw(self, grant: Grant) -> None:
+    async def withdraw(self, grant: values.Grant) -> None:
         def apply(queue_host: QueueHost) -> None:
             self._operations.withdraw(grant, queue_host)
 
         with suppress(Unavailable):  # then its lease expires under the next leader
             await self._ask(QueueRequest(apply, lambda queue_host: None))
 
-    async def update(self, allocation: AllocationUpdate) -> NoReturn:
+    async def update(self, allocation: values.AllocationUpdate) -> NoReturn:
         raise Denied("a queue makes its own allocations; Update works only on a server without one")
 
     async def renew(self, job: int) -> int | None:
@@ -117,25 +107,25 @@ class QueueBackend:
 
     # -- jobs that are queued ------------------------------------------------------------------
 
-    async def submit(self, submission: Submission, key: str) -> JobView:
+    async def submit(self, submission: Submission, key: str) -> values.JobView:
         return await self._ask(self._operations.submit(submission, key))
 
-    async def start(self, job: int) -> JobView:
+    async def start(self, job: int) -> values.JobView:
         return await self._ask(self._operations.start(job))
 
     async def finish(self, job: int, ok: bool, reason: str) -> None:
         await self._ask(self._operations.finish(job, ok, reason))
 
-    async def hold(self, job: int) -> JobView:
+    async def hold(self, job: int) -> values.JobView:
         return await self._ask(self._operations.hold(job))
 
-    async def release(self, job: int) -> JobView:
+    async def release(self, job: int) -> values.JobView:
         return await self._ask(self._operations.release(job))
 
-    async def explain(self, job: int) -> JobExplanation:
+    async def explain(self, job: int) -> values.JobExplanation:
         return await self._ask(self._operations.explain(job))
 
-    async def estimate(self, submission: Submission, now: int) -> StartEstimate:
+    async def estimate(self, submission: Submission, now: int) -> values.StartEstimate:
         copied = await self._read(lambda queue_host: prepare_estimate(submission, queue_host))
         return await asyncio.to_thread(run_estimate, copied)
 
@@ -160,14 +150,14 @@ class QueueBackend:
 
     # -- views ---------------------------------------------------------------------------------
 
-    async def groups(self) -> list[GroupView]:
+    async def groups(self) -> list[values.GroupView]:
         return await self._read(_groups)
 
-    async def job_views(self, jobs: Collection[int] | None) -> list[JobView]:
+    async def job_views(self, jobs: Collection[int] | None) -> list[values.JobView]:
         return await self._ask(self._operations.views(jobs))
 
-    async def node_views(self, names: Collection[str] | None) -> list[NodeView]:
-        def answer(queue_host: QueueHost) -> list[NodeView]:
+    async def node_views(self, names: Collection[str] | None) -> list[values.NodeView]:
+        def answer(queue_host: QueueHost) -> list[values.NodeView]:
             matcher = queue_host.matcher
             if names is None:
                 return list(node_views(matcher, matcher.engine.nodes.tolist()))
@@ -175,20 +165,20 @@ class QueueBackend:
 
         return await self._read(answer)
 
-    async def node_page(self, first: int, count: int) -> list[NodeView]:
-        def answer(queue_host: QueueHost) -> list[NodeView]:
+    async def node_page(self, first: int, count: int) -> list[values.NodeView]:
+        def answer(queue_host: QueueHost) -> list[values.NodeView]:
             nodes = queue_host.matcher.engine.nodes[first : first + count].tolist()
             return list(node_views(queue_host.matcher, nodes))
 
         return await self._read(answer)
 
-    async def status(self) -> BackendStatus:
+    async def status(self) -> values.BackendStatus:
         return await self._read(self._status)
 
-    def _status(self, queue_host: QueueHost) -> BackendStatus:
+    def _status(self, queue_host: QueueHost) -> values.BackendStatus:
         engine = queue_host.matcher.engine
         jobs = queue_host.scheduler.jobs.values()
-        return BackendStatus(
+        return values.BackendStatus(
             self._source,
             queue_host.scheduler.config.match_policy,
             queue=True,
@@ -201,11 +191,11 @@ class QueueBackend:
         )
 
 
-def _groups(queue_host: QueueHost) -> list[GroupView]:
+def _groups(queue_host: QueueHost) -> list[values.GroupView]:
     """Every live job is a group, also the jobs of the cluster's own workloads."""
     live = [job for job in queue_host.scheduler.jobs.values() if job.state not in ENDED]
     return [
-        GroupView(job.submission.name or f"job-{job.id}", max(1, _tasks(job.id, queue_host)))
+        values.GroupView(job.submission.name or f"job-{job.id}", max(1, _tasks(job.id, queue_host)))
         for job in live
     ]
 
