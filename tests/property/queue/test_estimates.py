@@ -61,6 +61,13 @@ def at_instant(world: World, number: int) -> None:
             break
 
 
+def on_pools(config: SchedulerConfig, script: Script, number: int) -> World:
+    """A queue on pools, at the instant at which the estimate is made."""
+    world = World(pools, config, script)
+    at_instant(world, number)
+    return world
+
+
 @dataclass
 class Life:
     """What became of one more job."""
@@ -142,8 +149,7 @@ def test_by_counting_the_living_queue_does_what_was_estimated(
 def test_on_pools_a_queue_that_goes_on_from_the_same_does_what_was_estimated(
     config: SchedulerConfig, script: Script, number: int, job: Submission
 ) -> None:
-    world = World(pools, config, script)
-    at_instant(world, number)
+    world = on_pools(config, script, number)
     snapshot, now = world.scheduler.snapshot(), world.now
     found = estimate(snapshot, world.graph, config, job, now)
     matcher = Matcher(world.graph.copy(), policy=config.match_policy)
@@ -156,8 +162,7 @@ def test_on_pools_a_queue_that_goes_on_from_the_same_does_what_was_estimated(
 def test_it_is_the_same_on_a_new_graph_with_foreign_usage_and_closed_nodes(
     config: SchedulerConfig, script: Script, number: int, job: Submission
 ) -> None:
-    world = World(pools, config, script)
-    at_instant(world, number)
+    world = on_pools(config, script, number)
     snapshot, now = world.scheduler.snapshot(), world.now
     found = estimate(snapshot, world.graph, config, job, now)
     closed = tuple(world.closed | world.down)

@@ -14,33 +14,22 @@ import fluxnetes.v1
 from fluxnetes.match.answers import Outcome
 from fluxnetes.rpc.grpc_status import code_of, details_of, text_of
 from fluxnetes.service import errors
-from fluxnetes.service.errors import (
-    Denied,
-    Invalid,
-    NoFit,
-    NoGraph,
-    NoQueue,
-    ServiceError,
-    Unavailable,
-    UnknownJob,
-    WrongState,
-)
 
 ALL = [
-    (NoFit(Outcome.BUSY, "full"), "BUSY", StatusCode.RESOURCE_EXHAUSTED),
-    (NoFit(Outcome.UNSATISFIABLE, "never"), "UNSATISFIABLE", StatusCode.FAILED_PRECONDITION),
-    (NoFit(Outcome.INVALID, "what"), "INVALID", StatusCode.INVALID_ARGUMENT),
-    (Invalid("what"), "INVALID", StatusCode.INVALID_ARGUMENT),
-    (UnknownJob("who"), "UNKNOWN_JOB", StatusCode.NOT_FOUND),
-    (WrongState("when"), "WRONG_STATE", StatusCode.FAILED_PRECONDITION),
-    (NoGraph(), "NO_GRAPH", StatusCode.FAILED_PRECONDITION),
-    (NoQueue(), "NO_QUEUE", StatusCode.UNIMPLEMENTED),
-    (Denied("no"), "DENIED", StatusCode.PERMISSION_DENIED),
-    (Unavailable("later"), "NOT_LEADING", StatusCode.UNAVAILABLE),
+    (errors.NoFit(Outcome.BUSY, "full"), "BUSY", StatusCode.RESOURCE_EXHAUSTED),
+    (errors.NoFit(Outcome.UNSATISFIABLE, "never"), "UNSATISFIABLE", StatusCode.FAILED_PRECONDITION),
+    (errors.NoFit(Outcome.INVALID, "what"), "INVALID", StatusCode.INVALID_ARGUMENT),
+    (errors.Invalid("what"), "INVALID", StatusCode.INVALID_ARGUMENT),
+    (errors.UnknownJob("who"), "UNKNOWN_JOB", StatusCode.NOT_FOUND),
+    (errors.WrongState("when"), "WRONG_STATE", StatusCode.FAILED_PRECONDITION),
+    (errors.NoGraph(), "NO_GRAPH", StatusCode.FAILED_PRECONDITION),
+    (errors.NoQueue(), "NO_QUEUE", StatusCode.UNIMPLEMENTED),
+    (errors.Denied("no"), "DENIED", StatusCode.PERMISSION_DENIED),
+    (errors.Unavailable("later"), "NOT_LEADING", StatusCode.UNAVAILABLE),
 ]
 
 
-def status_of(refusal: ServiceError) -> Status:
+def status_of(refusal: errors.ServiceError) -> Status:
     [(key, value)] = details_of(refusal)
     assert key == "grpc-status-details-bin"
     return Status.FromString(value)
@@ -48,7 +37,7 @@ def status_of(refusal: ServiceError) -> Status:
 
 @pytest.mark.parametrize(("refusal", "reason", "code"), ALL)
 def test_every_refusal_has_a_code_for_programs_and_a_text_for_people(
-    refusal: ServiceError, reason: str, code: StatusCode
+    refusal: errors.ServiceError, reason: str, code: StatusCode
 ) -> None:
     assert code_of(refusal) == (reason, code)
     status, info = status_of(refusal), ErrorInfo()
@@ -59,8 +48,8 @@ def test_every_refusal_has_a_code_for_programs_and_a_text_for_people(
 
 def test_none_is_forgotten() -> None:
     kinds = [each for each in vars(errors).values() if isinstance(each, type)]
-    known = {each for each in kinds if issubclass(each, ServiceError)} - {ServiceError}
-    assert known == {type(refusal) for refusal, _, _ in ALL}
+    known = {each for each in kinds if issubclass(each, errors.ServiceError)}
+    assert known - {errors.ServiceError} == {type(refusal) for refusal, _, _ in ALL}
 
 
 def test_the_proto_lists_the_same_reasons_with_the_same_codes() -> None:
@@ -71,7 +60,7 @@ def test_the_proto_lists_the_same_reasons_with_the_same_codes() -> None:
 
 def test_of_what_is_invalid_the_details_name_the_field() -> None:
     status, bad = (
-        status_of(Invalid("found 0, expected more", "ask.gang.shapes[0].count")),
+        status_of(errors.Invalid("found 0, expected more", "ask.gang.shapes[0].count")),
         BadRequest(),
     )
     assert status.details[1].Unpack(bad)
@@ -81,11 +70,11 @@ def test_of_what_is_invalid_the_details_name_the_field() -> None:
 
 
 def test_where_the_field_is_not_known_none_is_named() -> None:
-    assert len(status_of(Invalid("what")).details) == 1
+    assert len(status_of(errors.Invalid("what")).details) == 1
 
 
 def test_a_long_text_is_cut_so_that_it_passes() -> None:
     """Clients take some kilobytes of metadata, all in all."""
-    refusal = Invalid("x" * 1_000_000, "field")
+    refusal = errors.Invalid("x" * 1_000_000, "field")
     assert len(text_of(refusal)) < 4000
     assert sum(len(value) for _, value in details_of(refusal)) + len(text_of(refusal)) < 8000
