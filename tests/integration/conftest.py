@@ -6,9 +6,11 @@ end of the session takes processor time from all other tests.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -32,6 +34,8 @@ API_SERVER_ARGUMENTS = (
     "--feature-gates=GenericWorkload=true",
     "--runtime-config=scheduling.k8s.io/v1alpha2=true",
 )
+
+Restart = Callable[[], Awaitable[None]]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -63,6 +67,22 @@ def bare_plane(
         binaries=binaries,
     ) as plane:
         yield plane
+
+
+@pytest.fixture(scope="package")
+def restart(bare_plane: ControlPlane) -> Iterator[Restart]:
+    """Kill the bare API server and start it again, while the test goes on."""
+    # The programs die with the thread that started them, so it lives as long as the control plane.
+    with ThreadPoolExecutor(1) as thread:
+
+        def kill_and_start() -> None:
+            bare_plane.processes[API_SERVER].kill()
+            bare_plane.start_component(API_SERVER)
+
+        async def restart() -> None:
+            await asyncio.get_running_loop().run_in_executor(thread, kill_and_start)
+
+        yield restart
 
 
 @pytest.fixture(scope="package")

@@ -15,9 +15,9 @@ from fluxnetes.plane.plane import ControlPlane
 from tests.integration.controller.candidates import Play, Theatre, a_theatre
 from tests.integration.controller.space import Space
 from tests.integration.controller.stage import Stage, a_stage
-from tests.integration.kube.conftest import namespace, plane, restart
+from tests.integration.kube.conftest import namespace, plane
 
-__all__ = ["namespace", "plane", "restart"]
+__all__ = ["namespace", "plane"]
 
 
 @pytest.fixture(scope="package")

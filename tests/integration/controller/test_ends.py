@@ -72,7 +72,7 @@ def test_the_room_of_a_job_that_has_failed_for_good_is_free_at_once(
 ) -> None:
     stage.leave_open("node-0")
     job = a_job("bad").of(2).with_cpu(8).with_job(backoffLimit=0)
-    space.create(job.running_for("1s").failing())
+    space.create(job.running_for("3s").failing())
     space.until_job_bound("bad", 2)
     wait_behind(space)
     space.until_bound("behind")

@@ -23,8 +23,8 @@ from fluxnetes.kube.objects.leases import LEASES
 from fluxnetes.kube.patches import merge
 from fluxnetes.plane.components import API_SERVER
 from fluxnetes.plane.plane import ControlPlane
+from tests.integration.conftest import Restart
 from tests.integration.controller.counting import beside, until
-from tests.integration.kube.conftest import Restart
 
 QUICK = LeaseTiming(duration=1.0, deadline=0.7, retry=0.1, skew=0.1)
 STEADY = LeaseTiming(duration=2.0, deadline=1.5, retry=0.1, skew=0.1)

@@ -22,9 +22,9 @@ from fluxnetes.kube.objects.fluxjobs import FLUX_JOBS, FluxJob, Wrapped
 from fluxnetes.kube.objects.pods import PODS
 from fluxnetes.kube.patches import merge
 from fluxnetes.queue.states import JobState
+from tests.integration.conftest import Restart
 from tests.integration.controller.counting import CountingClient, beside, until
 from tests.integration.controller.views import a_view
-from tests.integration.kube.conftest import Restart
 from tests.integration.kube.test_client import a_pod
 
 PACE = FluxJobSyncTiming(settle=0.1, forecast=60.0, restore=0.3, refused=0.3, sweep=0.05)

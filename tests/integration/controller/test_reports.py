@@ -19,9 +19,9 @@ from fluxnetes.kube.objects.fluxjobs import FLUX_JOBS, Wrapped
 from fluxnetes.kube.objects.nodes import NODES
 from fluxnetes.kube.objects.pods import PODS, Pod
 from fluxnetes.queue.states import JobState
+from tests.integration.conftest import Restart
 from tests.integration.controller.counting import CountingClient, beside, until
 from tests.integration.controller.views import a_view
-from tests.integration.kube.conftest import Restart
 from tests.integration.kube.test_client import a_pod
 
 QUICK = RetryTiming(initial_delay=0.02, max_delay=0.1)

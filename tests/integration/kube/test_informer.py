@@ -18,7 +18,7 @@ from fluxnetes.kube.objects.podgroups import POD_GROUPS
 from fluxnetes.kube.objects.pods import PODS
 from fluxnetes.kube.patches import merge
 from fluxnetes.kube.watch import watch
-from tests.integration.kube.conftest import Restart
+from tests.integration.conftest import Restart
 from tests.integration.kube.faults import QUICK
 from tests.integration.kube.test_client import make
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -81,6 +82,16 @@ def public_types() -> Iterator[TypeDefinition]:
                 yield TypeDefinition(node.name, module)
 
 
+def _parse(text: str) -> ast.Module:
+    """Parse without the collector: callbacks of it (hypothesis has some) break Python 3.11's parser,
+    which then raises SystemError about its recursion depth."""
+    gc.disable()
+    try:
+        return ast.parse(text)
+    finally:
+        gc.enable()
+
+
 @cache
 def parse(file: Path) -> ast.Module:
-    return ast.parse(file.read_text(), str(file))
+    return _parse(file.read_text(), str(file))
