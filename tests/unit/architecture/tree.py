@@ -83,8 +83,8 @@ def public_types() -> Iterator[TypeDefinition]:
 
 
 def _parse(text: str) -> ast.Module:
-    """Parse without the collector: callbacks of it (hypothesis has some) break Python 3.11's parser,
-    which then raises SystemError about its recursion depth."""
+    """Parse without the collector: its callbacks (hypothesis has some) break the parser of Python
+    3.11, which then raises SystemError about its recursion depth."""
     gc.disable()
     try:
         return ast.parse(text)
@@ -94,4 +94,4 @@ def _parse(text: str) -> ast.Module:
 
 @cache
 def parse(file: Path) -> ast.Module:
-    return _parse(file.read_text(), str(file))
+    return _parse(file.read_text())
