@@ -82,16 +82,12 @@ def public_types() -> Iterator[TypeDefinition]:
                 yield TypeDefinition(node.name, module)
 
 
-def _parse(text: str) -> ast.Module:
-    """Parse without the collector: its callbacks (hypothesis has some) break the parser of Python
-    3.11, which then raises SystemError about its recursion depth."""
-    gc.disable()
-    try:
-        return ast.parse(text)
-    finally:
-        gc.enable()
-
-
 @cache
 def parse(file: Path) -> ast.Module:
-    return _parse(file.read_text())
+    """Parse with the garbage collector off: a callback or a finalizer that parses too, for example to
+    print a traceback, makes Python 3.11 raise SystemError."""
+    gc.disable()
+    try:
+        return ast.parse(file.read_text(), str(file))
+    finally:
+        gc.enable()
