@@ -84,8 +84,8 @@ def public_types() -> Iterator[TypeDefinition]:
 
 @cache
 def parse(file: Path) -> ast.Module:
-    """Parse with the garbage collector off: a callback or a finalizer that parses too, for example to
-    print a traceback, makes Python 3.11 raise SystemError."""
+    """Parse with the garbage collector off: callbacks of it (hypothesis has some), or a finalizer
+    that prints a traceback, make the parser of Python 3.11 raise SystemError."""
     gc.disable()
     try:
         return ast.parse(file.read_text(), str(file))
