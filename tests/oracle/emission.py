@@ -35,18 +35,36 @@ class Emission:
     whole: Collection[str]
     """The types of which everything below comes along."""
     rows: dict[int, Row] = field(default_factory=dict)
+    _shadow: set[int] = field(default_factory=set)
+    """The rows that come along."""
+    _met: set[int] = field(default_factory=set)
+    """A vertex that several parents share is emitted below the first of them."""
 
-    def emit(self, vertex: Vertex, mark: Mark, shadow: bool = False) -> int:
+    def emit(self, root: Vertex, mark: Mark) -> None:
+        self._cast_shadows(root)
+        self._emit(root, mark)
+
+    def _cast_shadows(self, vertex: Vertex) -> None:
+        if vertex.type in self.whole:
+            self._shadow |= vertex.rows_within()
+            return
+        for child in vertex.children:
+            if child in self.marks:
+                self._cast_shadows(child)
+
+    def _emit(self, vertex: Vertex, mark: Mark) -> int:
         """Emit a vertex and what is selected below it; the number of exclusive rows."""
-        shadow = shadow or vertex.type in self.whole
+        self._met.add(vertex.row)
+        shadow = vertex.row in self._shadow
         exclusive = mark.exclusive or shadow
         count = 0
         for child in vertex.children:
-            if shadow:
-                count += self.emit(child, Mark(child.size, True), True)
-            elif child in self.marks:
-                count += self.emit(child, self.marks[child])
+            if child.row in self._met:
+                continue
+            if shadow or child in self.marks:
+                count += self._emit(child, self.marks.get(child, Mark(child.size, True)))
         count += exclusive
         if count:
-            self.rows[vertex.row] = Row(vertex, mark.needs, exclusive)
+            needs = vertex.size if shadow else mark.needs
+            self.rows[vertex.row] = Row(vertex, needs, exclusive)
         return count

@@ -37,9 +37,14 @@ class Filters:
 
     def prime(self, tree: Tree) -> None:
         """Whatever hangs at the end of a branch is counted by the cluster."""
+        self.follow(tree)
         for vertex in tree.vertices():
             if not vertex.children and vertex.type not in self.counted:
                 self._add("cluster", vertex.type)
+
+    def follow(self, tree: Tree) -> None:
+        """Count in this tree from now on."""
+        self._tree = tree
 
     @property
     def counted(self) -> set[str]:
@@ -60,19 +65,27 @@ class Filters:
         """Does the vertex's filter know of the job?"""
         counted = self.counted
         return bool(self.of(vertex)) and any(
-            row.vertex.type in counted and vertex in row.vertex.ancestors()
+            row.vertex.type in counted and vertex.row in row.vertex.rows_above()
             for row in job.rows.values()
         )
 
     def free(self, calendar: Calendar, vertex: Vertex, type: str, at: int) -> int:
-        """What is left of a type below a vertex at one instant."""
-        below = [v for v in vertex.subtree() if v is not vertex and v.type == type]
+        """What is left of a type below a vertex at one instant.
+
+        A vertex counts below the parent that meets it first, and a job below those that it came
+        through.
+        """
+        below = [v for v in self._counting_place(vertex).subtree() if self._tree.is_first(v)]
+        total = sum(v.size for v in below if v.row != vertex.row and v.type == type)
         used = 0
         for job in calendar.on(vertex):
             if job.start <= at < job.end:
-                rows = [job.rows[v.row] for v in below if v.row in job.rows]
-                used += sum(taken(row) for row in rows if row.exclusive)
-        return sum(v.size for v in below) - used
+                rows = [r for r in job.rows.values() if vertex.row in r.vertex.rows_above()]
+                used += sum(taken(r) for r in rows if r.exclusive and r.vertex.type == type)
+        return total - used
+
+    def _counting_place(self, vertex: Vertex) -> Vertex:
+        return self._tree.by_row[vertex.row]
 
     def weight(self, calendar: Calendar, child: Vertex, now: int, old: int) -> int:
         """The new weight of the edge to a child through which a job was just placed."""

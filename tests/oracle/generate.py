@@ -7,7 +7,7 @@ pasted and run again.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from hypothesis import strategies as st
@@ -55,11 +55,17 @@ class V:
             yield from vertex.all()
 
 
-def build(root: V) -> ResourceGraph:
+Link = tuple[int, int]
+"""A further parent of a vertex: both by their place in a depth-first walk."""
+
+
+def build(root: V, links: tuple[Link, ...] = ()) -> ResourceGraph:
     """The graph that a description stands for; rows in depth-first order."""
     graph = ResourceGraph()
     patch = GraphPatch(graph)
     _build(patch, root)
+    for parent, child in links:
+        patch.edge(parent, child)
     graph.apply(patch)
     return graph
 
@@ -102,6 +108,10 @@ class Cluster:
 
     root: V
     blueprint: Blueprint = field(repr=False)
+    links: tuple[Link, ...] = ()
+    """Edges that make the graph more than a tree."""
+    second: Blueprint | None = field(default=None, repr=False)
+    """The shape of the branches that hold what others hold, too."""
 
 
 LEAVES = ("core", "gpu", "memory", "ssd")
@@ -191,6 +201,73 @@ class _Grower:
         if self.ids == "scrambled":
             return self.draw(st.permutations(range(count)))
         return list(range(count))
+
+
+@st.composite
+def shared_clusters(draw: st.DrawFn, pools: bool = False) -> Cluster:
+    """A cluster in which vertices have several parents.
+
+    Siblings of a parent hold some of its children, too; and switches, beside the usual branches,
+    hold vertices of one type from all over the cluster.
+    """
+    cluster = draw(clusters(pools))
+    blueprint = cluster.blueprint
+    kinds = [*blueprint.levels[1:], *(t for types in blueprint.leaves.values() for t in types)]
+    shared = draw(st.sampled_from(sorted(set(kinds))))
+    switches = tuple(V("switch", number) for number in range(draw(st.integers(0, 2))))
+    first = draw(st.booleans())
+    old = cluster.root.below
+    root = _with_own_ids(draw, V("cluster", 0, switches + old if first else old + switches))
+    if cluster.root.uniq is not None:
+        root = _scramble_uniq_ids(draw, root)
+    links: list[Link] = []
+    for parent, child in possible_links(root, blueprint, shared):
+        if draw(st.integers(0, 2)) == 0:
+            links.append((parent, child))
+    return Cluster(root, blueprint, tuple(draw(st.permutations(links))), behind(blueprint, shared))
+
+
+def _with_own_ids(draw: st.DrawFn, root: V) -> V:
+    """The same with ids that no two vertices of a type share: each path leads to one vertex."""
+    types = sorted({vertex.type for vertex in root.all()})
+    counts = {type: sum(vertex.type == type for vertex in root.all()) for type in types}
+    shuffled = draw(st.booleans())
+    ids = {
+        type: iter(draw(st.permutations(range(count))) if shuffled else range(count))
+        for type, count in counts.items()
+    }
+
+    def renumber(vertex: V) -> V:
+        id = next(ids[vertex.type])
+        return replace(vertex, id=id, below=tuple(renumber(child) for child in vertex.below))
+
+    return renumber(root)
+
+
+def behind(blueprint: Blueprint, shared: str) -> Blueprint:
+    """The shape of a cluster as its switches see it."""
+    levels = ("cluster", "switch")
+    if shared in blueprint.levels:
+        place = blueprint.levels.index(shared)
+        return Blueprint(levels + blueprint.levels[place:], blueprint.leaves, blueprint.pools)
+    return Blueprint(levels, {"switch": (shared,)}, blueprint.pools)
+
+
+def possible_links(root: V, blueprint: Blueprint, shared: str) -> list[Link]:
+    """What a vertex could hold beside its own: children of its own kind, or what switches hold."""
+    row: dict[int, int] = {}
+    for vertex in root.all():
+        row[id(vertex)] = len(row)
+    every = list(root.all())
+    holder = {id(child): parent for parent in every for child in parent.below}
+    found = []
+    for parent in every:
+        wanted = (shared,) if parent.type == "switch" else blueprint.leaves.get(parent.type, ())
+        for child in every:
+            mine = id(child) in holder and holder[id(child)] is parent
+            if child.type in wanted and not mine:
+                found.append((row[id(parent)], row[id(child)]))
+    return found
 
 
 def _scramble_uniq_ids(draw: st.DrawFn, root: V) -> V:
@@ -419,6 +496,14 @@ def streams(
 ) -> list[Step]:
     """Operations on a graph of one shape, with a few requests asked again and again."""
     requests = draw(st.lists(jobspecs(blueprint, flexible), min_size=1, max_size=4))
+    return draw(stream_of(requests, blueprint, changing))
+
+
+@st.composite
+def stream_of(
+    draw: st.DrawFn, requests: list[Jobspec], blueprint: Blueprint, changing: bool
+) -> list[Step]:
+    """Operations with some requests, asked again and again."""
     step = steps(requests)
     if changing:
         step = weighted((3, step), (1, changes(blueprint)))
@@ -454,3 +539,17 @@ def scenarios(
     """A random cluster, and a stream of operations on it; `changing` ones change its shape."""
     cluster = draw(clusters(pools))
     return Scenario(cluster, tuple(draw(streams(cluster.blueprint, flexible, changing))))
+
+
+@st.composite
+def shared_scenarios(
+    draw: st.DrawFn, pools: bool = False, flexible: bool = False, changing: bool = False
+) -> Scenario:
+    """The same where vertices have several parents, with requests through all of them."""
+    cluster = draw(shared_clusters(pools))
+    shapes = [cluster.blueprint, cluster.second or cluster.blueprint]
+    requests = [draw(jobspecs(shape, flexible)) for shape in shapes * 2]
+    if not flexible:
+        one, other = draw(st.sampled_from(requests)), draw(st.sampled_from(requests))
+        requests.append(replace(one, resources=one.resources + other.resources))
+    return Scenario(cluster, tuple(draw(stream_of(requests, shapes[0], changing))))

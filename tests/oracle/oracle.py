@@ -45,6 +45,8 @@ class Verdict:
     jobid: int
     at: int = 0
     rows: frozenset[Held] = frozenset()
+    edges: frozenset[tuple[int, int]] = frozenset()
+    """The edges through which the job came: rows of parent and child."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Terrain:
 
     graph: ResourceGraph
     constraint: Constraint | None
-    weights: Mapping[int, int]
+    weights: Mapping[tuple[int, int], int]
 
     def is_up(self, vertex: Vertex) -> bool:
         return bool(self.graph.up[vertex.row])
@@ -72,7 +74,7 @@ class Terrain:
 
     def by_weight(self, vertex: Vertex) -> Iterable[Vertex]:
         def weight(child: Vertex) -> tuple[int, int]:
-            return self.weights.get(child.row, UNWEIGHTED), child.uniq_id
+            return self.weights.get((vertex.row, child.row), UNWEIGHTED), child.uniq_id
 
         return sorted(vertex.children, key=weight, reverse=True)
 
@@ -99,8 +101,8 @@ class Oracle:
     prune_filters: str = "ALL:core,ALL:node"
     subsystem: str = CONTAINMENT
     calendar: Calendar = field(default_factory=Calendar)
-    weights: dict[int, int] = field(default_factory=dict)
-    """The weight of the edge to each vertex, where a job was ever placed through it."""
+    weights: dict[tuple[int, int], int] = field(default_factory=dict)
+    """The weight of each edge (rows of parent and child) through which a job was ever placed."""
     next_jobid: int = 1
 
     def __post_init__(self) -> None:
@@ -115,6 +117,7 @@ class Oracle:
         if self._tree.version != self.graph.version:
             grown = self.graph.vertex_count > max(self._tree.by_row, default=-1) + 1
             self._tree = Tree(self.graph, self.subsystem)
+            self._filters.follow(self._tree)
             if grown:
                 self._filters.prime(self._tree)
             self._rebind()
@@ -124,7 +127,7 @@ class Oracle:
         """Point the rows of all jobs at the new tree's vertices; what is gone is held no more."""
         for job in list(self.calendar.jobs.values()):
             job.rows = {
-                number: Row(self._tree.by_row[number], row.needs, row.exclusive)
+                number: Row(self._tree.same_path(row.vertex), row.needs, row.exclusive)
                 for number, row in job.rows.items()
                 if number in self._tree.by_row
             }
@@ -222,18 +225,19 @@ class Oracle:
             outcome = Outcome.RESERVED if job.reserved else Outcome.ALLOCATED
         else:
             outcome = Outcome.MATCHED
-        return Verdict(outcome, job.jobid, job.start, held(job))
+        return Verdict(outcome, job.jobid, job.start, held(job), edges(job))
 
     def _record(self, job: Job, now: int) -> None:
         self.calendar.jobs[job.jobid] = job
         if self._policy.stops_early:
             for row in job.rows.values():
                 if row.vertex.parent is not None:
-                    self._reweigh(row.vertex, now)
+                    self._reweigh(row.vertex.parent, row.vertex, now)
 
-    def _reweigh(self, child: Vertex, now: int) -> None:
-        old = self.weights.get(child.row, UNWEIGHTED)
-        self.weights[child.row] = self._filters.weight(self.calendar, child, now, old)
+    def _reweigh(self, parent: Vertex, child: Vertex, now: int) -> None:
+        edge = (parent.row, child.row)
+        old = self.weights.get(edge, UNWEIGHTED)
+        self.weights[edge] = self._filters.weight(self.calendar, child, now, old)
 
     # -- the check before any search -----------------------------------------------------------
 
@@ -252,17 +256,19 @@ class Oracle:
         return [vertex for vertex in self.tree.vertices() if vertex.type == "node"]
 
     def _nodes_up(self) -> int:
-        def is_up(node: Vertex) -> bool:
-            return all(self.graph.up[v.row] for v in (node, *node.ancestors()))
+        return sum(map(self._is_reachable, self._nodes()))
 
-        return sum(is_up(node) for node in self._nodes())
+    def _is_reachable(self, node: Vertex) -> bool:
+        """Is the node up, and all above it on one of its paths?"""
+        paths = ((one, *one.ancestors()) for one in self.tree.on_paths[node.row])
+        return any(all(self.graph.up[v.row] for v in path) for path in paths)
 
     def _allowed_nodes(self, request: Request) -> int:
         """How many nodes the constraint allows, whatever runs on them."""
         terrain = Terrain(self.graph, request.jobspec.constraint, self.weights)
         ignores_status = request.operation is Operation.ALLOCATE_WITH_SATISFIABILITY
         return sum(
-            terrain.satisfies_constraint(node) and (ignores_status or terrain.is_up(node))
+            terrain.satisfies_constraint(node) and (ignores_status or self._is_reachable(node))
             for node in self._nodes()
         )
 
@@ -295,6 +301,11 @@ class Oracle:
 
 def held(job: Job) -> frozenset[Held]:
     return frozenset((number, row.needs, row.exclusive) for number, row in job.rows.items())
+
+
+def edges(job: Job) -> frozenset[tuple[int, int]]:
+    vertices = (row.vertex for row in job.rows.values())
+    return frozenset((v.parent.row, v.row) for v in vertices if v.parent is not None)
 
 
 def types_of(resources: Iterable[Resource]) -> set[str]:

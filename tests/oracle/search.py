@@ -14,6 +14,10 @@ Two limits of the reference are kept, because answers depend on them. A slot is 
 the direct children of the vertex where it is placed. And where a slot was found one level below
 the matched vertex, the level in between is not marked, so nothing of it is emitted.
 
+A vertex with several parents belongs to the first that reaches it. A parent that fails gives back
+what it reached, and so does one that is passed through in vain; then the next one that comes by may
+have it.
+
 `findings` says what is found and how it is taken, `slots` how slots are filled.
 """
 
@@ -97,6 +101,8 @@ class Search:
     whole: Collection[str]
     """The types of which everything below comes along; see `emission`."""
     marks: dict[Vertex, Mark] = field(default_factory=dict)
+    reached: set[int] = field(default_factory=set)
+    """The rows that belong to the parent that reached them."""
 
     def run(self, root: Vertex, resources: tuple[Resource, ...]) -> bool:
         """Look for `resources`; with the flexible traverser, for each of their variants in turn."""
@@ -105,6 +111,7 @@ class Search:
 
     def _run_variant(self, root: Vertex, resources: tuple[Resource, ...]) -> bool:
         self.marks = {}
+        self.reached = set()
         top = Findings()
         exclusive = asks_exclusively(root, resources)
         found = self._visit(root, resources, True, exclusive, top)
@@ -139,13 +146,19 @@ class Search:
         if test.kind is Kind.NOTHING or self._is_pruned(vertex, resources, exclusive):
             return None
         findings = Findings()
+        before = set(self.reached)
+        self.reached.add(vertex.row)
         if test.kind is Kind.SLOT:
             self._fill_slots(vertex, test, findings)
         else:
             passed = test.kind is Kind.PASSED
             self._explore(vertex, test.below, pristine and passed, exclusive, findings)
         if not self._choose_children(vertex, resources, findings):
+            self.reached = before
             return None
+        asked_for = any(resource.type == vertex.type for resource in resources)
+        if not asked_for and not any(findings.total(r.type) for r in resources):
+            self.reached = before  # passed through in vain
         if findings.chosen:
             self._mark(findings)
         else:
@@ -224,20 +237,27 @@ class Search:
         pristine: bool,
         exclusive: bool,
         findings: Findings,
-        slots: int = 1,
+        slots: int | None = None,
     ) -> None:
-        """Search all children, or as many as the first-match policies need to look at."""
+        """Search all children, or as many as the first-match policies need to look at.
+
+        For slots, enough is a number of shares, each from one pool; else pools add up.
+        """
+        shares = 1 if slots is None else slots
         progress = {r.type: Progress(r.count.largest) for r in resources}
         for child in self._order_of_visits(vertex):
-            if self.policy.stops_early and has_enough(progress, child.type, slots):
+            if child.row in self.reached:
+                continue
+            if self.policy.stops_early and has_enough(progress, child.type, shares):
                 continue
             group = self._visit(child, resources, pristine, exclusive, findings)
             if group is None:
                 continue
             findings.add(child.type, group)
             for type, tally in progress.items():
-                tally.see(findings.total(type), child.divisible and child.type == type)
-            if self.policy.stops_early and all(t.shares_enough(slots) for t in progress.values()):
+                splits = slots is not None and child.divisible and child.type == type
+                tally.see(findings.total(type), splits)
+            if self.policy.stops_early and all(t.shares_enough(shares) for t in progress.values()):
                 return
 
     def _order_of_visits(self, vertex: Vertex) -> Iterator[Vertex]:

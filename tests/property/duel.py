@@ -32,6 +32,7 @@ from tests.oracle.generate import (
 )
 from tests.oracle.jgf import jgf_of_branch, jgf_of_vertices
 from tests.oracle.oracle import Held, Oracle, Verdict, held
+from tests.oracle.tree import Vertex
 
 T = TypeVar("T")
 
@@ -55,16 +56,17 @@ class Duel:
         traverser: str = "simple",
         prune_filters: str = "ALL:core,ALL:node",
     ) -> None:
-        root = scenario.cluster.root
+        root, links = scenario.cluster.root, scenario.cluster.links
         self.steps = scenario.steps
         self.root = root
+        self.links = links
         self.title = f"policy {policy}, traverser {traverser}, filters {prune_filters}"
         self.now = 0
         self.story: list[str] = []
         self.matcher = Matcher(
-            build(root), policy=policy, traverser=traverser, prune_filters=prune_filters
+            build(root, links), policy=policy, traverser=traverser, prune_filters=prune_filters
         )
-        self.oracle = Oracle(build(root), policy, traverser, prune_filters)
+        self.oracle = Oracle(build(root, links), policy, traverser, prune_filters)
 
     def run(self, after_each: Callable[[Matcher], None] | None = None) -> None:
         """Do all steps; `after_each` may look at the matcher after every one."""
@@ -103,6 +105,7 @@ class Duel:
         same = (answer.outcome, answer.jobid) == (verdict.outcome, verdict.jobid)
         if same and verdict.outcome in _WITH_ROWS:
             same = answer.at == verdict.at and rows_of(answer) == verdict.rows
+            same = same and paths_of(answer) == verdict.edges
         if not same:
             raise Disagreement(self._answers(answer, verdict))
         self.story[-1] += f" -> job {answer.jobid} {answer.outcome.value} at {answer.at}"
@@ -158,10 +161,15 @@ class Duel:
             return
         path = str(graph.path(row))
         self.story.append(f"{path} is removed")
-        below = [vertex.row for vertex in self.oracle.tree.by_row[row].subtree()]
+        below = [v.row for v in self.oracle.tree.vertices() if self._is_only_below(v, row)]
         self.matcher.remove(path)
         self.oracle.graph.remove(below)
         self._compare_jobs()
+
+    def _is_only_below(self, vertex: Vertex, row: int) -> bool:
+        """Does every path to the vertex lead through another one?"""
+        paths = self.oracle.tree.on_paths[vertex.row]
+        return all(row in (one.row, *one.rows_above()) for one in paths)
 
     def _rows_below_root(self) -> list[int]:
         _root, *others = self.oracle.tree.vertices()
@@ -198,7 +206,12 @@ class Duel:
 
     def describe(self) -> str:
         """The graph and the steps so far, for the message of a failure."""
-        return "\n".join([self.title, *show_tree(self.root), *self.story])
+        return "\n".join([self.title, *show_tree(self.root), *self._links(), *self.story])
+
+    def _links(self) -> Iterator[str]:
+        every = [f"{vertex.type}{vertex.id}" for vertex in self.root.all()]
+        for parent, child in self.links:
+            yield f"  {every[parent]} (row {parent}) holds {every[child]} (row {child}), too"
 
 
 def live_jobs(matcher: Matcher) -> list[MatchedJob]:
@@ -213,6 +226,14 @@ def pick(choices: Sequence[T], nth: int) -> T | None:
 
 def rows_of(answer: Answer) -> frozenset[Held]:
     return frozenset() if answer.placement is None else rows_of_placement(answer.placement)
+
+
+def paths_of(answer: Answer) -> frozenset[tuple[int, int]]:
+    """The edges through which a job came."""
+    if answer.placement is None:
+        return frozenset()
+    columns = (answer.placement.parent.tolist(), answer.placement.vertex.tolist())
+    return frozenset(edge for edge in zip(*columns, strict=True) if edge[0] >= 0)
 
 
 def rows_of_placement(placement: Placement) -> frozenset[Held]:

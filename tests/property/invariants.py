@@ -6,7 +6,7 @@ nothing of the matcher's own bookkeeping.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import combinations
 
 from fluxnetes.match.jobs import MatchedJob
@@ -32,7 +32,7 @@ def check_placements_are_whole(matcher: Matcher, held: Iterable[frozenset[Held]]
         members = {row for row, _, _ in rows}
         assert any(exclusive for _, _, exclusive in rows), "a live job holds nothing"
         for row, needs, exclusive in rows:
-            assert row not in parent or parent[row] in members, (
+            assert row not in parent or members.intersection(parent[row]), (
                 f"{graph.path(row)} hangs in the air"
             )
             assert 0 < needs <= graph.size[row], f"{needs} of {graph.path(row)}"
@@ -75,22 +75,22 @@ def check_exclusive_means_alone(
                 for row, _, exclusive in held[mine.jobid]
                 if exclusive and not graph.divisible[row]
             }
-            for row, _, _ in held[theirs.jobid]:
-                inside = alone.intersection(lineage(row, parent))
+            for row, _, exclusive in held[theirs.jobid]:
+                inside = alone.intersection(lineage(row, parent) if exclusive else ())
                 assert not inside, (
                     f"job {mine.jobid} holds {graph.path(min(inside))} alone, "
                     f"and job {theirs.jobid} {graph.path(row)}"
                 )
 
 
-def parents(matcher: Matcher) -> dict[int, int]:
+def parents(matcher: Matcher) -> dict[int, list[int]]:
     graph = matcher.graph
-    return dict(zip(graph.edge_target.tolist(), graph.edge_source.tolist(), strict=True))
+    found: dict[int, list[int]] = {}
+    for child, above in zip(graph.edge_target.tolist(), graph.edge_source.tolist(), strict=True):
+        found.setdefault(child, []).append(above)
+    return found
 
 
-def lineage(row: int, parent: dict[int, int]) -> Iterator[int]:
-    """A vertex and all that hold it."""
-    yield row
-    while row in parent:
-        row = parent[row]
-        yield row
+def lineage(row: int, parent: dict[int, list[int]]) -> set[int]:
+    """A vertex and all that hold it, through whatever parent."""
+    return {row}.union(*(lineage(above, parent) for above in parent.get(row, ())))

@@ -5,16 +5,21 @@ environment variable FLUXNETES_EXAMPLES changes that:
 
     FLUXNETES_EXAMPLES=1000   every property looks at 1000 examples, new ones at every run
     FLUXNETES_EXAMPLES=10%    a tenth of the usual number, the same ones at every run
+
+With FLUXNETES_SHRINK=0 a failure is shown as it was drawn, at once; to simplify a long story takes
+minutes.
 """
 
 from __future__ import annotations
 
 import os
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 _WANTED = os.environ.get("FLUXNETES_EXAMPLES", "100%")
 _IS_SHARE = _WANTED.endswith("%")
+
+_SKIPPED = {Phase.shrink, Phase.explain} if os.environ.get("FLUXNETES_SHRINK") == "0" else set()
 
 IS_QUICK = _IS_SHARE and _WANTED != "100%"
 """Whether a run is to be quick, not thorough: `scripts/check`."""
@@ -28,5 +33,6 @@ def examples(usual: int) -> settings:
         database=None,
         deadline=None,
         report_multiple_bugs=False,
+        phases=tuple(phase for phase in Phase if phase not in _SKIPPED),
         suppress_health_check=list(HealthCheck),
     )

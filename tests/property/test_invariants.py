@@ -15,6 +15,7 @@ from tests.oracle.generate import (
     Match,
     Scenario,
     scenarios,
+    shared_scenarios,
 )
 from tests.property import invariants
 from tests.property.duel import Duel, rows_of, rows_of_placement
@@ -32,6 +33,14 @@ def test_nothing_is_overcommitted_and_exclusive_means_alone(
 @examples(200)
 @given(scenarios(pools=True), st.sampled_from(POLICIES))
 def test_no_pool_is_overcommitted(scenario: Scenario, policy: str) -> None:
+    Duel(scenario, policy).run(after_each=invariants.check)
+
+
+@examples(100)
+@given(shared_scenarios(changing=True), st.sampled_from(POLICIES))
+def test_nothing_that_several_parents_share_is_taken_twice(scenario: Scenario, policy: str) -> None:
+    """Without divisible pools: of those that are shared the matcher may take other amounts than the
+    oracle, which docs/conformance.md says."""
     Duel(scenario, policy).run(after_each=invariants.check)
 
 

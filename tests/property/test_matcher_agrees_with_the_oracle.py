@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.oracle.generate import POLICIES, PRUNE_FILTERS, Scenario, scenarios
+from tests.oracle.generate import POLICIES, PRUNE_FILTERS, Scenario, scenarios, shared_scenarios
 from tests.property.duel import Duel
 from tests.property.profile import examples
 
@@ -45,3 +45,21 @@ def test_no_prune_filter_changes_an_answer_that_the_oracle_does_not_change(
     scenario: Scenario, policy: str, prune_filters: str
 ) -> None:
     Duel(scenario, policy, prune_filters=prune_filters).run()
+
+
+@pytest.mark.parametrize("policy", [*POLICIES, SPELLED_OUT])
+@examples(150)
+@given(shared_scenarios())
+def test_every_answer_on_a_graph_with_several_parents_is_the_oracles(
+    policy: str, scenario: Scenario
+) -> None:
+    Duel(scenario, policy).run()
+
+
+@pytest.mark.parametrize("policy", ["first", "high", "low", "hinodex"])
+@examples(100)
+@given(shared_scenarios(flexible=True))
+def test_every_flexible_answer_on_a_graph_with_several_parents_is_the_oracles(
+    policy: str, scenario: Scenario
+) -> None:
+    Duel(scenario, policy, traverser="flexible").run()

@@ -89,7 +89,8 @@ def answer(oracle: Oracle, words: list[str]) -> Iterator[str]:
 def tell(oracle: Oracle, verdict: Verdict) -> Iterator[str]:
     match verdict.outcome:
         case Outcome.ALLOCATED | Outcome.RESERVED | Outcome.MATCHED:
-            yield from draw(oracle, oracle.tree.root, {held[0]: held for held in verdict.rows})
+            rows = {held[0]: held for held in verdict.rows}
+            yield from draw(oracle, oracle.tree.root, rows, verdict.edges)
             yield f"INFO: JOBID={verdict.jobid}"
             yield f"INFO: RESOURCES={verdict.outcome.name}"
             yield f"INFO: SCHEDULED AT={verdict.at or 'Now'}"
@@ -100,10 +101,17 @@ def tell(oracle: Oracle, verdict: Verdict) -> Iterator[str]:
             yield f"INFO: JOBID={verdict.jobid}"
 
 
-def draw(oracle: Oracle, vertex: Vertex, rows: dict[int, Held], depth: int = 1) -> Iterator[str]:
-    """The rows as resource-query shows them, children first."""
+def draw(
+    oracle: Oracle,
+    vertex: Vertex,
+    rows: dict[int, Held],
+    edges: frozenset[tuple[int, int]],
+    depth: int = 1,
+) -> Iterator[str]:
+    """The rows as resource-query shows them, children first, by the path of the job."""
     for child in vertex.children:
-        yield from draw(oracle, child, rows, depth + 1)
+        if (vertex.row, child.row) in edges:
+            yield from draw(oracle, child, rows, edges, depth + 1)
     if vertex.row in rows:
         _, needs, exclusive = rows[vertex.row]
         name = oracle.graph.name(vertex.row)

@@ -7,6 +7,7 @@
 - `columns`: `ResourceGraph`, vertices and edges as columns of numbers and interned strings
 - `patch`: `GraphPatch`, vertices and edges to add to a graph
 - `topology`: `Topology`, the tree of one subsystem in depth-first order, on which the matcher works
+- `limits`, `errors`: limits of a graph, and `GraphError`
 - `placement`: `Placement`, the vertices allocated to a job
 - `pools`: graphs of quantities (millicores, MiB) instead of numbered cores, as for Kubernetes
 - `readers`: GRUG, JGF, R and hwloc texts to graphs, and JGF and R to the vertices that a job holds

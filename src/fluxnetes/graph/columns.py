@@ -24,8 +24,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fluxnetes.common.arrays import Bools, Ints
+from fluxnetes.common.texts import is_storable
+from fluxnetes.graph.errors import GraphError as GraphError
+from fluxnetes.graph.limits import MAX_AMOUNT
 from fluxnetes.graph.patch import CONTAINMENT, EDGE_COLUMNS, GraphPatch, derived_name
-from fluxnetes.graph.topology import Topology, build_topology
+from fluxnetes.graph.topology import TooManyPaths, Topology, build_topology
 
 BUILTIN_TYPES = (
     "cluster",
@@ -40,14 +43,12 @@ BUILTIN_TYPES = (
     "storage_node",
 )
 
-MAX_AMOUNT = 2**53
-"""Maximum size of a pool: doubles count exactly up to this number."""
-
 _NUMBERS = ("id", "rank", "size", "uniq_id", "divisible", "edge_source", "edge_target")
 
 
-class GraphError(ValueError):
-    """A resource graph, or a change to one, is invalid."""
+def _check_text(text: str) -> None:
+    if not is_storable(text):
+        raise GraphError(f"found {text!r}, expected text without NUL characters and surrogates")
 
 
 class Interner:
@@ -69,6 +70,7 @@ class Interner:
         """The number of `name`; a new name gets the next one."""
         found = self._numbers.get(name)
         if found is None:
+            _check_text(name)
             found = self._numbers[name] = len(self.names)
             self.names.append(name)
         return found
@@ -128,6 +130,7 @@ class ResourceGraph:
         """Add a patch's vertices and edges."""
         if patch.graph is not self or patch.first != self.vertex_count:
             raise GraphError("the patch was made for another graph or an earlier state of this one")
+        _check_texts(patch)
         for column, values in patch.columns().items():
             self._extend(column, values)
         self._extend("occupied", np.zeros(patch.count, np.int64))
@@ -146,19 +149,46 @@ class ResourceGraph:
 
     def remove(self, vertices: ArrayLike) -> None:
         """Remove vertices with all that they contain: the rows stay, their edges are deleted."""
+        gone = self.contents(vertices)
+        keep = ~(gone[self.edge_source] | gone[self.edge_target])
+        for number, paths in self._paths.items():
+            stale = gone | self._moved(number, keep)
+            for vertex in np.flatnonzero(stale).tolist():
+                paths.pop(vertex, None)
+        for column in EDGE_COLUMNS:
+            setattr(self, column, getattr(self, column)[keep])
+        self._reshaped()
+
+    def _moved(self, subsystem: int, keep: Bools) -> Bools:
+        """By row, what loses a parent with some edges and keeps another; with all below it."""
+        mine = self.edge_subsystem == subsystem
+        kept = np.zeros(self.vertex_count, dtype=np.bool_)
+        kept[self.edge_target[mine & keep]] = True
+        moved = np.zeros(self.vertex_count, dtype=np.bool_)
+        lost = self.edge_target[mine & ~keep]
+        vertices = lost[kept[lost]]
+        while len(vertices):
+            moved[vertices] = True
+            below = self.edge_target[mine & moved[self.edge_source]]
+            vertices = below[~moved[below]]
+        return moved
+
+    def contents(self, vertices: ArrayLike) -> Bools:
+        """By row, some vertices and all that only they contain.
+
+        What another vertex contains, too, such as storage that two racks share, is not part of it.
+        """
         gone = np.zeros(self.vertex_count, dtype=np.bool_)
         gone[np.asarray(vertices, dtype=np.int64)] = True
         containing = self.edge_subsystem == 0
         sources, targets = self.edge_source[containing], self.edge_target[containing]
         while len(orphans := targets[gone[sources] & ~gone[targets]]):
-            gone[orphans] = True
-        keep = ~(gone[self.edge_source] | gone[self.edge_target])
-        for column in EDGE_COLUMNS:
-            setattr(self, column, getattr(self, column)[keep])
-        for paths in self._paths.values():
-            for vertex in np.flatnonzero(gone).tolist():
-                paths.pop(vertex, None)
-        self._reshaped()
+            kept = np.zeros(self.vertex_count, dtype=np.bool_)
+            kept[targets[~gone[sources]]] = True
+            if kept[orphans].all():
+                break
+            gone[orphans[~kept[orphans]]] = True
+        return gone
 
     def _reshaped(self) -> None:
         self.version += 1
@@ -178,8 +208,13 @@ class ResourceGraph:
         number = self.subsystems.get(subsystem)
         mine = self.edge_subsystem == number
         sources, targets = self.edge_source[mine], self.edge_target[mine]
-        root = self._roots[number] = self._root(number, sources, targets)
-        return build_topology(self.vertex_count, root, sources, targets)
+        root = self._root(number, sources, targets)
+        try:
+            found = build_topology(self.vertex_count, root, sources, targets)
+        except TooManyPaths as error:
+            raise GraphError(f"subsystem {subsystem!r}: {error}") from error
+        self._roots[number] = root
+        return found
 
     def _root(self, number: int, sources: Ints, targets: Ints) -> int:
         given = [v for v, path in self._paths.get(number, {}).items() if path.count("/") == 1]
@@ -326,7 +361,8 @@ class ResourceGraph:
         for row, name, above in zip(rows, names, tree.parent.tolist(), strict=True):
             path = given.get(row)  # parents come first
             found.append(path or (f"{found[above]}/{name}" if above >= 0 else f"/{name}"))
-        return given | dict(zip(rows, found, strict=True))
+        # Of several paths the first counts, so it comes last.
+        return given | dict(zip(reversed(rows), reversed(found), strict=True))
 
     def find_path(self, path: str) -> list[int]:
         """The vertices at a path, in the first subsystem that has the path; none if none has."""
@@ -339,7 +375,12 @@ class ResourceGraph:
         for number, subsystem in enumerate(self.subsystems.names):
             given = self._paths.get(number, {})
             found = set(self._path_index.get(number, {}).get(path, ()))
-            found.update(v for v in self._walk_path(path, subsystem) if given.get(v, path) == path)
+            walked = self._walk_path(path, subsystem)
+            found.update(v for v in walked if given.get(v, path) == path)
+            if walked and not self.topology(subsystem).is_tree:
+                # A vertex has one path of its own, but any path that leads to it names it.
+                own = {v for v in walked if self.path(v, subsystem) == path}
+                found = own or found or set(walked)
             if found:
                 return sorted(found)
         return []
@@ -424,3 +465,16 @@ class ResourceGraph:
             raise GraphError(f"a pool of {size} {type}: expected 0 to {MAX_AMOUNT}")
         self.size[vertex] = size
         self.version += 1
+
+
+def _check_texts(patch: GraphPatch) -> None:
+    """Raise GraphError if a text of a patch cannot be stored; interned ones were checked before."""
+    for name in patch.names.values():
+        _check_text(name)
+    for properties in patch.properties.values():
+        for key, value in properties.items():
+            _check_text(key)
+            _check_text(value)
+    for paths in patch.paths.values():
+        for path in paths.values():
+            _check_text(path)

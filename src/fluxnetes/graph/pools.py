@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fluxnetes.graph.columns import MAX_AMOUNT, GraphError, ResourceGraph
+from fluxnetes.graph.columns import GraphError, ResourceGraph
+from fluxnetes.graph.limits import MAX_AMOUNT
 from fluxnetes.graph.patch import GraphPatch
 
 __all__ = ["MAX_AMOUNT", "add_pools", "pool_graph"]

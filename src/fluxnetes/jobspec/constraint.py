@@ -31,6 +31,11 @@ _FORBIDDEN = frozenset("!&'\"^`|()")
 _MAX_DEPTH = 64
 """Maximum nesting of operators, because parsing and evaluation recurse."""
 
+MAX_TERMS = 1000
+"""Maximum operators and properties of one constraint: each is compared with every node."""
+MAX_NAMES = 2**22
+"""Maximum hosts and ranks that one constraint names: a short text can name very many."""
+
 _Item = TypeVar("_Item", str, int)
 HasProperty: TypeAlias = Callable[[str], bool]
 
@@ -101,39 +106,74 @@ Constraint: TypeAlias = Properties | Hostlist | Ranks | And | Or | Not
 
 def parse_constraint(document: object, path: str = "constraints") -> Constraint | None:
     """The constraint in a decoded document; None for `{}`, which allows every node."""
-    return None if document == {} else _parse(document, path, 1)
+    return None if document == {} else _ConstraintReader().read(document, path, 1)
 
 
-def _parse(document: object, path: str, depth: int) -> Constraint:
-    if not isinstance(document, dict):
-        allowed = f"a mapping with one of the keys {', '.join(_OPERATORS)}"
-        raise JobspecError(path, describe(document), allowed)
-    if len(document) > 1:
-        raise JobspecError(path, f"{len(document)} operators", "one (combine with and, or, not)")
-    if depth > _MAX_DEPTH:
-        raise JobspecError(path, "another level of constraints", f"at most {_MAX_DEPTH} levels")
-    for operator, operands in document.items():
-        return _parse_operator(operator, operands, path, depth)
-    return And()
+class _ConstraintReader:
+    """Reads one constraint, counting on the way what its evaluation will cost."""
 
+    def __init__(self) -> None:
+        self._terms = 0
+        self._names = 0
 
-def _parse_operator(operator: object, operands: object, path: str, depth: int) -> Constraint:
-    if operator not in _OPERATORS:
-        name = operator if isinstance(operator, str) else describe(operator)
-        allowed = f"one of {', '.join(_OPERATORS)}"
-        raise JobspecError(child_path(path, name), "an unknown operator", allowed)
-    path = f"{path}.{operator}"
-    of = "constraints" if operator in ("and", "or", "not") else "text"
-    values = sequence(operands, path, of)
-    match operator:
-        case "properties":
-            return _properties(values, path)
-        case "hostlist":
-            return Hostlist(_notation(decode_hostlist, values, path, "a hostlist (RFC 29)"))
-        case "ranks":
-            return Ranks(_notation(_decode_ranks, values, path, "an idset (RFC 22), ascending"))
-    parts = tuple(_parse(part, f"{path}[{i}]", depth + 1) for i, part in enumerate(values))
-    return And(parts) if operator == "and" else Or(parts) if operator == "or" else Not(parts)
+    def read(self, document: object, path: str, depth: int) -> Constraint:
+        if not isinstance(document, dict):
+            allowed = f"a mapping with one of the keys {', '.join(_OPERATORS)}"
+            raise JobspecError(path, describe(document), allowed)
+        if len(document) > 1:
+            raise JobspecError(
+                path, f"{len(document)} operators", "one (combine with and, or, not)"
+            )
+        if depth > _MAX_DEPTH:
+            raise JobspecError(path, "another level of constraints", f"at most {_MAX_DEPTH} levels")
+        self._count_terms(1, path)
+        for operator, operands in document.items():
+            return self._operator(operator, operands, path, depth)
+        return And()
+
+    def _operator(self, operator: object, operands: object, path: str, depth: int) -> Constraint:
+        if operator not in _OPERATORS:
+            name = operator if isinstance(operator, str) else describe(operator)
+            allowed = f"one of {', '.join(_OPERATORS)}"
+            raise JobspecError(child_path(path, name), "an unknown operator", allowed)
+        path = f"{path}.{operator}"
+        of = "constraints" if operator in ("and", "or", "not") else "text"
+        values = sequence(operands, path, of)
+        match operator:
+            case "properties":
+                self._count_terms(len(values), path)
+                return _properties(values, path)
+            case "hostlist":
+                hosts = self._notation(decode_hostlist, values, path, "a hostlist (RFC 29)")
+                return Hostlist(hosts)
+            case "ranks":
+                allowed = "an idset (RFC 22), ascending"
+                return Ranks(self._notation(_decode_ranks, values, path, allowed))
+        parts = tuple(self.read(part, f"{path}[{i}]", depth + 1) for i, part in enumerate(values))
+        return And(parts) if operator == "and" else Or(parts) if operator == "or" else Not(parts)
+
+    def _notation(
+        self, decode: Callable[[str], list[_Item]], values: list[object], path: str, allowed: str
+    ) -> frozenset[_Item]:
+        items: set[_Item] = set()
+        for index, value in enumerate(values):
+            where = f"{path}[{index}]"
+            written = text(value, where, allowed)
+            try:
+                found = decode(written)
+            except ValueError as error:
+                raise JobspecError(where, f"{describe(value)} ({error})", allowed) from None
+            self._names += len(found)
+            if self._names > MAX_NAMES:
+                raise JobspecError(where, "too many nodes", f"at most {MAX_NAMES} in all")
+            items.update(found)
+        return frozenset(items)
+
+    def _count_terms(self, more: int, path: str) -> None:
+        self._terms += more
+        if self._terms > MAX_TERMS:
+            found = "too many operators and properties"
+            raise JobspecError(path, found, f"at most {MAX_TERMS} in all")
 
 
 def _properties(values: list[object], path: str) -> Properties:
@@ -157,17 +197,3 @@ def _decode_ranks(written: str) -> list[int]:
     if any(low >= high for low, high in pairwise(bounds)):
         raise ValueError("its numbers do not ascend")
     return ranks
-
-
-def _notation(
-    decode: Callable[[str], list[_Item]], values: list[object], path: str, allowed: str
-) -> frozenset[_Item]:
-    items: set[_Item] = set()
-    for index, value in enumerate(values):
-        where = f"{path}[{index}]"
-        written = text(value, where, allowed)
-        try:
-            items.update(decode(written))
-        except ValueError as error:
-            raise JobspecError(where, f"{describe(value)} ({error})", allowed) from None
-    return frozenset(items)

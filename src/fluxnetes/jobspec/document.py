@@ -26,7 +26,7 @@ MAX_LENGTH = 16 * 2**20
 """Maximum length of a text, in bytes or characters, checked before anything is decoded."""
 MAX_DEPTH = 64
 """Maximum nesting of lists and mappings, because the readers recurse."""
-MAX_VALUES = 1_000_000
+MAX_VALUES = 100_000
 """Maximum number of values in one document, each use of an alias counted with its content."""
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -11,6 +11,12 @@ from fluxnetes.jobspec.constraint import Constraint
 UINT_MAX = 2**32 - 1
 """Largest count: the reference keeps counts in unsigned integers of 32 bits."""
 
+MAX_RESOURCES = 4096
+"""Maximum number of requests in one jobspec, at all levels: the matcher compares each of them with
+each kind of vertex."""
+MAX_LEVELS = 64
+"""Maximum nesting of requests, because the matcher's walks over them recurse."""
+
 SLOT = "slot"
 """The type of a bundle of resources that a task runs in; it is not a vertex of the graph."""
 XOR_SLOT = "xor_slot"

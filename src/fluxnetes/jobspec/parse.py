@@ -20,10 +20,8 @@ from fluxnetes.jobspec.constraint import Constraint, parse_constraint
 from fluxnetes.jobspec.document import check_document, decode_document
 from fluxnetes.jobspec.errors import JobspecError, child_path, describe
 from fluxnetes.jobspec.fields import MappingKeys, boolean, integer, mapping, seconds, sequence, text
-from fluxnetes.jobspec.model import SLOT, UINT_MAX, Count, Jobspec, Resource, Task
+from fluxnetes.jobspec.model import MAX_RESOURCES, SLOT, UINT_MAX, Count, Jobspec, Resource, Task
 
-MAX_RESOURCES = 100_000
-"""Maximum number of entries in the resource section, at all levels."""
 _INT_MAX = 2**31 - 1
 
 _TOP = MappingKeys(("version", "resources", "tasks", "attributes"))

@@ -20,6 +20,7 @@ Requests and answers:
 - `attempt`: one match operation: now, then later, then whether ever
 - `answers`: `Answer`, `Outcome` and `Operation`
 - `candidate`: `Candidate`, a placement that is found but not allocated
+- `causes`: closed nodes and usage of others that keep a request from fitting
 - `reasons`: why a request does not fit
 - `policy`: match policies and their parser
 - `jobs`: `MatchedJob`, the record of a job that holds resources

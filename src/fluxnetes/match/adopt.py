@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from fluxnetes.common.reasons import Message, Reason
-from fluxnetes.graph.readers.jgf_selection import read_jgf_vertices
+from fluxnetes.graph.placement import Placement
+from fluxnetes.graph.readers.jgf_selection import JgfSelection, read_jgf_vertices
 from fluxnetes.graph.readers.rv1 import read_rv1_vertices
 from fluxnetes.graph.topology import ragged
 from fluxnetes.match.engine.closure import VertexSelection
@@ -18,22 +19,41 @@ from fluxnetes.match.errors import MatchError
 
 def read_adopted(engine: MatchEngine, text: str | bytes, format: str) -> VertexSelection:
     """The vertices that a document allocates to a job, as positions."""
+    path: Placement | None = None
     if format in ("jgf", "jgf_shorthand"):
         named = read_jgf_vertices(engine.graph, text)
         vertex, exclusive, amount = named.vertex, named.exclusive, named.amount
+        path = None if engine.tree.is_tree else _path(engine, named)
     elif format == "rv1exec":
         listed = read_rv1_vertices(engine.graph, text)
         vertex, exclusive = listed.vertex, listed.exclusive
         amount = engine.graph.size[vertex]
     else:
         raise MatchError(f"unknown format {format!r}; known are jgf, jgf_shorthand and rv1exec")
-    position = engine.tree.position[vertex]
+    position = engine.positions(vertex, path)
     outside = vertex[position < 0]
     if len(outside):
         name = engine.graph.name(int(outside[0]))
         raise MatchError(f"{name} is not part of the subsystem {engine.subsystem!r}")
     named_here = VertexSelection(position, amount, exclusive)
     return _expand(engine, named_here) if format == "jgf_shorthand" else named_here
+
+
+def _path(engine: MatchEngine, named: JgfSelection) -> Placement:
+    """The vertices of a document with the parents that its edges name."""
+    tree = engine.tree
+    edges = zip(tree.vertex[tree.parent[1:]].tolist(), tree.vertex[1:].tolist(), strict=True)
+    inside = set(edges)
+    above = {child: parent for parent, child in named.edges if (parent, child) in inside}
+    vertex = named.vertex.tolist()
+    depth = []
+    for row in vertex:
+        path = [row]
+        while path[-1] in above and len(path) <= len(vertex):
+            path.append(above[path[-1]])
+        depth.append(len(path) - 1)
+    parent = np.array([above.get(row, -1) for row in vertex], np.int64)
+    return Placement(named.vertex, parent, np.array(depth, np.int64), named.amount, named.exclusive)
 
 
 def _expand(engine: MatchEngine, named: VertexSelection) -> VertexSelection:

@@ -11,8 +11,11 @@ import numpy as np
 
 from fluxnetes.common.reasons import Amount, Message, Reason, ReasonCode
 from fluxnetes.match.answers import Answer, Operation, Outcome
+from fluxnetes.match.causes import with_causes
 from fluxnetes.match.engine.closure import NOTHING, HeldVertices
 from fluxnetes.match.engine.engine import MatchEngine, NothingHeld
+from fluxnetes.match.engine.flexible import TooManyVariants
+from fluxnetes.match.ledger.views import LedgerView
 from fluxnetes.match.requests import MatchRequest
 
 RECORDED = frozenset(
@@ -29,6 +32,10 @@ _CHECKS_SATISFIABILITY = _MAY_WAIT | {Operation.ALLOCATE_WITH_SATISFIABILITY}
 """Operations that distinguish a request that can never fit from one that does not fit now."""
 _MAX_NEED = 2**62
 """Limit of a request's sums: more than any graph has, and still a number that a column holds."""
+
+
+MAX_TIMES = 10_000
+"""Maximum later times that one call tries, each of which can cost a pass over the whole graph."""
 
 
 class Attempt:
@@ -55,6 +62,9 @@ class Attempt:
         except NothingHeld:
             self._why = Reason.of(Message.NOTHING_EXCLUSIVE)
             return self._no(Outcome.INVALID)
+        except TooManyVariants as error:
+            self._why = Reason.from_text(str(error), ReasonCode.INVALID)
+            return self._no(Outcome.INVALID)
 
     def _run(self, operation: Operation) -> Answer:
         if operation is Operation.SATISFIABILITY:
@@ -76,6 +86,8 @@ class Attempt:
             if not ever:
                 return ever
         self._why = self._busy
+        if self._why is not None and type(view) is LedgerView:  # no reservation is in the way
+            self._why = with_causes(self._engine, self._request, self._why)
         return self._no(Outcome.BUSY)
 
     def _too_few_nodes(self, operation: Operation) -> bool:
@@ -88,7 +100,7 @@ class Attempt:
         up = self._engine.nodes_up()
         if wanted > up:
             needs = Amount(wanted, "node")
-            self._why = Reason.of(Message.NODES_UP, needs=needs, up=up, all=self._engine.node_count)
+            self._why = self._too_few_up(needs, up)
             return True
         down_too = operation is Operation.ALLOCATE_WITH_SATISFIABILITY
         allowed = self._request.nodes_allowed(status=not down_too)
@@ -98,15 +110,25 @@ class Attempt:
             return True
         return False
 
+    def _too_few_up(self, needs: Amount, up: int) -> Reason:
+        every, closed = self._engine.node_count, self._engine.nodes_closed()
+        if not closed:
+            return Reason.of(Message.NODES_UP, needs=needs, up=up, all=every)
+        down = every - up - closed
+        return Reason.of(Message.NODES_OPEN, needs=needs, all=every, down=down, closed=closed)
+
     def _later(self, operation: Operation) -> Answer | None:
         """Try the times at which a job starts or ends and the sums allow the request."""
         engine = self._engine
         sums = (self._needs.get(name, 0) for name in engine.root_types)
         needs = np.array([min(each, _MAX_NEED) for each in sums], np.int64)
-        for at in engine.profile.times(self._now + 1, self._duration, needs).tolist():
+        times = engine.profile.times(self._now + 1, self._duration, needs)
+        for at in times[:MAX_TIMES].tolist():
             held = self._request.select(engine.ledger.later(at, at + self._duration))
             if held is not None:
                 return self._yes(operation, held, at)
+        if len(times) > MAX_TIMES:
+            self._busy = Reason.of(Message.TIMES_TRIED, times=MAX_TIMES)
         return None
 
     def _ever(self) -> Answer:

@@ -35,6 +35,7 @@ from fluxnetes.match.find.facts import TreeFacts
 from fluxnetes.match.find.query import emitted, parse_query
 from fluxnetes.match.gang.model import Gang
 from fluxnetes.match.jobs import MatchedJob
+from fluxnetes.match.ledger.ledger import FOREVER
 from fluxnetes.match.ledger.prune_filters import DEFAULT_FILTERS, FilterError
 from fluxnetes.match.policy import PolicyError, parse_policy
 from fluxnetes.match.requests import GangRequest, InvalidRequest, JobspecRequest, MatchRequest
@@ -104,6 +105,8 @@ class Matcher:
             for job in self.jobs.values():
                 if not job.cancelled:
                     held = self._engine.held(job.placement)
+                    if not old.tree.is_tree:  # a parent through which it came may be gone
+                        self._describe(job, held)
                     self._engine.enter(
                         job.jobid, held, job.at, job.end, reserved=job.reserved, moved=True
                     )
@@ -128,11 +131,7 @@ class Matcher:
         try:
             request = self.request(asked)
         except InvalidRequest as error:
-            return Answer(
-                Outcome.INVALID,
-                self.next_jobid,
-                reason=Reason.from_text(str(error), ReasonCode.INVALID),
-            )
+            return Answer(Outcome.INVALID, self.next_jobid, reason=error.reason)
         attempt = Attempt(self.engine, request, self.next_jobid, now, self.horizon)
         answer = attempt.run(operation)
         if operation in RECORDED:
@@ -211,6 +210,8 @@ class Matcher:
             raise MatchError(f"job {jobid} already holds resources")
         if at < 0 or duration <= 0:
             raise MatchError(f"invalid time: start {at}, duration {duration}")
+        if at + duration > FOREVER:
+            raise MatchError(f"invalid time: end {at + duration}, expected at most {FOREVER}")
         engine = self.engine
         adopted = read_adopted(engine, text, format)
         self.next_jobid = jobid + 1
@@ -255,15 +256,20 @@ class Matcher:
         """Reduce a job to some rows of its placement."""
         engine = self.engine
         kept = kept & job.placement.exclusive
-        held = engine.hold(job.placement.vertex[kept], job.placement.needs[kept])
+        placement = job.placement
+        held = engine.hold(placement.vertex[kept], placement.needs[kept], along=placement)
         engine.leave(job.jobid)
         engine.enter(job.jobid, held, job.at, job.end, reserved=job.reserved, moved=True)
-        reduced = engine.placement(held, job.at, job.end, job.placement.queue)
+        self._describe(job, held)
+        job.cancelled = not len(held.position)
+        return job.cancelled
+
+    def _describe(self, job: MatchedJob, held: HeldVertices) -> None:
+        """Write down what is left of a job's placement."""
+        reduced = self._engine.placement(held, job.at, job.end, job.placement.queue)
         left = set(reduced.vertex.tolist())
         labels = {v: label for v, label in job.placement.labels.items() if v in left}
         job.placement = replace(reduced, labels=labels)
-        job.cancelled = not len(held.position)
-        return job.cancelled
 
     # -- changes of the graph ------------------------------------------------------------------
 
@@ -289,15 +295,23 @@ class Matcher:
         self._remove(vertices)
 
     def _remove(self, vertices: Ints) -> None:
+        vertices = self._with_contents(vertices)
+        for job in self.jobs.values():
+            if not job.cancelled and np.isin(job.placement.vertex, vertices).any():
+                self._keep(job, ~np.isin(job.placement.vertex, vertices))
+        was_tree = self._engine.tree.is_tree
+        self.graph.remove(vertices)
+        if not was_tree:
+            self.engine  # noqa: B018 - jobs may have come through what is gone
+
+    def _with_contents(self, vertices: Ints) -> Ints:
+        """Vertices and all below them; what other vertices contain, too, is not part of it."""
         tree = self.engine.tree
         position = tree.position[vertices]
         position = position[position >= 0]
         below = tree.vertex[ragged(position, tree.end[position] - position)]
-        vertices = np.union1d(vertices, below)
-        for job in self.jobs.values():
-            if not job.cancelled and np.isin(job.placement.vertex, vertices).any():
-                self._keep(job, ~np.isin(job.placement.vertex, vertices))
-        self.graph.remove(vertices)
+        found = np.union1d(vertices, below)
+        return found if tree.is_tree else found[self.graph.contents(vertices)[found]]
 
     def find(self, expression: str) -> Placement:
         """The vertices that match a query, with their ancestors.

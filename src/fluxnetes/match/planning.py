@@ -20,8 +20,10 @@ import numpy as np
 from fluxnetes.common.arrays import Ints
 from fluxnetes.common.reasons import Message, Reason, ReasonCode
 from fluxnetes.graph.placement import Placement
-from fluxnetes.jobspec.model import SLOT, Count, Jobspec, Resource
+from fluxnetes.graph.topology import ragged
+from fluxnetes.jobspec.model import SLOT, XOR_SLOT, Count, Jobspec, Resource
 from fluxnetes.match.candidate import Candidate
+from fluxnetes.match.causes import with_causes
 from fluxnetes.match.engine.closure import HeldVertices
 from fluxnetes.match.engine.engine import MatchEngine, NothingHeld
 from fluxnetes.match.gang.fixed_placement import gang_at
@@ -32,7 +34,7 @@ from fluxnetes.match.ledger.ledger import JobHolding
 from fluxnetes.match.ledger.views import LedgerView
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.match.nodes import NodeIndex
-from fluxnetes.match.requests import InvalidRequest
+from fluxnetes.match.requests import InvalidRequest, UnknownType
 
 _ONE = Count(1, 1)
 _FEW = 16
@@ -45,6 +47,7 @@ class Planning:
     def __init__(self, matcher: Matcher) -> None:
         self.matcher = matcher
         self.nodes = NodeIndex(matcher)
+        self._sizes = lru_cache(maxsize=1)(self._find_sizes)
         self._amounts_below = lru_cache(maxsize=256)(self._count_below)
         self._last: tuple[HeldVertices, Placement] | None = None
         """The last allocation and its placement; consecutive jobs often have the same one."""
@@ -56,17 +59,49 @@ class Planning:
     # -- searches ------------------------------------------------------------------------------
 
     def judge(self, asked: Jobspec | Gang) -> Reason | None:
-        """Why this graph can never satisfy a request; None if it can."""
-        answer = self.matcher.satisfiable(asked)
-        if not answer:
-            return answer.reason
+        """Why a request cannot be satisfied, even if all of the graph were up and idle; None if it
+        can.
+
+        The code is Invalid if the request makes no sense, and Unsatisfiable if another graph could
+        serve it, such as one with a type that this one does not have.
+        """
         try:
-            found = self._find(asked, self.engine.ledger.everything())
+            request = self.matcher.request(asked)
+        except UnknownType as unknown:
+            return Reason.of(Message.NO_SUCH_TYPE, type=unknown.type)
+        except InvalidRequest as invalid:
+            return invalid.reason
+        try:
+            if request.select(self.engine.ledger.everything()) is not None:
+                return None
         except NothingHeld:
-            found = None
-        if found is None:
             return Reason.of(Message.NOTHING_EXCLUSIVE)
-        return None
+        reason = request.why(ever=True)
+        assert reason is not None  # noqa: S101 - the attempt failed
+        is_invalid = reason.message.code is ReasonCode.INVALID
+        return reason.coded(ReasonCode.INVALID if is_invalid else ReasonCode.UNSATISFIABLE)
+
+    def is_too_large(self, asked: Jobspec | Gang) -> bool:
+        """Whether a request needs more of a type than there is: in all, or for a pod on one node.
+
+        True is certain, and quick.
+        """
+        totals, largest = self._sizes(self.engine.version)
+        if isinstance(asked, Gang):
+            for shape in asked.shapes:
+                if any(amount > largest.get(type, 0) for type, amount in shape.amounts):
+                    return True
+        return any(
+            amount > totals.get(type, 0) and type not in (SLOT, XOR_SLOT)
+            for type, amount in self.least(asked).items()
+        )
+
+    def _find_sizes(self, version: int) -> tuple[dict[str, int], dict[str, int]]:
+        """The total of each type, and its largest pool."""
+        engine, names = self.engine, self.engine.graph.types.names
+        largest = np.zeros(len(names), np.int64)
+        np.maximum.at(largest, engine.types, engine.ledger.nominal)
+        return self.totals(), dict(zip(names, largest.tolist(), strict=True))
 
     def find_now(self, asked: Jobspec | Gang, now: int, until: int) -> Candidate | None:
         """A candidate from now on, bookings respected."""
@@ -114,10 +149,11 @@ class Planning:
         try:
             request = self.matcher.request(asked)
         except InvalidRequest as invalid:  # the last vertices of a type were removed since
-            return Reason.from_text(str(invalid), ReasonCode.INVALID)
+            return invalid.reason
         if request.select(self.engine.ledger.now()) is not None:
             return None
-        return request.why(ever=False)
+        reason = request.why(ever=False)
+        return None if reason is None else with_causes(self.engine, request, reason)
 
     def capacity(self, one: Jobspec | Gang) -> int:
         """The number of times that a request for one unit fits on all that is up, if idle.
@@ -146,6 +182,8 @@ class Planning:
         Where nodes are allocated whole, slots below a shared vertex are not.
         """
         engine = self.engine
+        if not engine.tree.is_tree:
+            return False  # what two vertices share is there once
         if isinstance(one, Gang) or not slots_below(one.resources[0]):
             return True
         return not engine.policy.node_exclusive and not engine.flexible
@@ -206,11 +244,24 @@ class Planning:
 
     def _add_below(self, amounts: dict[str, int], roots: Ints) -> None:
         tree, version = self.engine.tree, self.engine.version
+        if not tree.is_tree:
+            self._add_each_once(amounts, roots)
+            return
         for number, name in enumerate(self.engine.graph.types.names):
             running = self._amounts_below(version, number)
             below = int((running[tree.end[roots]] - running[roots + 1]).sum())
             if below:
                 amounts[name] = amounts.get(name, 0) + below
+
+    def _add_each_once(self, amounts: dict[str, int], roots: Ints) -> None:
+        """The same where several vertices may share what is below them."""
+        engine, tree = self.engine, self.engine.tree
+        vertices = np.unique(tree.vertex[ragged(roots + 1, tree.end[roots] - roots - 1)])
+        inside = tree.position[vertices]
+        sums = np.bincount(engine.types[inside], weights=engine.ledger.nominal[inside])
+        for number in np.flatnonzero(sums).tolist():
+            name = engine.graph.types.names[number]
+            amounts[name] = amounts.get(name, 0) + int(sums[number])
 
     def _count_below(self, version: int, type_number: int) -> Ints:
         """The running total of one type's sizes along the tree."""
@@ -228,15 +279,18 @@ class Planning:
         """The total amount of each type, up or down."""
         engine = self.engine
         names = engine.graph.types.names
-        sums = np.bincount(engine.types, weights=engine.ledger.nominal, minlength=len(names))
+        once = engine.tree.once()
+        types, sizes = engine.types[once], engine.ledger.nominal[once]
+        sums = np.bincount(types, weights=sizes, minlength=len(names))
         return {names[t]: int(sums[t]) for t in np.flatnonzero(sums).tolist()}
 
     def held_beyond(self) -> dict[str, int]:
         """The amount of each type that is held now in excess of the total."""
         engine, ledger = self.engine, self.engine.ledger
         names = engine.graph.types.names
-        over = np.maximum(ledger.held - ledger.nominal, 0)
-        sums = np.bincount(engine.types, weights=over, minlength=len(names))
+        once = engine.tree.once()
+        over = np.maximum(ledger.held - ledger.nominal, 0)[once]
+        sums = np.bincount(engine.types[once], weights=over, minlength=len(names))
         return {names[t]: int(sums[t]) for t in np.flatnonzero(sums).tolist()}
 
     def is_overbooked(self, now: int) -> bool:

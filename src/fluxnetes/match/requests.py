@@ -7,19 +7,41 @@ from typing import Protocol
 
 import numpy as np
 
-from fluxnetes.common.reasons import Reason
+from fluxnetes.common.reasons import Message, Reason, ReasonCode
 from fluxnetes.graph.columns import ResourceGraph
-from fluxnetes.jobspec.model import SLOT, XOR_SLOT, Jobspec, Resource
+from fluxnetes.jobspec.model import (
+    MAX_LEVELS,
+    MAX_RESOURCES,
+    SLOT,
+    XOR_SLOT,
+    Jobspec,
+    Resource,
+)
 from fluxnetes.match.engine.closure import HeldVertices
 from fluxnetes.match.engine.engine import MatchEngine
 from fluxnetes.match.engine.flexible import TooManyVariants
 from fluxnetes.match.gang.model import Gang, Seats
 from fluxnetes.match.ledger.views import LedgerView
-from fluxnetes.match.reasons import EVER, NOW, explain
+from fluxnetes.match.reasons import EVER, NOW, OF_VERTICES, explain
+
+_NAMED = 60
+"""Maximum number of types that an error message names, and of characters of a type's name."""
 
 
 class InvalidRequest(ValueError):  # noqa: N818 - reads better where it is raised and caught
     """A request is wrong in itself, or names a type that the graph has never had."""
+
+    def __init__(self, why: str | Reason) -> None:
+        super().__init__(str(why))
+        self.reason = why if isinstance(why, Reason) else Reason.from_text(why, ReasonCode.INVALID)
+
+
+class UnknownType(InvalidRequest):
+    """A request names a type that the graph has never had."""
+
+    def __init__(self, why: Reason, type: str) -> None:
+        super().__init__(why)
+        self.type = type
 
 
 class MatchRequest(Protocol):
@@ -48,7 +70,7 @@ class JobspecRequest:
     def __init__(self, engine: MatchEngine, jobspec: Jobspec) -> None:
         if not jobspec.resources:
             raise InvalidRequest("the jobspec asks for no resources")
-        check_types(_types(jobspec.resources), engine.graph)
+        check_types(_read_types(jobspec.resources), engine.graph)
         self.duration = jobspec.duration
         self.queue = jobspec.queue
         self.seats: tuple[Seats, ...] = ()
@@ -76,7 +98,15 @@ class JobspecRequest:
 
     def why(self, *, ever: bool) -> Reason | None:
         plan = self._plans[0]
-        return explain(plan.stage, plan.resources, plan.tried, EVER if ever else NOW)
+        if self._constrained and self._engine.nodes_allowed(plan, status=False) == 0:
+            return Reason.of(Message.CONSTRAINT_UNMET)
+        if self._constrained and not ever and self._engine.nodes_allowed(plan, status=True) == 0:
+            return Reason.of(Message.CONSTRAINT_SHUT)
+        context = plan.context or self._engine.context(plan, self._engine.ledger.now())
+        reason = explain(plan.stage, plan.resources, plan.tried, context, EVER if ever else NOW)
+        if self._constrained and reason.message in OF_VERTICES:
+            reason = Reason.of(Message.OF_ALLOWED, reason=reason).coded(reason.code)
+        return reason
 
 
 class GangRequest:
@@ -116,19 +146,29 @@ class GangRequest:
         return self._why
 
 
-def _types(resources: tuple[Resource, ...]) -> Iterable[str]:
-    for resource in resources:
-        if resource.type not in (SLOT, XOR_SLOT):
-            yield resource.type
-        yield from _types(resource.children)
+def _read_types(resources: tuple[Resource, ...]) -> list[str]:
+    """The types that a request names. Raises for one that is larger than a parser would accept."""
+    types: list[str] = []
+    level, depth, count = list(resources), 1, 0
+    while level:
+        count += len(level)
+        if count > MAX_RESOURCES:
+            raise InvalidRequest(f"the jobspec has more than {MAX_RESOURCES} requests")
+        if depth > MAX_LEVELS:
+            raise InvalidRequest(f"requests are nested more than {MAX_LEVELS} deep")
+        types += [resource.type for resource in level if resource.type not in (SLOT, XOR_SLOT)]
+        level = [child for resource in level for child in resource.children]
+        depth += 1
+    return types
 
 
 def check_types(types: Iterable[str], graph: ResourceGraph) -> None:
     """Raise for types that the graph has never had: they are more likely misspelt than missing."""
     for type in types:
         if type not in graph.types:
-            present = (graph.types.names[t] for t in np.unique(graph.type_id).tolist())
-            raise InvalidRequest(
-                f"no resource of type {type!r} is known here; the graph has "
-                f"{', '.join(sorted(present))}"
+            present = sorted(graph.types.names[t] for t in np.unique(graph.type_id).tolist())
+            more = f" and {len(present) - _NAMED} more" if len(present) > _NAMED else ""
+            types = ", ".join(present[:_NAMED]) + more
+            raise UnknownType(
+                Reason.of(Message.UNKNOWN_TYPE, type=type[:_NAMED], types=types), type
             )

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluxnetes.graph.topology import Topology, build_topology, ragged
+from fluxnetes.graph.errors import GraphError
+from fluxnetes.graph.limits import MAX_DEPTH
+from fluxnetes.graph.topology import MAX_PATHS, TooManyPaths, Topology, build_topology, ragged
 from tests.property.profile import examples
 from tests.unit.match.clusters import parent_lists
 
@@ -86,13 +88,72 @@ def dags(draw: st.DrawFn) -> tuple[int, Edges]:
     return count, draw(st.permutations(edges))
 
 
+def paths(edges: Edges, row: int = 0, above: tuple[int, ...] = ()) -> list[tuple[int, ...]]:
+    """All paths from a root, each as the rows that it leads through, depth first."""
+    path = (*above, row)
+    below = [target for source, target in edges if source == row and target not in path]
+    return [path] + [found for target in below for found in paths(edges, target, path)]
+
+
 @examples(150)
 @given(dags())
-def test_a_vertex_with_two_parents_belongs_to_the_first_one_met(dag: tuple[int, Edges]) -> None:
+def test_a_vertex_has_a_position_for_each_path_that_leads_to_it(dag: tuple[int, Edges]) -> None:
     count, edges = dag
     tree = walked(count, edges)
-    assert tree.is_tree == (len({target for _, target in edges}) == len(edges))
-    check(tree, Plain(edges))
+    every = paths(edges)
+    assert tree.vertex.tolist() == [path[-1] for path in every]
+    assert tree.depth.tolist() == [len(path) - 1 for path in every]
+    assert [every[p] if p >= 0 else () for p in tree.parent.tolist()] == [p[:-1] for p in every]
+    for position, path in enumerate(every):
+        inside = [other for other in every if other[: len(path)] == path]
+        assert [every[p] for p in range(len(every))[tree.subtree(position)]] == inside
+        twins = [p for p, other in enumerate(every) if other[-1] == path[-1]]
+        assert tree.twins(position).tolist() == twins
+        assert tree.position[path[-1]] == twins[0]
+    assert tree.is_tree == (len(every) == len({path[-1] for path in every}))
+    assert tree.vertex_count == len({path[-1] for path in every})
+
+
+@examples(100)
+@given(dags())
+def test_primary_positions_are_those_of_a_walk_that_enters_no_vertex_twice(
+    dag: tuple[int, Edges],
+) -> None:
+    count, edges = dag
+    tree = walked(count, edges)
+    once = np.arange(len(tree))[tree.once()]
+    plain = Plain(edges)
+    assert tree.vertex[once].tolist() == plain.met
+    above = [int(tree.vertex[p]) if p >= 0 else -1 for p in tree.parent[once].tolist()]
+    assert above == [plain.parent[v] for v in plain.met]
+
+
+@examples(100)
+@given(dags())
+def test_the_subtrees_of_a_vertex_are_alike(dag: tuple[int, Edges]) -> None:
+    tree = walked(*dag)
+    for position in range(len(tree)):
+        first = int(tree.position[tree.vertex[position]])
+        same = tree.vertex[tree.subtree(position)] == tree.vertex[tree.subtree(first)]
+        assert np.all(same)
+
+
+def test_an_edge_that_leads_back_is_ignored() -> None:
+    tree = walked(3, [(0, 1), (1, 2), (2, 1), (0, 2)])
+    assert tree.vertex.tolist() == [0, 1, 2, 2]
+
+
+def test_an_edge_that_is_there_twice_counts_once() -> None:
+    tree = walked(3, [(0, 1), (0, 1), (1, 2)])
+    assert tree.is_tree
+    assert tree.vertex.tolist() == [0, 1, 2]
+
+
+def test_too_many_paths_are_an_error_that_names_the_limit() -> None:
+    ladder = [(v, v + step) for v in range(0, 60, 2) for step in (1, 2)]
+    ladder += [(v + 1, v + 2) for v in range(0, 60, 2)]
+    with pytest.raises(TooManyPaths, match=str(MAX_PATHS)):
+        walked(61, ladder)
 
 
 def test_children_keep_the_order_of_their_edges_not_of_their_rows() -> None:
@@ -127,8 +188,17 @@ def test_ragged_counts_up_from_every_start(pairs: list[tuple[int, int]]) -> None
     assert ragged(starts, lengths).tolist() == expected
 
 
-@pytest.mark.parametrize("count", [1, 2, 2000])
+@pytest.mark.parametrize("count", [1, 2, MAX_DEPTH + 1])
 def test_a_chain_is_as_deep_as_it_is_long(count: int) -> None:
     tree = walked(count, [(v, v + 1) for v in range(count - 1)])
     assert tree.depth.tolist() == list(range(count))
     assert tree.end.tolist() == [count] * count
+
+
+@pytest.mark.parametrize("more", [[], [(0, 2)]])
+def test_a_chain_that_is_too_deep_is_an_error_that_names_the_limit(
+    more: list[tuple[int, int]],
+) -> None:
+    count = MAX_DEPTH + 2
+    with pytest.raises(GraphError, match=f"at most {MAX_DEPTH} levels"):
+        walked(count, [(v, v + 1) for v in range(count - 1)] + more)

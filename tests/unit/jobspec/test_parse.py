@@ -18,8 +18,7 @@ from fluxnetes.jobspec import (
     parse_jobspec,
 )
 from fluxnetes.jobspec.constraint import Properties
-from fluxnetes.jobspec.model import UINT_MAX
-from fluxnetes.jobspec.parse import MAX_RESOURCES
+from fluxnetes.jobspec.model import MAX_RESOURCES, UINT_MAX
 from tests.unit.jobspec.samples import RFC14, RFC25, full_document, path_of, with_value, without
 
 Keys = tuple[str | int, ...]

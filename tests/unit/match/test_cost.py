@@ -9,8 +9,10 @@ from types import FrameType
 import pytest
 
 from fluxnetes.graph.readers.rv1 import load_rv1
-from fluxnetes.jobspec.build import core, jobspec, node, slot
-from fluxnetes.jobspec.model import Jobspec
+from fluxnetes.jobspec.build import core, jobspec, node, res, slot
+from fluxnetes.jobspec.model import MAX_LEVELS, MAX_RESOURCES, Jobspec, Resource
+from fluxnetes.match import attempt
+from fluxnetes.match.answers import Operation, Outcome
 from fluxnetes.match.matcher import Matcher
 
 REQUESTS = {
@@ -76,3 +78,60 @@ def test_a_cancel_takes_no_more_steps_than_a_match(policy: str) -> None:
         assert matcher.allocate(request)
     match = steps(lambda: matcher.allocate(request))
     assert steps(lambda: matcher.cancel(4)) <= match
+
+
+class Counted(str):
+    """A name that counts how often it is compared with another."""
+
+    __slots__ = ()
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        Counted.compared += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def comparisons(*resources: Resource) -> int:
+    matcher = Matcher(load_rv1(machine(4, 4)))
+    Counted.compared = 0
+    for operation in Operation:
+        assert not matcher.match(operation, jobspec(*resources, duration=60))
+    return Counted.compared
+
+
+@pytest.mark.parametrize("above", [(), ("node",), ("slot",), ("node", "slot")])
+def test_the_steps_of_a_refusal_grow_no_faster_than_the_request(above: tuple[str, ...]) -> None:
+    def siblings(count: int) -> tuple[Resource, ...]:
+        found = tuple(res(Counted("core"), 1) for _ in range(count))
+        for type in reversed(above):
+            found = (res(type, 1, *found, label="x"),)
+        return found
+
+    assert comparisons(*siblings(2000)) <= 5 * comparisons(*siblings(500))
+
+
+def test_a_request_that_no_parser_would_accept_is_refused_by_its_size() -> None:
+    matcher = Matcher(load_rv1(machine(4, 4)))
+    deep = slot(1, core(1))
+    for _ in range(5000):
+        deep = node(1, deep)
+    answer = matcher.allocate(jobspec(deep))
+    assert str(answer.reason) == f"requests are nested more than {MAX_LEVELS} deep"
+    wide = matcher.allocate(jobspec(*[core(1)] * (MAX_RESOURCES + 1)))
+    assert str(wide.reason) == f"the jobspec has more than {MAX_RESOURCES} requests"
+    assert {answer.outcome, wide.outcome} == {Outcome.INVALID}
+
+
+def test_the_times_that_one_call_tries_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    matcher = Matcher(load_rv1(machine(4, 4)), policy="low")
+    for seconds in range(1, 16):
+        assert matcher.allocate(jobspec(slot(1, core(1)), duration=seconds))
+    asked = jobspec(slot(1, node(4, exclusive=True)), duration=60)
+    monkeypatch.setattr(attempt, "MAX_TIMES", 3)
+    answer = matcher.allocate_orelse_reserve(asked)
+    assert answer.outcome is Outcome.BUSY
+    assert "among the next 3 times" in str(answer.reason)
+    monkeypatch.setattr(attempt, "MAX_TIMES", 100)
+    assert matcher.allocate_orelse_reserve(asked).at == 15

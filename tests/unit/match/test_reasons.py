@@ -18,7 +18,7 @@ from fluxnetes.jobspec.build import (
     socket,
 )
 from fluxnetes.jobspec.constraint import Hostlist, Not, Properties
-from fluxnetes.jobspec.model import Count, Jobspec
+from fluxnetes.jobspec.model import Count, Jobspec, Resource
 from fluxnetes.match.answers import Answer, Operation, Outcome
 from fluxnetes.match.matcher import HORIZON, Matcher
 from tests.unit.match import clusters as built
@@ -205,9 +205,27 @@ def test_the_constraint_allows_too_few_nodes() -> None:
 
 def test_the_constraint_excludes_all_that_could_hold_slots() -> None:
     request = jobspec(slot(1, core(1)), constraint=Properties(("fast",)))
-    assert judged(request) == (
+    reason = "no node satisfies its constraint"
+    assert judged(request) == (Outcome.UNSATISFIABLE, reason)
+    assert verdict(two_nodes().allocate(request)) == (Outcome.BUSY, reason)
+
+
+def test_the_nodes_that_the_constraint_allows_are_down() -> None:
+    matcher = two_nodes()
+    matcher.set_status("/cluster0/node1", False)
+    request = jobspec(slot(1, core(1)), constraint=Hostlist(frozenset({"node1"})))
+    reason = "no node that satisfies its constraint is up and takes new jobs"
+    assert verdict(matcher.allocate(request)) == (Outcome.BUSY, reason)
+
+
+def test_numbers_are_those_of_the_nodes_that_the_constraint_allows() -> None:
+    graph = built.cluster(*built.nodes(1, *built.cores(1)), *built.nodes(1, *built.cores(4)))
+    matcher = Matcher(graph, policy="low")
+    request = jobspec(slot(1, core(2)), constraint=Hostlist(frozenset({"node0"})))
+    assert verdict(matcher.satisfiable(request)) == (
         Outcome.UNSATISFIABLE,
-        "needs 1 slot; none in this graph could serve",
+        "needs 2 core on one node; the largest node has 1 "
+        "(of the nodes that satisfy its constraint)",
     )
 
 
@@ -221,6 +239,27 @@ def test_what_a_constraint_excludes_is_not_reported_as_free() -> None:
 
 
 # -- requests that make no sense -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        (slot(0, core(1)), "asks for 0 slot; a request asks for at least 1"),
+        (slot(1, core(0)), "asks for 0 core; a request asks for at least 1"),
+        (node(1, slot(1, core(0))), "asks for 0 core; a request asks for at least 1"),
+        (node(0, slot(1, core(1))), "asks for 0 node; a request asks for at least 1"),
+        (slot(1, core(Count(5, 3))), "asks for 5 to 3 core; no number is in that range"),
+    ],
+)
+def test_a_count_that_nothing_can_meet_is_told_as_it_is(asked: Resource, reason: str) -> None:
+    assert judged(jobspec(asked)) == (Outcome.UNSATISFIABLE, reason)
+    assert verdict(two_nodes().allocate(jobspec(asked))) == (Outcome.BUSY, reason)
+
+
+def test_two_of_a_type_side_by_side_are_told_at_any_level() -> None:
+    asked = jobspec(node(1, core(1), core(2)))
+    reason = "two requests side by side ask for core; only one of them can"
+    assert judged(asked) == (Outcome.UNSATISFIABLE, reason)
 
 
 def test_an_unknown_type_is_invalid_and_the_known_ones_are_named() -> None:

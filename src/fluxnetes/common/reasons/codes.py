@@ -82,5 +82,8 @@ class ReasonCode(enum.Enum):
     NODES_LOST = "NodesLost"
     """Nodes that the job ran on, or a part of what it held, are gone."""
 
+    INCOMPLETE = "Incomplete"
+    """Some members of the job are missing, while the others run."""
+
     UNKNOWN = "Unknown"
     """Recorded before there were codes; only the text is known."""

@@ -12,6 +12,10 @@ from typing import TypeAlias
 
 from fluxnetes.common.reasons.codes import ReasonCode
 from fluxnetes.common.reasons.messages import Message
+from fluxnetes.common.texts import storable
+
+LONGEST_TEXT = 4000
+"""Maximum characters of words from outside: every event and every status repeats them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +64,12 @@ class Reason:
 
     @classmethod
     def from_text(cls, text: str, code: ReasonCode = ReasonCode.UNKNOWN) -> Reason:
-        """Words that came from outside: a user's, or those of an older version."""
-        return cls(Message.TEXT, (("text", text),), code)
+        """Words that came from outside: a user's, or those of an older version.
+
+        A reason belongs to what happened already, so it is never refused: it is cut to a length,
+        and characters that cannot be stored are replaced.
+        """
+        return cls(Message.TEXT, (("text", storable(text, LONGEST_TEXT)),), code)
 
     def coded(self, code: ReasonCode) -> Reason:
         """The same, with the code that it has in another context."""

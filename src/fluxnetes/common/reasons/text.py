@@ -23,6 +23,7 @@ TEMPLATES: Mapping[Message, str] = {
     Message.CANNOT_HOLD: "needs {needs}, which nothing in this graph can hold as it is asked for",
     Message.OUT_OF_REACH: "what could serve is out of reach: something above it is down or held",
     Message.SIDE_BY_SIDE: "two requests side by side ask for {type}; only one of them can",
+    Message.UNKNOWN_TYPE: "no resource of type {type!r} is known here; the graph has {types}",
     Message.NO_SUCH_SHAPE: "nothing in this graph is built like {shape}",
     Message.NONE_FREE: "needs {needs}; none can be had now",
     Message.FEW_FREE: "needs {needs}; only {have} can be had now",
@@ -38,13 +39,33 @@ TEMPLATES: Mapping[Message, str] = {
     Message.NODES_ALLOWED: "needs {needs} that its constraint allows; there are {allowed}",
     Message.ENDLESS_AHEAD: "{reason}; what is in the way has no end",
     Message.GRAPH_ENDS: "the graph ends at {horizon}",
+    Message.TIMES_TRIED: "no start was found among the next {times} times at which jobs start or "
+    "end; ask again later",
+    Message.NOT_TOGETHER: "each of {shape} can be had, but not all of them together",
+    Message.COUNT_OF_ZERO: "asks for 0 {type}; a request asks for at least 1",
+    Message.COUNT_RANGE: "asks for {least} to {most} {type}; no number is in that range",
+    Message.CONSTRAINT_UNMET: "no node satisfies its constraint",
+    Message.CONSTRAINT_SHUT: "no node that satisfies its constraint is up and takes new jobs",
+    Message.OF_ALLOWED: "{reason} (of the nodes that satisfy its constraint)",
+    Message.CLOSED_IN_THE_WAY: "{reason}; it would fit with {nodes}, which take no new jobs",
+    Message.FOREIGN_IN_THE_WAY: "{reason}; it would fit without what others use on {nodes}",
+    Message.CLOSED_AND_FOREIGN: "{reason}; it would fit with {nodes}, which take no new jobs, "
+    "and without what others use on {used}",
+    Message.NODES_OPEN: "needs {needs}; of {all}, {down} are down and {closed} take no new jobs",
     Message.NOTHING_EXCLUSIVE: "nothing in the request is exclusive, so the job would hold nothing",
+    Message.NO_SUCH_TYPE: "there is no {type} here",
     Message.HELD_THEN: "{path} is held by another job then",
     Message.NO_NODE_OF_KIND: "no node is of the kind that it asks for",
     Message.NO_NODE_OPEN: "no node that it may use is up and takes new work",
     Message.SHARED_POOL: "needs {needs} that no node owns; the most in one place is {best_value}",
+    Message.SHARED_POOL_FREE: "needs {needs} that no node owns; "
+    "the most that is free in one place is {best_value}",
     Message.POD_ON_ONE_NODE: "needs {needs} on one node; the most that one has is {best_value}",
+    Message.POD_FREE_ON_ONE_NODE: "needs {needs} on one node; "
+    "the most that one has free is {best_value}",
     Message.PODS: "needs room for {count} pods of {pod}; there is room for {found}",
+    Message.PODS_EVER: "needs room for {count} pods of {pod}; "
+    "all nodes together have room for {found}",
     Message.UNKNOWN_SHARED_POOL: "it holds something that no node owns, and which is not known",
     Message.PODS_AND_NODES: "it has {pods} pods, and {nodes} nodes are given",
     Message.NO_SUCH_NODE: "there is no node {node}",
@@ -52,9 +73,12 @@ TEMPLATES: Mapping[Message, str] = {
     Message.GROUP_INCOMPLETE: "its group is not complete",
     Message.SUBMITTED_HELD: "submitted on hold",
     Message.HELD: "held by its user",
+    Message.SUSPENDED_BY_USER: "suspended by its user",
     Message.BEGINS: "begins at {begin} at the earliest",
     Message.TRIED_AGAIN: "it is tried again at {begin} at the earliest; {reason}",
     Message.AFTER_JOB: "{kind} {job}",
+    Message.NOTHING_SERVES: "{reason}; it waits for nodes that can serve it",
+    Message.AFTER_UNKNOWN: "{kind} {name}: nothing of that name was queued so far",
     Message.QUEUE_STOPPED: "queue {queue} is stopped",
     Message.ARRAY_ALL_STARTED: "all {tasks} tasks were started; {running} have not ended",
     Message.ARRAY_AT_ONCE: "{running} tasks are there, and it may have {at_once} at a time",
@@ -77,9 +101,11 @@ TEMPLATES: Mapping[Message, str] = {
     "needs {needs_value}",
     Message.BUDGET_NEEDS_WALLTIME: "budget {budget}: a job without a walltime cannot be committed",
     Message.BUDGET_SHORT: "budget {budget}: needs {needs} and {left_value} of {all_value} are left",
+    Message.BUDGET_EXCEEDED: "budget {budget}: needs {needs}, more than all of it, {all_value}",
     Message.NO_SUCH_QUEUE: "there is no queue {queue}; there is {queues}",
     Message.QUEUE_DRAINED: "queue {queue} is drained: it takes in no more jobs",
     Message.UNKNOWN_DEPENDENCY: "it depends on {job}, which is not known",
+    Message.AFTER_FAILED: "{kind} {name}: that has failed, and will never succeed",
     Message.DEPENDENCY_FAILED: "it was to run after {job} succeeded, and that {state}",
     Message.WALLTIME_TOO_SHORT: "a walltime of {walltime} s: expected 1 or more",
     Message.WALLTIME_TOO_LONG: "a walltime of {walltime} s; queue {queue} allows {most}",
@@ -96,6 +122,7 @@ TEMPLATES: Mapping[Message, str] = {
     Message.SUBMITTED: "submitted",
     Message.GROUP_COMPLETE: "its group is complete",
     Message.RELEASED: "released",
+    Message.SERVABLE_AGAIN: "there are nodes that can serve it",
     Message.ARRAY_TASK: "task {index} of array {array}",
     Message.FOUND_RUNNING: "found running",
     Message.BACKFILLED: "backfilled",
@@ -111,17 +138,31 @@ TEMPLATES: Mapping[Message, str] = {
     Message.TASKS_FAILED: "{failed} of its tasks failed",
     Message.ARRAY_TASKS_FAILED: "{failed} of {tasks} tasks did not succeed",
     Message.ARRAY_TASKS_SUCCEEDED: "all {tasks} tasks succeeded",
+    Message.WORKLOAD_FAILED: "{workload} failed: {why}",
+    Message.WORKLOAD_TIMED_OUT: "{workload} exceeded its deadline: {why}",
+    Message.POD_FAILED: "pod {pod} failed: {why}",
+    Message.POD_TIMED_OUT: "pod {pod} exceeded its deadline",
     Message.REQUEUED: "requeued: {reason}",
     Message.CANCELLED_BY_USER: "cancelled by its user",
     Message.CANCELLED_BY_CALLER: "cancelled by its caller",
     Message.DELETED_BY_USER: "deleted by its user",
     Message.WITHDRAWN: "withdrawn: {reason}",
     Message.PODS_MISSING: "{have} of the {need} pods of {group} exist",
+    Message.PODS_IN_SEQUENCE: "{have} of the {need} pods of {group} exist, and {owner} creates the "
+    "next one only when those run (podManagementPolicy: OrderedReady). "
+    "Use podManagementPolicy: Parallel",
+    Message.GROUP_TOO_LARGE: "{key}: found {size}, and {workload} has at most {most} pods at a "
+    "time. Lower it, raise spec.parallelism, or name a group that more pods belong to "
+    "({group_key})",
     Message.NOTHING_TO_PLACE: "nothing of it is left to be placed",
     Message.PART_ENDING: "another part of its group is ending",
+    Message.PODS_ENDED: "all of its pods have ended, and {workload} has not",
+    Message.PODS_ELSEWHERE: "its pods run on nodes that it was not given",
     Message.POD_DELETED: "a pod of the group was deleted before it could start",
     Message.TEMPLATE_DIFFERS: "its pods ask for something else than their template said",
     Message.STALLED: "not all of its pods were placed, and there was no progress for {seconds} s",
+    Message.GANG_INCOMPLETE: "it runs without {missing} of its {need} pods, "
+    "which wait for capacity",
     Message.TIME_LOST: "its time was over before it could start",
     Message.NODE_GONE: "node {node} is gone",
     Message.NODE_CLOSED: "node {node} was closed",
@@ -147,6 +188,9 @@ TEMPLATES: Mapping[Message, str] = {
     Message.ALTERED_REQUEST: "it asks for something else",
     Message.ALTERED_PLAN: "it was changed",
     Message.WALLTIME_SET: "walltime {walltime} s",
+    Message.HAS_RUN_LONGER: "it has already run for {seconds} s",
+    Message.MORE_TIME_DELAYS: "more time would delay jobs that were promised a start",
+    Message.KUBERNETES_ENDS_IT: "activeDeadlineSeconds of {object} ends it after {seconds} s",
     Message.RESIZED: "holds {after} after {before}",
     Message.TASKS_MOVED: "tasks were moved: {moves}",
     Message.QUEUE_STARTS: "the queue starts",
@@ -163,7 +207,7 @@ TEMPLATES: Mapping[Message, str] = {
     Message.NODES_OPENED: "nodes were opened",
     Message.FOREIGN_MORE: "others took room on {nodes}",
     Message.FOREIGN_LESS: "others left room",
-    Message.OVERRAN: "job {jobs} overran its walltime",
+    Message.OVERRAN: "{jobs} overran its walltime",
     Message.NOT_FREE_WHEN_DUE: "its room was not free when it was due",
     Message.ORDERED_BEFORE: "{job} is ordered before it",
     Message.MAINTENANCE: "maintenance window {name}",
@@ -185,7 +229,7 @@ class ReasonText:
             return ""
         values: dict[str, str] = {}
         for name, value in reason.args:
-            values[name] = self.argument(value, "; " if name == "reasons" else ", ")
+            values[name] = self.named(name, value)
             if isinstance(value, Amount | ResourceHours):
                 values[f"{name}_value"] = self.value_alone(value)
         return self.template(reason).format_map(values)
@@ -193,13 +237,19 @@ class ReasonText:
     def template(self, reason: Reason) -> str:
         return self.templates[reason.message]
 
+    def named(self, name: str, value: Argument) -> str:
+        """An argument in words, by its name in the message."""
+        if name == "jobs" and isinstance(value, tuple):  # earlier versions stored plain numbers
+            value = tuple(JobRef(each) if isinstance(each, int) else each for each in value)
+        return self.argument(value, "; " if name == "reasons" else ", ")
+
     def argument(self, value: Argument, separator: str = ", ") -> str:
         """One argument in words."""
         match value:
             case Amount():
                 return self.amount(value)
             case ResourceHours():
-                return f"{value.value:.1f} {value.type}-hours"
+                return self.hours(value)
             case Moment():
                 return self.moment(value.at)
             case JobRef():
@@ -217,6 +267,9 @@ class ReasonText:
     def amount(self, amount: Amount) -> str:
         at_least = "at least " if amount.at_least else ""
         return f"{at_least}{amount.value} {amount.type}"
+
+    def hours(self, hours: ResourceHours) -> str:
+        return f"{hours.value:.1f} {hours.type}-hours"
 
     def value_alone(self, amount: Amount | ResourceHours) -> str:
         """An amount whose type was said before."""

@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from fluxnetes.graph.columns import GraphError, ResourceGraph
+from fluxnetes.graph.limits import check_total
 from fluxnetes.graph.patch import CONTAINMENT
 
 __all__ = ["FORMATS", "read_graph"]
@@ -37,6 +38,7 @@ def read_graph(
 ) -> ResourceGraph:
     """The graph that `text` describes; `allowlist` limits the types read from hwloc XML."""
     graph = _load(text, format, allowlist)
+    check_total(graph.size)
     graph.topology(_dominant_subsystem(graph))
     return graph
 

@@ -24,6 +24,7 @@ import numpy as np
 
 from fluxnetes.common.arrays import Ints
 from fluxnetes.graph.columns import GraphError, ResourceGraph
+from fluxnetes.graph.limits import check_depth
 from fluxnetes.graph.patch import GraphPatch
 from fluxnetes.graph.readers.grug_paths import VertexPaths
 from fluxnetes.graph.readers.grug_recipe import (
@@ -91,6 +92,7 @@ class _Generator:
                     continue
                 step = leaving[at].pop()
                 if not seen[step.target]:
+                    check_depth(len(stack))
                     self._follow(step)
                     stack.append(step.target)
 

@@ -7,6 +7,10 @@ and the node itself a leaf in it.
 
 Caches and groups that add no structure are omitted: where all of a kind have a single child each,
 or each is the single child of its parent (all L1 caches of a machine with one core per cache).
+
+A group or NUMA node that has the CPUs of exactly one package is the same place as that package, and
+so its devices belong to the package. hwloc 2 merges objects of equal CPU sets; here that does not
+depend on other groups of the machine, such as those around NUMA nodes without CPUs.
 """
 
 from __future__ import annotations
@@ -16,13 +20,13 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from fluxnetes.graph.columns import GraphError
+from fluxnetes.graph.limits import MAX_DEPTH
 from fluxnetes.graph.readers.xmltree import parse_xml
 
 _IO = frozenset({"Bridge", "PCIDev", "OSDev"})
+_GROUPS = frozenset({"Group", "NUMAGroup"})
 _RENAMED = {"Socket": "Package", "Numanode": "NUMANode"}
 _DMA = "4"
-_MAX_DEPTH = 200
-"""Maximum nesting of objects, because the walks over them recurse."""
 
 
 @dataclass(slots=True)
@@ -59,12 +63,13 @@ def read_objects(text: bytes | str) -> HwlocObject:
         o.kind for o in _walk(machine) if o.kind.endswith(("Cache", "Group"))
     ):
         _drop_if_plain(machine, kind)
+    _move_devices(machine)
     return machine
 
 
 def _arrange(element: Element, depth: int) -> HwlocObject:
-    if depth > _MAX_DEPTH:
-        raise GraphError(f"not an hwloc topology: objects are nested more than {_MAX_DEPTH} deep")
+    if depth > MAX_DEPTH:  # the walks over objects recurse
+        raise GraphError(f"not an hwloc topology: objects are nested more than {MAX_DEPTH} deep")
     it = HwlocObject(_kind(element), element)
     for child in element.iterfind("object"):
         if child.get("osdev_type") == _DMA:
@@ -108,6 +113,32 @@ def _drop_if_plain(machine: HwlocObject, kind: str) -> None:
             parent.processors = dropped.processors
             parent.memory.extend(dropped.memory)
             parent.devices.extend(dropped.devices)
+
+
+def _move_devices(it: HwlocObject) -> None:
+    """Give the devices of groups with one package's CPUs to that package."""
+    if it.kind in _GROUPS and it.devices:
+        package = _sole_package(it)
+        if package is not None:
+            package.devices.extend(it.devices)
+            it.devices = []
+    for child in it.processors:
+        _move_devices(child)
+
+
+def _sole_package(it: HwlocObject) -> HwlocObject | None:
+    """The package whose CPUs are exactly those of a group, or None."""
+    while it.kind in _GROUPS:
+        inside = [child for child in it.processors if _has_cpus(child)]
+        if len(inside) != 1:
+            return None
+        (it,) = inside
+    return it if it.kind == "Package" else None
+
+
+def _has_cpus(it: HwlocObject) -> bool:
+    """Whether an object contains processors; a group may be around nothing but memory."""
+    return it.kind not in _GROUPS or any(_has_cpus(child) for child in it.processors)
 
 
 def _only_child(dropped: HwlocObject) -> HwlocObject:

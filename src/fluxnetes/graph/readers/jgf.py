@@ -23,6 +23,7 @@ import numpy as np
 
 from fluxnetes.common.arrays import Bools, Ints
 from fluxnetes.graph.columns import GraphError, Interner, ResourceGraph
+from fluxnetes.graph.limits import check_depth, check_total
 from fluxnetes.graph.patch import GraphPatch
 from fluxnetes.graph.readers.jgf_document import JgfEdges, JgfVertices, read_document
 from fluxnetes.graph.readers.jgf_selection import JgfSelection, read_jgf_vertices, vertex_at
@@ -50,7 +51,11 @@ def attach_jgf(graph: ResourceGraph, text: bytes | str) -> Ints:
     new = np.flatnonzero(rows < 0)
     rows[new] = graph.vertex_count + np.arange(len(new))
     edges = _touching(edges, rows >= graph.vertex_count)
-    _check_edges(graph, vertices, edges, rows, _roots(graph, vertices, new))
+    roots = _roots(graph, vertices, new)
+    _check_edges(graph, vertices, edges, rows, roots)
+    check_total(graph.size, vertices.size[new])
+    if graph.vertex_count:  # a new graph is checked when it is walked
+        _check_depth(graph, edges, rows, roots)
     return _apply(graph, vertices, edges, rows, new)
 
 
@@ -217,6 +222,43 @@ def _check_edges(
                 at = int(np.argmax(wrong))
                 key, other = vertices.keys[source[at]], vertices.keys[target[at]]
                 raise GraphError(f"JGF edge {key!r} -> {other!r}: {why}")
+
+
+def _check_depth(graph: ResourceGraph, edges: JgfEdges, rows: Ints, roots: dict[str, int]) -> None:
+    """No vertex may be too many levels below the root of a subsystem."""
+    for number, subsystem in enumerate(edges.subsystems.names):
+        if subsystem in roots:
+            mine = edges.subsystem_id == number
+            source, target = rows[edges.source[mine]], rows[edges.target[mine]]
+            if (target < graph.vertex_count).any():  # what those hold moves down with them
+                there = graph.edge_subsystem == graph.subsystems.get(subsystem)
+                source = np.concatenate((source, graph.edge_source[there]))
+                target = np.concatenate((target, graph.edge_target[there]))
+            depth = _depths(graph, subsystem, len(rows))
+            depth[roots[subsystem]] = 0
+            _deepen(depth, source, target)
+
+
+def _depths(graph: ResourceGraph, subsystem: str, more: int) -> Ints:
+    """The depth of every vertex in a subsystem, with room for more; -1: not in it."""
+    depth = np.full(graph.vertex_count + more, -1, dtype=np.int64)
+    try:
+        tree = graph.topology(subsystem)
+    except GraphError:  # the document brings the first vertices of this subsystem
+        return depth
+    depth[tree.vertex] = tree.depth
+    return depth
+
+
+def _deepen(depth: Ints, source: Ints, target: Ints) -> None:
+    """Move each target below the deepest of its sources, and raise where that is too deep."""
+    while True:
+        below = np.where(depth[source] >= 0, depth[source] + 1, -1)
+        deeper = below > depth[target]
+        if not deeper.any():
+            return
+        check_depth(int(below.max()))
+        np.maximum.at(depth, target[deeper], below[deeper])
 
 
 def _repeats(first: Ints, second: Ints) -> Bools:

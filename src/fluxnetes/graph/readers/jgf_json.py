@@ -12,15 +12,18 @@ from typing import Annotated, TypeVar
 
 import msgspec
 
-from fluxnetes.graph.columns import GraphError
+from fluxnetes.graph.errors import DECODE_ERRORS, GraphError, decode_problem
+from fluxnetes.graph.limits import MAX_AMOUNT
 from fluxnetes.graph.patch import CONTAINMENT
 
 _CHUNK = 4096
 """Nodes or edges that are decoded at a time, so that few objects exist at once."""
-_DECODE_ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
-_Int = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
-_Size = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+_MAX_NUMBER = 2**62
+"""Largest absolute value of an id or a rank: columns hold it, and the numbers that follow it."""
+
+_Int = Annotated[int, msgspec.Meta(ge=-_MAX_NUMBER, le=_MAX_NUMBER)]
+_Size = Annotated[int, msgspec.Meta(ge=0, le=MAX_AMOUNT)]
 _Status = Annotated[int, msgspec.Meta(ge=0, le=1)]
 
 
@@ -74,8 +77,8 @@ def decode_document(text: bytes | str) -> JgfFile:
     """Find the parts of a document."""
     try:
         return msgspec.json.decode(text, type=JgfFile)
-    except _DECODE_ERRORS as error:
-        raise GraphError(f"not a JGF document: {error}") from None
+    except DECODE_ERRORS as error:
+        raise GraphError(f"not a JGF document: {decode_problem(error)}") from None
 
 
 _T = TypeVar("_T", JgfNode, JgfEdge)
@@ -86,17 +89,17 @@ def decode_chunks(raw: msgspec.Raw, type: type[_T]) -> Iterator[list[_T]]:
     what = "node" if type is JgfNode else "edge"
     try:
         raws = msgspec.json.decode(raw, type=list[msgspec.Raw])
-    except _DECODE_ERRORS as error:
-        raise GraphError(f"JGF key graph.{what}s: {error}") from None
+    except DECODE_ERRORS as error:
+        raise GraphError(f"JGF key graph.{what}s: {decode_problem(error)}") from None
     decode = msgspec.json.Decoder(type).decode
     for start in range(0, len(raws), _CHUNK):
         decoded: list[_T] = []
         try:
             for one in raws[start : start + _CHUNK]:
                 decoded.append(decode(one))
-        except _DECODE_ERRORS as error:
+        except DECODE_ERRORS as error:
             at = start + len(decoded)
-            raise GraphError(f"JGF {what} {_key(raws[at], at)}: {error}") from None
+            raise GraphError(f"JGF {what} {_key(raws[at], at)}: {decode_problem(error)}") from None
         yield decoded
 
 
@@ -104,5 +107,5 @@ def _key(raw: msgspec.Raw, at: int) -> str:
     """How to name a node or edge that cannot be decoded: by its id, or else by its position."""
     try:
         return repr(msgspec.json.decode(raw)["id"])
-    except (*_DECODE_ERRORS, TypeError, KeyError):
+    except (*DECODE_ERRORS, TypeError, KeyError):
         return f"number {at}"

@@ -10,9 +10,9 @@ import msgspec
 import numpy as np
 
 from fluxnetes.common.arrays import Ints
-from fluxnetes.graph.columns import GraphError
-from fluxnetes.notation.hostlist import HostlistError, decode_hostlist
-from fluxnetes.notation.idset import IdsetError, decode_idset
+from fluxnetes.graph.errors import DECODE_ERRORS, GraphError, decode_problem
+from fluxnetes.notation.hostlist import MAX_HOSTS, HostlistError, decode_hostlist
+from fluxnetes.notation.idset import MAX_IDS, IdsetError, decode_idset
 
 
 class _Entry(msgspec.Struct, frozen=True):
@@ -52,15 +52,25 @@ _Document = TypeVar("_Document", _R, _RankR)
 def _decode(text: bytes | str, type: type[_Document]) -> _Document:
     try:
         return msgspec.json.decode(text, type=type)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise GraphError(f"not an RFC 20 R: {error}") from None
+    except DECODE_ERRORS as error:
+        raise GraphError(f"not an RFC 20 R: {decode_problem(error)}") from None
 
 
-def _ids(text: str, key: str) -> list[int]:
-    try:
-        return decode_idset(text)
-    except IdsetError as error:
-        raise GraphError(f"R key {key}: {error}") from None
+class _IdReader:
+    """Decodes the idsets of one document, and counts what they name together."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def read(self, text: str, key: str) -> list[int]:
+        try:
+            found = decode_idset(text)
+        except IdsetError as error:
+            raise GraphError(f"R key {key}: {error}") from None
+        self._count += len(found)
+        if self._count > MAX_IDS:
+            raise GraphError(f"R key {key}: the document names more than {MAX_IDS} ranks and ids")
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +93,8 @@ class Rv1Document:
 
 def read_resources(text: bytes | str) -> Rv1Document:
     execution = _decode(text, _R).execution
-    blocks = [_read_block(at, entry) for at, entry in enumerate(execution.rlite)]
+    ids = _IdReader()
+    blocks = [_read_block(ids, at, entry) for at, entry in enumerate(execution.rlite)]
     ranks = sorted({rank for block in blocks for rank in block.ranks})
     hosts = _read_hosts(execution.nodelist)
     if len(hosts) < len(ranks):
@@ -92,30 +103,38 @@ def read_resources(text: bytes | str) -> Rv1Document:
             f"execution.nodelist"
         )
     properties = {
-        name: _ids(text, f"execution.properties.{name}")
+        name: ids.read(text, f"execution.properties.{name}")
         for name, text in (execution.properties or {}).items()
     }
     return Rv1Document(blocks, dict(zip(ranks, hosts, strict=False)), properties)
 
 
-def _read_block(at: int, entry: _Entry) -> RankBlock:
+def _read_block(ids: _IdReader, at: int, entry: _Entry) -> RankBlock:
     key = f"execution.R_lite[{at}]"
     children = [
-        (type, np.array(_ids(text, f"{key}.children.{type}"), dtype=np.int64))
+        (type, np.array(ids.read(text, f"{key}.children.{type}"), dtype=np.int64))
         for type, text in entry.children.items()
     ]
-    return RankBlock(_ids(entry.rank, f"{key}.rank"), children)
+    return RankBlock(ids.read(entry.rank, f"{key}.rank"), children)
 
 
 def read_rv1_ranks(text: bytes | str) -> list[int]:
     """The ranks that R names, sorted; nothing else of it is decoded."""
     entries = _decode(text, _RankR).execution.rlite
-    ranks = (_ids(entry.rank, f"execution.R_lite[{at}].rank") for at, entry in enumerate(entries))
-    return sorted({rank for some in ranks for rank in some})
+    ids = _IdReader()
+    ranks: set[int] = set()
+    for at, entry in enumerate(entries):
+        ranks.update(ids.read(entry.rank, f"execution.R_lite[{at}].rank"))
+    return sorted(ranks)
 
 
 def _read_hosts(nodelist: Sequence[str]) -> list[str]:
+    hosts: list[str] = []
     try:
-        return [host for text in nodelist for host in decode_hostlist(text)]
+        for text in nodelist:
+            hosts.extend(decode_hostlist(text))
+            if len(hosts) > MAX_HOSTS:
+                raise HostlistError(f"it names more than {MAX_HOSTS} hosts in all")
+        return hosts
     except HostlistError as error:
         raise GraphError(f"R key execution.nodelist: {error}") from None

@@ -31,5 +31,9 @@ Selection, top down:
 - `first_fit`: the walk of the `first` policies, which stops as soon as it has enough
 - `closure`: from the selected vertices, everything that the job holds or shares
 
+Where vertices have several parents:
+
+- `paths`: by which path a match uses a vertex, and by which a job came to it
+
 Gangs are placed by `match.gang`, on the same tree and ledger.
 """

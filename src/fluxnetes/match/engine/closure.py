@@ -3,7 +3,8 @@
 The job holds what was selected exclusively, all below a vertex of an *exclusive type* (the policy
 or the request may make a type exclusive: a job that uses a part of a node then holds the whole
 node), and shares everything above what it holds. What was selected to be shared but has nothing
-held below it is not part of the job.
+held below it is not part of the job. A vertex that several parents share is part of a job once, by
+the first path that leads to it.
 """
 
 from __future__ import annotations
@@ -53,6 +54,8 @@ def hold(
         position, needs = _add_whole(tree, size, whole, selection.position, position, needs)
     if not len(position):
         return None
+    if tree.paths is not None:
+        position, needs = _each_once(tree, position, needs)
     if _are_siblings(tree, position):
         return _hold_siblings(tree, size, position, needs, selection.labels)
     above = ancestors(tree, position)
@@ -151,6 +154,32 @@ def _add_whole(
     joined = np.concatenate((covered, position[rest]))
     order = np.argsort(joined)
     return joined[order], np.concatenate((size[covered], needs[rest]))[order]
+
+
+def _each_once(tree: Topology, position: Ints, needs: Ints) -> tuple[Ints, Ints]:
+    """Move what is held to the first of the positions by which each vertex is held or shared."""
+    while True:
+        position, needs = _first_of_each(tree, position, needs)
+        used = distinct(np.concatenate((position, ancestors(tree, position))))
+        vertex, first = np.unique(tree.vertex[used], return_index=True)
+        if len(vertex) == len(used):
+            return position, needs
+        again = np.delete(used, first)
+        # The outermost vertex that is there again; its subtrees are alike at all its positions.
+        twin = int(again[0])
+        here = int(used[first[np.searchsorted(vertex, tree.vertex[twin])]])
+        inside = (position >= twin) & (position < tree.end[twin])
+        position = np.where(inside, position - twin + here, position)
+
+
+def _first_of_each(tree: Topology, position: Ints, needs: Ints) -> tuple[Ints, Ints]:
+    """Of the positions of each vertex the first, with the largest of its amounts."""
+    order = np.lexsort((position, tree.vertex[position]))
+    vertex = tree.vertex[position[order]]
+    starts = np.flatnonzero(np.concatenate(([True], vertex[1:] != vertex[:-1])))
+    first, most = position[order][starts], np.maximum.reduceat(needs[order], starts)
+    order = np.argsort(first)
+    return first[order], most[order]
 
 
 def propagate_down(tree: Topology, marked: Bools) -> Bools:

@@ -35,6 +35,8 @@ from fluxnetes.match.engine.evaluate import evaluate
 from fluxnetes.match.engine.first_fit import EdgeWeights, FirstFitWalk, WalkLimit
 from fluxnetes.match.engine.flexible import split_xor_slots
 from fluxnetes.match.engine.groups import build_groups
+from fluxnetes.match.engine.paths.contested import ContestedVertices, find_contested
+from fluxnetes.match.engine.paths.path_finder import PathFinder
 from fluxnetes.match.engine.scores import score_tree, unscorable
 from fluxnetes.match.engine.stages import CompileRules, Stage, compile_stages
 from fluxnetes.match.engine.states import EvaluationContext, States
@@ -42,7 +44,7 @@ from fluxnetes.match.gang.gang_matcher import GangMatcher
 from fluxnetes.match.ledger.aggregates import AggregateProfile, add_up
 from fluxnetes.match.ledger.ledger import JobHolding, Ledger
 from fluxnetes.match.ledger.prune_filters import parse_filters
-from fluxnetes.match.ledger.views import LedgerView, WholeGraphView
+from fluxnetes.match.ledger.views import LedgerView, WhatIfView, WholeGraphView
 from fluxnetes.match.policy import MatchPolicy
 
 _MAX_PLANS = 64
@@ -71,8 +73,12 @@ class CompiledRequest:
     """The states on the empty graph, which change only with the graph or its properties."""
     sums: dict[str, int] | None = None
     """Its minimum amounts, by tracked type."""
+    contested: ContestedVertices | None = None
+    """The vertices that it can reach by several paths; None if there are none."""
     tried: States = field(default_factory=dict)
     """The states of the last traversal, from which a failure is explained."""
+    context: EvaluationContext | None = None
+    """The context of the last traversal."""
 
 
 class MatchEngine:
@@ -99,7 +105,8 @@ class MatchEngine:
         self.labels = 0
         """Counts changes of properties."""
         self.types: NDArray[np.int32] = graph.type_id[self.tree.vertex]
-        self.nodes: Ints = np.flatnonzero(self.types == graph.types.get("node"))
+        self.nodes: Ints = self._find_nodes()
+        self._path_finder: PathFinder | None = None
         self._up: Bools | None = None
         self._node_count_up: int | None = None
         self.leaf_types = leaf_types | self._find_leaf_types()
@@ -116,9 +123,17 @@ class MatchEngine:
         self._plans: OrderedDict[object, CompiledRequest] = OrderedDict()
         self._constraints: dict[Constraint, tuple[int, Bools]] = {}
         self.gangs = GangMatcher(self)
+        self.what_if: dict[tuple[bool, bool], tuple[tuple[int, int], WhatIfView]] = {}
+        """Views of what is not so, to find causes; see `match.causes`."""
         self.weights = EdgeWeights(graph, self.tree, self.filters) if policy.first else None
 
     # -- shape ---------------------------------------------------------------------------------
+
+    def _find_nodes(self) -> Ints:
+        """The positions of the nodes, each node once."""
+        nodes = np.flatnonzero(self.types == self.graph.types.get("node"))
+        paths = self.tree.paths
+        return nodes if paths is None else nodes[paths.primary[nodes]]
 
     def _find_leaf_types(self) -> frozenset[str]:
         leaves = self.tree.first_child[1:] == self.tree.first_child[:-1]
@@ -126,10 +141,10 @@ class MatchEngine:
         return frozenset(names[t] for t in np.unique(self.types[leaves]).tolist())
 
     def _totals(self) -> Ints:
-        sizes = np.bincount(
-            self.types[1:], weights=self.ledger.nominal[1:], minlength=len(self.graph.types)
-        )
-        return sizes.astype(np.int64)[self._root_types]
+        once = self.tree.once()
+        types, sizes = self.types[once][1:], self.ledger.nominal[once][1:]
+        sums = np.bincount(types, weights=sizes, minlength=len(self.graph.types))
+        return sums.astype(np.int64)[self._root_types]
 
     def _find_excluded(self) -> Bools | None:
         excluded = unscorable(self.graph, self.tree, self.policy)
@@ -154,11 +169,7 @@ class MatchEngine:
     def inherit(self, old: MatchEngine) -> None:
         """Copy the edge weights of the engine for the graph's previous shape."""
         if self.weights is not None and old.weights is not None:
-            vertices = self.tree.vertex[self.tree.vertex < len(old.tree.position)]
-            before = old.tree.position[vertices]
-            known = before >= 0
-            here = self.tree.position[vertices[known]]
-            self.weights.weight[here] = old.weights.weight[before[known]]
+            self.weights.inherit(old.weights)
 
     def follow_status(self, position: int) -> None:
         """Update the ledger after the graph marked a vertex up or down, closed or open."""
@@ -167,9 +178,12 @@ class MatchEngine:
         self._up, self._node_count_up = None, None
 
     def reachable(self) -> Bools:
-        """By position, whether a vertex and all above it are up and not closed."""
+        """By position, whether a vertex and, on one path, all above it are up and not closed."""
         if self._up is None:
-            self._up = ~propagate_down(self.tree, ~self.ledger.up)
+            up = ~propagate_down(self.tree, ~self.ledger.up)
+            if self.tree.paths is not None:  # one path is enough
+                up[self.tree.everywhere(np.flatnonzero(up))] = True
+            self._up = up
         return self._up
 
     @property
@@ -181,6 +195,11 @@ class MatchEngine:
         if self._node_count_up is None:
             self._node_count_up = int(np.count_nonzero(self.reachable()[self.nodes]))
         return self._node_count_up
+
+    def nodes_closed(self) -> int:
+        """Number of nodes that are closed, or below something closed, and not down."""
+        down = propagate_down(self.tree, ~self.graph.up[self.tree.vertex])[self.nodes]
+        return int(np.count_nonzero(~down & ~self.reachable()[self.nodes]))
 
     def nodes_allowed(self, plan: CompiledRequest, *, status: bool) -> int:
         """Number of nodes that a request's constraint allows; with `status`, only those up."""
@@ -205,6 +224,7 @@ class MatchEngine:
             rules = CompileRules(whole_types, self.flexible)
             stage = compile_stages(self.groups, resources, rules)
             plan = CompiledRequest(resources, constraint, stage, self._of_types(whole_types))
+            plan.contested = find_contested(self.tree, stage) if stage is not None else None
             self._plans[key] = plan
             if len(self._plans) > _MAX_PLANS:
                 self._plans.popitem(last=False)
@@ -247,7 +267,10 @@ class MatchEngine:
             return 0
         context = EvaluationContext(view, plan.allowed, self._excluded, self.policy, self.flexible)
         states: States = {}
-        evaluate(plan.stage, states, context, None)
+        if plan.contested is not None:
+            states = plan.contested.settle(context)
+        else:
+            evaluate(plan.stage, states, context, None)
         reachable = self.reachable()
         found = 0
         for stage in plan.stage.all():
@@ -275,6 +298,7 @@ class MatchEngine:
             return None
         context = self.context(plan, view)
         states = plan.tried = self._states(plan, context)
+        plan.context = context
         walk = FirstFitWalk(self.weights, states) if self.weights is not None else None
         selection = Chooser(states, context, walk).choose(plan.stage, plan.resources)
         if selection is None:
@@ -286,6 +310,10 @@ class MatchEngine:
 
     def _states(self, plan: CompiledRequest, context: EvaluationContext) -> States:
         assert plan.stage is not None  # noqa: S101 - called only for plans that may match
+        if plan.contested is not None:
+            if self.weights is None:
+                return plan.contested.settle(context)
+            return plan.contested.settle_walk(context, self.weights, plan.resources)
         if type(context.view) is WholeGraphView:
             if not plan.ever:
                 evaluate(plan.stage, plan.ever, context, None)
@@ -387,9 +415,8 @@ class MatchEngine:
 
     def held(self, placement: Placement) -> HeldVertices:
         """The reverse of `placement`: the vertices of it that are still in this tree."""
-        return self.hold(
-            placement.vertex[placement.exclusive], placement.needs[placement.exclusive]
-        )
+        mine = placement.exclusive
+        return self.hold(placement.vertex[mine], placement.needs[mine], along=placement)
 
     def hold_adopted(self, selection: VertexSelection) -> HeldVertices | None:
         """What an adopted job holds: whole nodes under a node-exclusive policy."""
@@ -409,15 +436,37 @@ class MatchEngine:
             usage=usage,
         )
 
-    def hold(self, vertices: Ints, needs: Ints) -> HeldVertices:
-        """What a job holds that has these vertices exclusively; removed vertices are omitted."""
-        position = self.tree.position[vertices]
+    def joined(self, one: Placement, other: Placement) -> HeldVertices:
+        """What a job holds that has all that two placements hold exclusively."""
+        both = (one, other)
+        position = [self.positions(each.vertex[each.exclusive], each) for each in both]
+        needs = [each.needs[each.exclusive] for each in both]
+        return self._hold_at(np.concatenate(position), np.concatenate(needs))
+
+    def hold(self, vertices: Ints, needs: Ints, *, along: Placement | None = None) -> HeldVertices:
+        """What a job holds that has these vertices exclusively; removed vertices are omitted.
+
+        Where vertices have several parents, `along` has the path to each of them.
+        """
+        return self._hold_at(self.positions(vertices, along), needs)
+
+    def _hold_at(self, position: Ints, needs: Ints) -> HeldVertices:
         there = position >= 0
         selection = VertexSelection(
             position[there], needs[there], np.ones(int(there.sum()), np.bool_)
         )
         held = hold(self.tree, self.ledger.size, None, selection)
         return held if held is not None else NOTHING
+
+    def positions(self, vertices: Ints, along: Placement | None) -> Ints:
+        """The positions of vertices, by the paths of a placement; -1: not in this tree."""
+        if self.tree.paths is None or along is None or not len(along):
+            return self.tree.position[vertices]
+        if self._path_finder is None:
+            self._path_finder = PathFinder(self.tree, self.tree.paths)
+        located = self._path_finder.locate(along)
+        order = np.argsort(along.vertex)
+        return located[order[along.vertex[order].searchsorted(vertices)]]
 
 
 class NothingHeld(Exception):  # noqa: N818 - a signal within this layer, not an error

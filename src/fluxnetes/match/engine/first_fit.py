@@ -6,6 +6,9 @@ score. A weight is the amount that was free below a child, of the last type that
 job was last placed through it; a child through which no job was placed yet is heavier than any
 other. So the walk visits unused parts of the machine first, then the emptiest (worst fit). Weights
 are not updated when a job ends: the reference does not either, and placements depend on it.
+
+Where vertices have several parents, amounts belong to a vertex and weights to an edge: all
+positions of a vertex, or of an edge, have the same.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from fluxnetes.match.engine.packing import count_shares, pack
 from fluxnetes.match.engine.stages import Stage, StageKind
 from fluxnetes.match.engine.states import QualifiedEntries, States, below_members, entries_of
 from fluxnetes.match.ledger.prune_filters import PruneFilters
+from fluxnetes.match.ledger.twins import positions_of
 
 _UNTOUCHED = 2**31 - 1
 """The weight of an edge through which no job was placed yet, and the largest weight."""
@@ -85,11 +89,28 @@ class EdgeWeights:
 
     def _totals(self) -> Ints:
         total = np.zeros(len(self.tree), np.int64)
+        paths = self.tree.paths
+        size = self.size if paths is None else self.size * paths.primary
         for type_id in self._last_kinds:
-            sums = np.cumsum(np.where(self.types == type_id, self.size, 0))
+            sums = np.cumsum(np.where(self.types == type_id, size, 0))
             mine = self._last == type_id
             total[mine] = (sums[self.tree.end - 1] - sums)[mine]
-        return total
+        # A vertex with several parents counts below the first, as in the reference.
+        return total if paths is None else total[self.tree.position[self.tree.vertex]]
+
+    def inherit(self, old: EdgeWeights) -> None:
+        """Copy the weights of the edges that the graph had before its shape changed."""
+        count = len(self.tree.position)
+        before, after = old.edges(count), self.edges(count)
+        order = np.argsort(before)
+        at = np.minimum(before[order].searchsorted(after), len(before) - 1)
+        known = np.flatnonzero(before[order][at] == after) if len(before) else after[:0]
+        self.weight[known + 1] = old.weight[order[at[known]] + 1]
+
+    def edges(self, count: int) -> Ints:
+        """A number for the edge to each position but the root's, less than `count` squared."""
+        above: Ints = self.tree.vertex[self.tree.parent[1:]]
+        return above * count + self.tree.vertex[1:]
 
     def key(self, positions: Ints) -> Ints:
         """The sort key of the walk, largest first: weight, then unique id."""
@@ -99,7 +120,7 @@ class EdgeWeights:
 
     def enter(self, jobid: int, held: HeldVertices, start: int, end: int) -> None:
         """Count what a job holds, from its start to its end."""
-        rows, used, spans = self._below(held)
+        rows, used, spans = self._everywhere(*self._below(held))
         self._jobs[jobid] = _Share(rows, used, spans)
         self._spans[rows] += spans
         heapq.heappush(self._events, (start, 1, jobid))
@@ -149,7 +170,17 @@ class EdgeWeights:
         self._is_tracked[types].cumsum(out=sums[1:])
         return rows, used, (sums[stop] > sums[start]).astype(np.int64)
 
+    def _everywhere(self, rows: Ints, used: Ints, spans: Ints) -> tuple[Ints, Ints, Ints]:
+        """The same at all positions of each vertex."""
+        paths = self.tree.paths
+        if paths is None:
+            return rows, used, spans
+        everywhere, of = positions_of(paths, self.tree.vertex[rows])
+        return everywhere, used[of], spans[of]
+
     def _set(self, positions: Ints, weight: Ints) -> None:
+        if self.tree.paths is not None:
+            positions, weight = self._on_all_edges(positions, weight)
         changed = self.weight[positions] != weight
         positions, weight = positions[changed], weight[changed]
         if not len(positions):
@@ -158,6 +189,13 @@ class EdgeWeights:
         for parent in set(parents.tolist()):
             self._reorder(parent, positions[parents == parent], weight[parents == parent])
         self.weight[positions] = weight
+
+    def _on_all_edges(self, positions: Ints, weight: Ints) -> tuple[Ints, Ints]:
+        """Positions that one edge leads to: the child below all positions of the parent."""
+        tree, paths = self.tree, self.tree.paths
+        assert paths is not None  # noqa: S101 - the caller checks
+        everywhere, of = positions_of(paths, tree.vertex[tree.parent[positions]])
+        return everywhere + (positions - tree.parent[positions])[of], weight[of]
 
     # -- the order of the walk -----------------------------------------------------------------
 

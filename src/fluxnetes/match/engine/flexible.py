@@ -19,8 +19,12 @@ MAX_VARIANTS = 1000
 is compiled and tried."""
 
 
+MAX_MIXTURES = 100_000
+"""Maximum mixtures of alternatives that are compared for one vertex, and slots below one vertex."""
+
+
 class TooManyVariants(ValueError):  # noqa: N818 - reads better where it is raised and caught
-    """The xor slots of a request combine to more than MAX_VARIANTS variants."""
+    """A request for alternatives can be met in more ways than are tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,8 @@ def _one_way(slot: Resource, units: dict[str, int]) -> Mixture:
     for part in slot.children:
         share = part.count.fit(units.get(part.type, 0))
         made = min(made, units.get(part.type, 0) // share if share else 0)
+    if made > MAX_MIXTURES:
+        raise TooManyVariants(f"{made} slots fit on one vertex; at most {MAX_MIXTURES} are filled")
     return (0,) * made
 
 
@@ -66,6 +72,11 @@ def _many_ways(slots: tuple[Resource, ...], units: dict[str, int]) -> Mixture:
         if left in known:
             pending.pop()
             continue
+        if len(known) + len(pending) > MAX_MIXTURES:
+            raise TooManyVariants(
+                f"the request's alternatives can be mixed in more than {MAX_MIXTURES} ways on one "
+                f"vertex"
+            )
         ways = [(i, rest) for i, slot in enumerate(slots) if (rest := _without(slot, types, left))]
         unknown = [rest for _, rest in ways if rest not in known]
         if unknown:

@@ -97,12 +97,12 @@ def build_groups(graph: ResourceGraph, tree: Topology) -> VertexGroup:
 def _signatures(
     graph: ResourceGraph, tree: Topology
 ) -> tuple[NDArray[np.int32], list[frozenset[str]]]:
-    """The set of types that each vertex holds directly (in any subsystem), as a number per set."""
-    pairs = np.unique(
-        graph.edge_source * len(graph.types) + graph.type_id[graph.edge_target]
-        if graph.edge_count
-        else np.empty(0, np.int64)
-    )
+    """The set of types that each vertex holds directly, as a number per set.
+
+    What it holds in other subsystems does not count: a request is matched in this one.
+    """
+    above = tree.vertex[tree.parent[1:]]
+    pairs = np.unique(above * len(graph.types) + graph.type_id[tree.vertex[1:]])
     sources, held = np.divmod(pairs, len(graph.types))
     number = np.zeros(graph.vertex_count, np.int32)
     # A set of types becomes a number one type at a time: the number so far and the next type

@@ -55,12 +55,11 @@ def _node_weights(graph: ResourceGraph, tree: Topology) -> Ints:
 
 
 def _performance_classes(graph: ResourceGraph, tree: Topology) -> Ints:
-    classes = np.full(len(tree), _WORST_CLASS, np.int64)
+    classes = np.full(graph.vertex_count, _WORST_CLASS, np.int64)
     for vertex, properties in graph.vertices_with_properties().items():
-        position = tree.position[vertex]
-        if position >= 0 and "perf_class" in properties:
-            classes[position] = _class_of(properties["perf_class"])
-    return classes
+        if "perf_class" in properties:
+            classes[vertex] = _class_of(properties["perf_class"])
+    return classes[tree.vertex]
 
 
 def _class_of(text: str) -> int:

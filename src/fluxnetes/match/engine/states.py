@@ -8,7 +8,7 @@ to be ranked and packed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -70,12 +70,18 @@ class EvaluationContext:
     allowed: Bools | None
     """By position, whether a node satisfies the request's constraint."""
     excluded: Bools | None
-    """By position, vertices that the policy cannot score."""
+    """By position, vertices that the policy cannot score, or that are used by another path."""
     policy: MatchPolicy
     flexible: bool = False
     """Sibling slots are alternatives."""
     limiter: Limiter | None = None
     """What a walk visits, under policies that stop at the first match; None under others."""
+
+    def excluding(self, positions: Ints, count: int) -> EvaluationContext:
+        """The same without some of all `count` positions."""
+        excluded = np.zeros(count, np.bool_) if self.excluded is None else self.excluded.copy()
+        excluded[positions] = True
+        return replace(self, excluded=excluded)
 
 
 def fit(count: Count, available: Ints) -> Ints:
@@ -171,8 +177,7 @@ def entries_of(
 ) -> QualifiedEntries:
     """Members of one stage as entries."""
     group = stage.group
-    whole = state.amount is None or not group.divisible
-    if group.size > 0 and whole:
+    if group.size >= 0 and (state.amount is None or not group.divisible):
         size, amount = group.size, np.full(len(member), group.size, np.int64)
     else:
         assert state.amount is not None  # noqa: S101 - mixed sizes and pools have amounts

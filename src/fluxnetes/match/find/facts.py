@@ -1,4 +1,8 @@
-"""The facts about every vertex that `find` can query, as columns."""
+"""The facts about every vertex that `find` can query, as columns.
+
+A vertex with several parents is found once, below the first of them: at its primary position. Facts
+are true of it there, by whatever path a job came to it.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +40,13 @@ class TreeFacts:
         found = np.zeros(len(self), np.bool_)
         for job, held in self._held.values():
             if job.reserved == reserved:
-                found[held.position[held.exclusive]] = True
+                found[self._primary(held.position[held.exclusive])] = True
         return found
+
+    def _primary(self, positions: Ints) -> Ints:
+        """The primary positions of the vertices at some positions."""
+        tree = self._tree
+        return positions if tree.is_tree else tree.position[tree.vertex[positions]]
 
     def jobid_alloc(self, jobid: int) -> Bools:
         return self._of_job(jobid, reserved=False)
@@ -49,13 +58,13 @@ class TreeFacts:
         found = np.zeros(len(self), np.bool_)
         if jobid in self._held and self._held[jobid][0].reserved == reserved:
             held = self._held[jobid][1]
-            found[held.position[held.exclusive]] = True
+            found[self._primary(held.position[held.exclusive])] = True
         return found
 
     def jobid_tag(self, jobid: int) -> Bools:
         found = np.zeros(len(self), np.bool_)
         if jobid in self._held:
-            found[self._held[jobid][1].position] = True
+            found[self._primary(self._held[jobid][1].position)] = True
         return found
 
     def jobid_span(self, jobid: int) -> Bools:
@@ -63,7 +72,7 @@ class TreeFacts:
         found = np.zeros(len(self), np.bool_)
         if jobid in self._held:
             held = self._held[jobid][1]
-            found[held.position] = self._counts_something(held)
+            found[self._primary(held.position)] = self._counts_something(held)
         return found & self.filtered()
 
     def _counts_something(self, held: HeldVertices) -> Bools:
@@ -107,17 +116,25 @@ class TreeFacts:
     def _usage_of(self, position: int, jobs: list[HeldVertices]) -> dict[str, str]:
         engine, end = self._engine, int(self._tree.end[position])
         below = slice(position + 1, end)
+        sizes = engine.ledger.nominal[below]
+        if self._tree.paths is not None:
+            sizes = sizes * self._tree.paths.primary[below]
         found = {}
         for number in self._tracked_by(engine.graph.types.names[engine.types[position]]):
-            total = int(engine.ledger.nominal[below][engine.types[below] == number].sum())
-            used = 0
-            for held in jobs:
-                start, stop = np.searchsorted(held.position, (position + 1, end))
-                mine = engine.types[held.position[start:stop]] == number
-                mine &= held.exclusive[start:stop]
-                used += int(held.needs[start:stop][mine].sum())
+            total = int(sizes[engine.types[below] == number].sum())
+            used = sum(self._used_below(held, position, number) for held in jobs)
             found[engine.graph.types.names[number]] = f"used:{used}, total:{total}"
         return dict(sorted(found.items()))
+
+    def _used_below(self, held: HeldVertices, position: int, type_number: int) -> int:
+        """What a job holds of a type below a vertex, wherever its path has the vertex."""
+        used = 0
+        for at in self._tree.twins(position).tolist():
+            start, stop = np.searchsorted(held.position, (at + 1, int(self._tree.end[at])))
+            mine = self._engine.types[held.position[start:stop]] == type_number
+            mine &= held.exclusive[start:stop]
+            used += int(held.needs[start:stop][mine].sum())
+        return used
 
 
 def below_rows(engine: MatchEngine, held: HeldVertices) -> tuple[Ints, Ints]:

@@ -185,6 +185,8 @@ def emitted(matched: Bools, tree: Topology, within: Bools | None = None) -> Ints
     aggregates.
     """
     seeds = matched if within is None else matched & within
+    if tree.paths is not None:
+        seeds = seeds & tree.paths.primary  # each vertex once; what is above it is primary, too
     matches_before = np.zeros(len(tree) + 1, dtype=np.int64)
     np.cumsum(seeds, out=matches_before[1:])
     shown = matches_before[tree.end] > matches_before[:-1]

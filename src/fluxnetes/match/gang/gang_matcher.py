@@ -17,7 +17,7 @@ from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.match.gang.node_table import FreeTable, NodeTable, build_table
 from fluxnetes.match.gang.placement_cache import CachedPlacement, PlacementCache
 from fluxnetes.match.gang.placer import GangPlacer
-from fluxnetes.match.ledger.views import LedgerView
+from fluxnetes.match.ledger.views import LedgerView, WhatIfView
 
 if TYPE_CHECKING:
     from fluxnetes.match.engine.engine import MatchEngine
@@ -45,6 +45,10 @@ class GangMatcher:
 
     def seat(self, gang: Gang, view: LedgerView) -> CachedPlacement | Reason:
         """The nodes for a gang in a view; or the reason why there are none."""
+        if isinstance(view, WhatIfView):
+            if not isinstance(view.table, FreeTable):
+                view.table = FreeTable(self._engine.tree, self.table(), view)
+            return self._place(gang, view.table)
         if type(view) is not LedgerView:
             return self._place(gang, FreeTable(self._engine.tree, self.table(), view))
         cached = self._cache.find(gang)

@@ -48,6 +48,8 @@ def build_table(graph: ResourceGraph, tree: Topology, policy: MatchPolicy) -> No
     types = graph.type_id[tree.vertex]
     is_node: Bools = types == graph.types.get("node")
     pools = np.flatnonzero(graph.divisible[tree.vertex])
+    if tree.paths is not None:  # what several nodes share belongs to the first: it exists once
+        pools = pools[tree.paths.primary[pools]]
     holder = tree.parent[pools]
     owned = is_node[holder]
     loose = ~propagate_down(tree, is_node)[pools]

@@ -19,6 +19,7 @@ from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.match.engine.closure import VertexSelection
 from fluxnetes.match.gang.model import Gang, Seats, Shape
 from fluxnetes.match.gang.node_table import FreeTable
+from fluxnetes.match.ledger.views import WholeGraphView
 
 _CHUNK = 1024
 """Number of nodes that are examined first; most often they are enough. Later chunks double."""
@@ -44,6 +45,8 @@ class GangPlacer:
         self._free = free_table
         self._left: dict[str, Ints] = {}
         """What is left of the types that the gang's earlier shapes use."""
+        self._is_ever = type(free_table.view) is WholeGraphView
+        """Whether what nodes have is told of, not what they have free."""
         self._positions: list[Ints] = []
         self._needs: list[Ints] = []
         self.why: Reason | None = None
@@ -92,7 +95,7 @@ class GangPlacer:
         taken = np.minimum(capacity, np.maximum(shape.count - (np.cumsum(capacity) - capacity), 0))
         rows, taken = rows[taken > 0], taken[taken > 0]
         if int(taken.sum()) < shape.count:
-            self.why = _why(shape, columns, usable, int(taken.sum()))
+            self.why = _why(shape, columns, usable, int(taken.sum()), ever=self._is_ever)
             return None
         for type, amount, column in columns:
             needs = amount * taken
@@ -113,9 +116,8 @@ class GangPlacer:
             self._needs.append(np.array([amount]))
             return True
         best = int(left.max(initial=0))
-        self.why = Reason.of(
-            Message.SHARED_POOL, needs=Amount(amount, type), best=Amount(best, type)
-        )
+        message = Message.SHARED_POOL if self._is_ever else Message.SHARED_POOL_FREE
+        self.why = Reason.of(message, needs=Amount(amount, type), best=Amount(best, type))
         return False
 
 
@@ -139,11 +141,13 @@ def _first_capacities(count: int, columns: Columns, usable: Bools) -> tuple[Ints
     return rows, capacity
 
 
-def _why(shape: Shape, columns: Columns, usable: Bools, found: int) -> Reason:
+def _why(shape: Shape, columns: Columns, usable: Bools, found: int, *, ever: bool) -> Reason:
     for type, amount, column in columns:
         best = int(column[usable].max(initial=0))
         if best < amount:
             needs, most = Amount(amount, type), Amount(best, type)
-            return Reason.of(Message.POD_ON_ONE_NODE, needs=needs, best=most)
+            message = Message.POD_ON_ONE_NODE if ever else Message.POD_FREE_ON_ONE_NODE
+            return Reason.of(message, needs=needs, best=most)
     pod = tuple(Amount(amount, type) for type, amount in shape.amounts)
-    return Reason.of(Message.PODS, count=shape.count, pod=pod, found=found)
+    message = Message.PODS_EVER if ever else Message.PODS
+    return Reason.of(message, count=shape.count, pod=pod, found=found)

@@ -14,13 +14,15 @@ An allocation blocks its vertices now until it is cancelled, even past its end: 
 still holds them. For later windows only spans count. A vertex that can be allocated in part (a
 pool) is counted by the largest amount held at any instant of the window.
 
+Where a vertex has several parents, what is held of it is held at each of its positions (`twins`).
+
 Usage outside of the matcher's jobs (*occupied*) reduces a pool: `size` is what jobs can use,
 `nominal` the whole. Such usage may grow beyond what is free.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +31,7 @@ from fluxnetes.common.arrays import Bools, Ints
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.topology import Topology
 from fluxnetes.match.engine.closure import ancestors
+from fluxnetes.match.ledger.twins import extend, positions_of
 from fluxnetes.match.ledger.views import IdleView, LedgerView, WholeGraphView, WindowView
 
 FOREVER = 2**62
@@ -125,6 +128,8 @@ class Ledger:
     # -- changes -------------------------------------------------------------------------------
 
     def add(self, jobid: int, holding: JobHolding) -> None:
+        if self.tree.paths is not None:
+            holding = self._everywhere(holding)
         self._holdings[jobid] = holding
         self._unfiled[jobid] = holding
         if holding.reserved:
@@ -133,6 +138,13 @@ class Ledger:
             self.held[holding.position] += holding.taken
             self.tags[holding.position] += 1
             self._changed(holding.position)
+
+    def _everywhere(self, holding: JobHolding) -> JobHolding:
+        """A holding at all positions of its vertices."""
+        position, needs, exclusive = extend(
+            self.tree, self.size, holding.position, holding.needs, holding.exclusive
+        )
+        return replace(holding, position=position, needs=needs, exclusive=exclusive)
 
     def drop(self, jobid: int) -> JobHolding | None:
         """Remove and return a job's holding; None if it has none."""
@@ -149,14 +161,16 @@ class Ledger:
 
     def mark(self, position: int, up: bool) -> None:
         """Mark a vertex up or down."""
-        self.up[position] = up
-        ancestors = [position]
-        while ancestors[-1] > 0:
-            ancestors.append(int(self.tree.parent[ancestors[-1]]))
-        self._changed(np.array(ancestors[::-1]))
+        twins = self.tree.twins(position)
+        self.up[twins] = up
+        above = ancestors(self.tree, twins)
+        self._changed(np.union1d(twins, above) if len(twins) > 1 else np.append(above, position))
 
     def occupy(self, positions: Ints, amounts: Ints) -> None:
         """Set the amounts of pools that are in use outside of the matcher's jobs."""
+        if self.tree.paths is not None:
+            positions, of = positions_of(self.tree.paths, self.tree.vertex[positions])
+            amounts = amounts[of]
         self.size[positions] = np.maximum(self.nominal[positions] - amounts, 0)
         self._changed(np.union1d(positions, ancestors(self.tree, positions)))
 

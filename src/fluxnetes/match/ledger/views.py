@@ -79,6 +79,13 @@ class IdleView(WholeGraphView):
         return self.up[positions]
 
 
+class WhatIfView(LedgerView):
+    """Now, as if closed vertices were open, or as if others used nothing."""
+
+    table: object = None
+    """What its nodes have free, once that was computed; see `gang.node_table`."""
+
+
 class WindowView(LedgerView):
     """A window of time, read from the spans depth by depth, on demand."""
 

@@ -21,6 +21,7 @@ from fluxnetes.common.reasons.text import TEMPLATES, reason_text
 
 STABLE = [
     "Gathering",
+    "Incomplete",
     "Held",
     "Dependency",
     "BeginTime",

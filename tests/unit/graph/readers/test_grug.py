@@ -229,7 +229,8 @@ def test_a_vertex_associated_within_its_subsystem_has_two_parents_and_the_last_p
     assert graph.path(5) == "/cluster0/rack0/unit0/ssd0"
     assert graph.find_path("/cluster0/rack0/unit0/ssd0") == [5]
     assert not graph.topology().is_tree
-    assert len(graph.topology()) == graph.vertex_count
+    assert graph.topology().vertex_count == graph.vertex_count
+    assert graph.find_path("/cluster0/rack0/unit0") == graph.find_path("/cluster0/upper0/unit0")
 
 
 def test_types_are_known_in_the_order_of_the_recipe() -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import count
+from xml.etree import ElementTree
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fluxnetes.graph.columns import GraphError, ResourceGraph
 from fluxnetes.graph.readers.hwloc import load_hwloc
+from tests.property.profile import examples
 
 
 def obj(kind: str, *inside: str, **attributes: str) -> str:
@@ -178,6 +183,120 @@ def test_a_numa_node_of_version_2_comes_after_the_processors() -> None:
 def test_a_topology_that_makes_no_sense_is_refused_with_the_object(text: str, why: str) -> None:
     with pytest.raises(GraphError, match=why):
         load_hwloc(text)
+
+
+# -- devices beside a package ----------------------------------------------------------------------
+
+SOCKETS_AND_GPUS = ("node", "socket", "core", "gpu")
+MEMORY_ONLY = obj("NUMANode")
+
+
+def power9(package: int) -> str:
+    """One half of a machine: a group around a NUMA node around a group with a package and a GPU."""
+    gpu = device(f"cuda{package}", "5")
+    inner = obj("Group", obj("Socket", core(), core()), gpu)
+    return obj("Group", obj("NUMANode", inner), MEMORY_ONLY)
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "",
+        MEMORY_ONLY,
+        MEMORY_ONLY * 4,
+        obj("Group", MEMORY_ONLY),
+        obj("Group", obj("Group", MEMORY_ONLY)) + obj("Group", MEMORY_ONLY, MEMORY_ONLY),
+    ],
+)
+def test_a_device_in_a_group_with_one_package_belongs_to_that_package(beside: str) -> None:
+    graph = load_hwloc(machine(power9(0), power9(1), beside), SOCKETS_AND_GPUS)
+    assert tree(graph) == [
+        "cluster0",
+        "  host7",
+        "    socket0",
+        "      core0",
+        "      core1",
+        "      gpu0",
+        "    socket1",
+        "      core2",
+        "      core3",
+        "      gpu1",
+    ]
+
+
+def test_a_device_in_a_group_with_two_packages_belongs_to_neither() -> None:
+    gpu = device("cuda0", "5")
+    two = obj("Group", obj("Package", core()), obj("Package", core()), gpu)
+    graph = load_hwloc(machine(two, obj("Package", core())), SOCKETS_AND_GPUS)
+    assert "    gpu0" in tree(graph)
+
+
+def test_a_device_of_the_machine_stays_there() -> None:
+    graph = load_hwloc(machine(obj("Package", core()), device("cuda0", "5")), SOCKETS_AND_GPUS)
+    assert tree(graph)[-1] == "    gpu0"
+
+
+Place = tuple[str, list["Place"]]
+
+
+def places(children: st.SearchStrategy[list[Place]]) -> st.SearchStrategy[list[Place]]:
+    kinds = st.sampled_from(["Group", "NUMANode", "Group", "Package", "gpu"])
+    return st.lists(st.tuples(kinds, children), max_size=3)
+
+
+layouts: st.SearchStrategy[list[Place]] = st.recursive(st.just([]), places, max_leaves=12)
+
+
+def written(layout: list[Place], in_package: bool, numbers: Iterator[int]) -> str:
+    """A layout as XML: a package holds a core, and a device has a number of its own."""
+    found = ""
+    for kind, inside in layout:
+        if kind == "gpu":
+            found += device(f"cuda{next(numbers)}", "5")
+        elif kind == "Package" and in_package:
+            found += written(inside, in_package, numbers)
+        else:
+            within = in_package or kind == "Package"
+            held = core() * (kind == "Package") + written(inside, within, numbers)
+            found += obj(kind, held)
+    return found
+
+
+def sockets_of_gpus(text: str) -> dict[str, int | None]:
+    """By device, the number of its package: the one around it, or the only one beside it."""
+    packages: list[ElementTree.Element] = []
+    parents: dict[ElementTree.Element, ElementTree.Element] = {}
+    for element in ElementTree.fromstring(text).iter():  # noqa: S314 - made above
+        parents.update(dict.fromkeys(element, element))
+        packages += [element] * (element.get("type") == "Package")
+    found: dict[str, int | None] = {}
+    for element in (e for e in list(parents) if e.get("name", "").startswith("cuda")):
+        at, is_near = parents[parents[parents[element]]], None
+        here = at
+        while here.get("type") in ("Group", "NUMANode"):
+            here = parents[here]
+        if here.get("type") == "Package":
+            is_near = here
+        elif at.get("type") in ("Group", "NUMANode"):
+            inside = [package for package in packages if package in set(at.iter())]
+            is_near = inside[0] if len(inside) == 1 else None
+        found[element.get("name", "")] = None if is_near is None else packages.index(is_near)
+    return found
+
+
+@examples(200)
+@given(layouts)
+def test_each_device_is_below_the_package_with_the_cpus_of_its_place(layout: list[Place]) -> None:
+    text = machine(obj("Package", core()), written(layout, False, count()))
+    graph = load_hwloc(text, SOCKETS_AND_GPUS)
+    topology = graph.topology()
+    found: dict[str, int | None] = {}
+    for position, vertex in enumerate(topology.vertex.tolist()):
+        if graph.type_name(vertex) == "gpu":
+            above = int(topology.vertex[topology.parent[position]])
+            is_socket = graph.type_name(above) == "socket"
+            found[f"cuda{graph.id[vertex]}"] = int(graph.id[above]) if is_socket else None
+    assert found == sockets_of_gpus(text)
 
 
 @given(st.binary(max_size=20), st.integers(0, 700))

@@ -174,10 +174,13 @@ def test_a_cancelled_gang_gives_all_back() -> None:
     ("asked", "reason"),
     [
         (gang(pods(1, cpu=9)), "needs 9 cpu on one node; the most that one has is 8"),
-        (gang(pods(3, gpu=1)), "needs room for 3 pods of 1 gpu; there is room for 2"),
+        (
+            gang(pods(3, gpu=1)),
+            "needs room for 3 pods of 1 gpu; all nodes together have room for 2",
+        ),
         (
             gang(pods(4, cpu=4, memory=1)),
-            "needs room for 4 pods of 4 cpu, 1 memory; there is room for 3",
+            "needs room for 4 pods of 4 cpu, 1 memory; all nodes together have room for 3",
         ),
         (
             gang(pods(1, cpu=1), licences=6),
@@ -200,7 +203,7 @@ def test_why_a_gang_does_not_fit_now() -> None:
     answer = matcher.allocate(gang(pods(1, cpu=5)))
     assert (answer.outcome, reason_text(answer.reason)) == (
         Outcome.BUSY,
-        "needs 5 cpu on one node; the most that one has is 4",
+        "needs 5 cpu on one node; the most that one has free is 4",
     )
 
 
