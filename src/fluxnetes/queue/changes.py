@@ -137,6 +137,15 @@ class Changes:
             or self.spent
         )
 
+    def of_job(self, id: int) -> Changes:
+        """What changed of one job."""
+        held = {id: self.allocations[id]} if id in self.allocations else {}
+        return Changes(
+            events=[event for event in self.events if event.job == id],
+            jobs={id: self.jobs[id]},
+            allocations=held,
+        )
+
     def set_aside_newcomers(self) -> Changes:
         """Take out new jobs that only wait. They may be persisted later.
 

@@ -23,6 +23,15 @@ class BackfillPolicy(enum.Enum):
     """Jobs that delay no job ordered before them."""
 
 
+class UnsatisfiablePolicy(enum.Enum):
+    """What becomes of a submitted job that no resources of the cluster can serve now."""
+
+    WAIT = "wait"
+    """It is pending, without a place in line, until resources come that can serve it."""
+    REJECT = "reject"
+    """It is rejected, for good."""
+
+
 @dataclass(frozen=True, slots=True)
 class LimitConfig:
     """Limits of one user, one namespace or one queue. None: no limit."""
@@ -58,6 +67,8 @@ class QueueConfig:
     cap: LimitConfig = NO_CAP
     per_user: LimitConfig = NO_CAP
     per_namespace: LimitConfig = NO_CAP
+    unsatisfiable: UnsatisfiablePolicy = UnsatisfiablePolicy.WAIT
+    """Whether a job that nothing can serve when it is submitted waits, or is rejected for good."""
     preempts: bool = False
     """Whether its jobs may preempt preemptible jobs of lower classes."""
 
@@ -73,15 +84,15 @@ class QueueConfig:
 class PriorityWeights:
     """Weights of the factors that order jobs within a class. All 0: by arrival alone."""
 
-    priority: float = 0.0
+    priority: float = 1.0
     fair_share: float = 0.0
     age: float = 0.0
     size: float = 0.0
 
     @property
-    def by_arrival(self) -> bool:
-        """Whether jobs of a class are ordered by arrival alone."""
-        return not (self.changing or self.priority or self.size)
+    def by_priority(self) -> bool:
+        """Whether jobs of a class are ordered by their own priority and by arrival alone."""
+        return not (self.changing or self.size)
 
     @property
     def changing(self) -> bool:

@@ -17,6 +17,7 @@ from fluxnetes.queue.order.estimates import SizeEstimates
 from fluxnetes.queue.order.limits import BudgetTracker, LimitTracker
 from fluxnetes.queue.order.order import JobOrder, QueueLine, Rank
 from fluxnetes.queue.order.usage import UsageLedger
+from fluxnetes.queue.order.verdicts import SatisfiabilityVerdicts
 from fluxnetes.queue.persist.records import JobRecords
 from fluxnetes.queue.plan.base import CapacityPlan
 from fluxnetes.queue.plan.requests import PlanRequest
@@ -56,6 +57,7 @@ class QueueCore:
     lines: dict[str, QueueLine]
     capacity: CapacityPlan
     estimates: SizeEstimates
+    verdicts: SatisfiabilityVerdicts
     operators: dict[str, QueueState] = field(default_factory=dict)
     """Queues that an operator stopped, drained or opened."""
     allocations: dict[int, Allocation] = field(default_factory=dict)
@@ -78,7 +80,11 @@ class QueueCore:
     _misplaced: bool = True
     """Whether jobs may be on nodes that their constraints no longer allow: labels change."""
     kinds: dict[object, CountKind] = field(default_factory=dict)
-    """The kinds of requests of all jobs that have not ended, with the number of each."""
+    """The kinds of requests of all jobs that are planned for, with the number of each."""
+    jobs_by_request: dict[PlanRequest, dict[int, None]] = field(default_factory=dict)
+    """The jobs of each request that have not ended, in order of submission."""
+    set_aside: set[int] = field(default_factory=set)
+    """Waiting jobs that nothing in the graph can serve: they are not planned for."""
     known_requests: dict[PlanRequest, PlanRequest] = field(default_factory=dict)
     """Equal requests are one object, so that comparing them is quick."""
 
@@ -207,22 +213,54 @@ class QueueCore:
         """
         return one == other or self.queues[one].priority < self.queues[other].priority
 
-    def add_request(self, job: int, request: PlanRequest) -> None:
-        """A job is known to the planner from now on, with this request."""
+    def add_request(self, job: int, request: PlanRequest, *, holds: bool = False) -> None:
+        """A job is known to the planner from now on, with this request.
+
+        A waiting job that nothing can serve is set aside; `holds`: it holds resources.
+        """
         if len(self.known_requests) > 10_000:
             self.known_requests.clear()
         request = self.known_requests.setdefault(request, request)
         self.records.requests[job] = request
-        kind = self.kinds.setdefault(request.kind, CountKind(request))
-        kind.count += 1
-        if not self.capacity.columns.covers(request):
-            self.request_relayout(Reason.of(Message.OTHER_KIND_CAME))
+        self.jobs_by_request.setdefault(request, {})[job] = None
+        if holds or self.verdicts.of(request) is None:
+            self._plan_for(request)
+        else:
+            self.set_aside.add(job)
 
     def remove_request(self, job: int) -> None:
         """A job ended, or asks for something else: the planner forgets its request."""
         request = self.records.requests.pop(job, None)
         if request is None:
             return
+        jobs = self.jobs_by_request[request]
+        del jobs[job]
+        if not jobs:
+            del self.jobs_by_request[request]
+        if job in self.set_aside:
+            self.set_aside.remove(job)
+        else:
+            self._plan_without(request)
+
+    def set_request_aside(self, job: int) -> None:
+        """Nothing can serve a waiting job: its request has no part in the plan."""
+        if job not in self.set_aside:
+            self.set_aside.add(job)
+            self._plan_without(self.records.requests[job])
+
+    def count_request(self, job: int) -> None:
+        """Something can serve a job that may have been set aside: it is planned for."""
+        if job in self.set_aside:
+            self.set_aside.remove(job)
+            self._plan_for(self.records.requests[job])
+
+    def _plan_for(self, request: PlanRequest) -> None:
+        kind = self.kinds.setdefault(request.kind, CountKind(request))
+        kind.count += 1
+        if not self.capacity.columns.covers(request):
+            self.request_relayout(Reason.of(Message.OTHER_KIND_CAME))
+
+    def _plan_without(self, request: PlanRequest) -> None:
         kind = self.kinds[request.kind]
         kind.count -= 1
         if not kind.count:

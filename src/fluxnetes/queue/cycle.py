@@ -19,6 +19,7 @@ from fluxnetes.match.planning import Candidate
 from fluxnetes.queue.config import BackfillPolicy, QueueConfig
 from fluxnetes.queue.core import QueueCore
 from fluxnetes.queue.jobs import QueueJob
+from fluxnetes.queue.lifecycle.review import SatisfiabilityReview
 from fluxnetes.queue.lifecycle.transitions import Transitions
 from fluxnetes.queue.plan.builder import PlanBuilder
 from fluxnetes.queue.plan.preemption import Preemption
@@ -45,18 +46,23 @@ class SchedulingCycle:
         self._promises = plan_builder.promises
         self._builder = plan_builder
         self._preemption = Preemption(core, transitions)
+        self._review = SatisfiabilityReview(core, self._gate, self._promises)
         self._refused: dict[PlanRequest, int] = {}
         """The shortest duration for which each request was refused since something was freed."""
         self._requests = core.records.requests
         self._queues = sorted(core.config.queues, key=lambda q: (-q.priority, q.name))
         self._left = _NO_LIMIT
         """How many more jobs may start in this cycle."""
+        self.enforces_walltimes = True
+        """Whether jobs are asked to end when their walltime is over. False while the caller may not
+        know yet which jobs have ended: what happened comes before what a clock says."""
 
     def run(self, now: int, most: int | None = None) -> bool:
         """Decide; True if the cycle stopped after `most` starts, and there may be more."""
         core, self._left = self._core, _NO_LIMIT if most is None else most
         core.records.next_step()
         self.pass_time(now)
+        self._review.run(now)
         self._builder.bring_up_to_date(now)
         for line in core.lines.values():
             line.refresh(now)
@@ -92,18 +98,23 @@ class SchedulingCycle:
         if not overdue:
             return
         for id in overdue:
-            job = core.records.jobs[id]
-            if job.state is not JobState.ENDING:
-                reason = Reason.of(Message.WALLTIME_OVER, walltime=job.walltime or 0)
-                self._transitions.holding_to_ending(job, now, EndCause.TIMED_OUT, reason)
-            grace = core.queues[job.queue].grace
-            self._transitions.expect(job, now + max(1, grace))
-        reason = Reason.of(Message.OVERRAN, jobs=tuple(overdue[:_NAMED_OVERDUE]))
+            self._overrun(core.records.jobs[id], now)
+        reason = Reason.of(Message.OVERRAN, jobs=tuple(map(JobRef, overdue[:_NAMED_OVERDUE])))
         if core.needs_relayout:
             # The plan is about to be rebuilt, and promises are put back then.
             core.add_relayout_reason(reason)
         else:
             self._promises.keep_all(now, reason)
+
+    def _overrun(self, job: QueueJob, now: int) -> None:
+        """The walltime of a job is over, or the time in which it should have ended."""
+        grace = 0
+        if self.enforces_walltimes:
+            grace = self._core.queues[job.queue].grace
+            if job.state is not JobState.ENDING:
+                reason = Reason.of(Message.WALLTIME_OVER, walltime=job.walltime or 0)
+                self._transitions.holding_to_ending(job, now, EndCause.TIMED_OUT, reason)
+        self._transitions.expect(job, now + max(1, grace))
 
     def _close_windows(self, now: int) -> None:
         core = self._core
@@ -318,6 +329,8 @@ class SchedulingCycle:
         times = [self._promises.next_due(), self._gate.next_begin(), core.capacity.next_end()]
         times += [t for w in core.windows.values() for t in (w.start, w.end)]
         times += self._preemption.next_chances()
+        if self._review.is_unfinished:
+            times.append(now + 1)
         if core.budgets:
             times.append(core.budgets.next_period(now))
         return min((t for t in times if t is not None and t > now), default=None)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.queue.jobs import ElasticSize, Request, Submission
+from fluxnetes.queue.states import JobState
 
 _CANCELLED_BY_USER = Reason.of(Message.CANCELLED_BY_USER)
 _PART_LOST = Reason.of(Message.PART_LOST)
@@ -30,6 +31,8 @@ class Gathered:
 
     job: int
     request: Request | None = None
+    size: ElasticSize | None = None
+    """Of an elastic job; it counts if there is a request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +107,38 @@ class Returned:
 
 
 @dataclass(frozen=True, slots=True)
+class Suspended:
+    """A user suspended the workload of a job: the job holds nothing, and is held until its user
+    resumes it."""
+
+    job: int
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Incomplete:
+    """The group of a job is not complete any more: the job holds nothing, and waits for the rest of
+    its group. `Gathered` follows, or the job ends."""
+
+    job: int
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
 class Ended:
-    """A job has ended on all of its nodes."""
+    """A job has ended on all of its nodes.
+
+    Without an outcome, the job must hold resources; it ends as completed or failed, or, if it was
+    asked to end, as the cause of that says. With an outcome, the caller knows how the job ended,
+    whatever the queue had asked for: a job whose walltime is over may have completed just before
+    that. Then it may also be a job that waits.
+    """
 
     job: int
     ok: bool = True
     reason: Reason | None = None
+    outcome: JobState | None = None
+    """Completed, failed, cancelled or timed out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +190,16 @@ class PartsLost:
 
     jobs: tuple[int, ...]
     reason: Reason = _PART_LOST
+    fail: bool = False
+    """Whether they fail, whatever they were submitted with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something is to be said about a job that holds resources; None: no longer."""
+
+    job: int
+    reason: Reason | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +284,8 @@ class RemoveWindow:
 Event = (
     Submit
     | Gathered
+    | Incomplete
+    | Suspended
     | Hold
     | Release
     | Cancel
@@ -260,6 +301,7 @@ Event = (
     | Grow
     | NodesLost
     | PartsLost
+    | Note
     | NodesBack
     | NodesClosed
     | NodesOpened

@@ -42,6 +42,9 @@ class Explainer:
     def __init__(self, core: QueueCore, gate: EligibilityGate) -> None:
         self._core = core
         self._gate = gate
+        self._lacks: dict[Request, Reason | None] = {}
+        """Why requests do not fit now, as of a step of the queue; equal ones are asked once."""
+        self._lacks_at = -1
 
     def explain(self, id: int, now: int) -> Explanation:
         core = self._core
@@ -67,6 +70,8 @@ class Explainer:
 
     def _waits_for(self, job: QueueJob, now: int) -> Reason:
         core = self._core
+        if job.id in core.set_aside:
+            return self._nothing_serves(job)
         if job.id in core.parked:
             parked = core.parked[job.id]
             return Reason.of(Message.WAITS, reason=parked).coded(parked.code)
@@ -82,6 +87,13 @@ class Explainer:
             return Reason.of(Message.PREEMPTING, jobs=victims)
         return self._waits_for_capacity(job, now)
 
+    def _nothing_serves(self, job: QueueJob) -> Reason:
+        """What the graph as it is lacks: it may have changed since the job was set aside."""
+        verdict = self._core.verdicts.of(self._core.records.requests[job.id])
+        if verdict is None:
+            return self._core.parked[job.id]
+        return Reason.of(Message.NOTHING_SERVES, reason=verdict).coded(verdict.code)
+
     def _array_paused(self, job: QueueJob) -> Reason:
         running = len(self._core.records.children[job.id])
         spec = job.submission.array
@@ -93,7 +105,7 @@ class Explainer:
     def _waits_for_capacity(self, job: QueueJob, now: int) -> Reason:
         core = self._core
         request = core.records.requests[job.id]
-        lacks = core.planning.why_not_now(request.spec) or self._window_ahead(job, now)
+        lacks = self._why_not_now(request.spec) or self._window_ahead(job, now)
         if job.plan is None and (claimant := self._claimant(job.queue)) is not None:
             first = claimant == job.id
             message = Message.NO_START_KNOWN_FIRST if first else Message.NO_START_KNOWN
@@ -102,6 +114,14 @@ class Explainer:
         if job.plan is not None:
             return _moved(lacks or Reason.of(Message.PROMISED_BEFORE), job.plan.reason)
         return lacks or Reason.of(Message.WOULD_DELAY)
+
+    def _why_not_now(self, request: Request) -> Reason | None:
+        if self._lacks_at != self._core.records.step:
+            self._lacks_at = self._core.records.step
+            self._lacks.clear()
+        if request not in self._lacks:
+            self._lacks[request] = self._core.planning.why_not_now(request)
+        return self._lacks[request]
 
     def _window_ahead(self, job: QueueJob, now: int) -> Reason | None:
         """Which windows keep a job that would fit from starting now; None if none does."""

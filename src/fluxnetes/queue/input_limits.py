@@ -1,7 +1,8 @@
 """Rejects events with values that the store cannot persist.
 
-The store would refuse a text with a NUL character or a number beyond 2^53, again and again, and
-with it all decisions of the same step. So such a value is refused before the event is applied.
+The store would refuse a text with a NUL character or half of a surrogate pair, a name too long for
+an index, or a number beyond 2^53, again and again, and with it all decisions of the same step. So
+such a value is refused before the event is applied.
 """
 
 from __future__ import annotations
@@ -11,16 +12,51 @@ from dataclasses import fields, is_dataclass
 from operator import attrgetter
 from typing import Any
 
-from fluxnetes.queue.errors import QueueError
+from fluxnetes.common.texts import is_storable
+from fluxnetes.queue.errors import OutOfBounds
 
 LARGEST = 2**53
 """Largest number in an event: every integer up to it is exact in JSON and in a double."""
+LONGEST_NAME = 1024
+"""Maximum bytes of a name: an entry of an index takes 2,700 of all its columns together."""
+
+_SUBMISSION = "submission"
+_NAMES = (
+    *(_SUBMISSION, "queue", "user", "namespace", "name", "workload", "reservation"),
+    *("users", "namespaces"),
+)
+_NAME_FIELDS: dict[type, tuple[str, ...]] = {}
+"""Which of those fields each type of value seen so far has."""
 
 
 def check_bounds(value: object, path: str) -> None:
-    """Raise QueueError if a part of a value cannot be persisted; the error names its path."""
+    """Raise OutOfBounds if a part of a value cannot be persisted; the error names its path."""
     if not _is_within(value):
         _raise_for_first(value, path)
+
+
+def check_names(value: object, path: str) -> None:
+    """Raise OutOfBounds if a name in a value, or in its submission, is too long."""
+    kind = type(value)
+    found = _NAME_FIELDS.get(kind)
+    if found is None:
+        names = {field.name for field in fields(kind)} if is_dataclass(kind) else set()
+        found = _NAME_FIELDS[kind] = tuple(each for each in _NAMES if each in names)
+    for field in found:
+        content = getattr(value, field)
+        if field == _SUBMISSION:
+            check_names(content, f"{path}.{field}")
+        elif isinstance(content, str):
+            _check_name(content, f"{path}.{field}")
+        else:  # several, or none
+            for name in content or ():
+                _check_name(name, f"{path}.{field}")
+
+
+def _check_name(name: str, path: str) -> None:
+    if 4 * len(name) > LONGEST_NAME and len(name.encode()) > LONGEST_NAME:
+        found = f"found {len(name)} characters"
+        raise OutOfBounds(path, f"{found}, expected at most {LONGEST_NAME} bytes")
 
 
 def _is_within(value: object) -> bool:
@@ -29,7 +65,7 @@ def _is_within(value: object) -> bool:
     for each in values:  # the list grows on the way
         kind = type(each)
         if kind is str:
-            if "\0" in each:
+            if not is_storable(each):
                 return False
         elif kind is int or kind is float:
             if not -LARGEST <= each <= LARGEST:
@@ -65,11 +101,12 @@ def _contents_getter(kind: type) -> Callable[[Any], Iterable[object]]:
 def _raise_for_first(value: object, path: str) -> None:
     """Raise for the first part of a value that cannot be persisted."""
     if isinstance(value, str):
-        if "\0" in value:
-            raise QueueError(f"{path}: the text contains a NUL character")
+        if not is_storable(value):
+            what = "a NUL character" if "\0" in value else "half of a surrogate pair"
+            raise OutOfBounds(path, f"the text contains {what}")
     elif isinstance(value, int | float):
         if not -LARGEST <= value <= LARGEST:
-            raise QueueError(f"{path}: {value} is out of range (at most 2^53)")
+            raise OutOfBounds(path, f"{value} is out of range (at most 2^53)")
     elif is_dataclass(value):
         for field in fields(value):
             _raise_for_first(getattr(value, field.name), f"{path}.{field.name}")

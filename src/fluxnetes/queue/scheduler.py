@@ -29,7 +29,7 @@ from fluxnetes.queue.events import (
     Reserve,
 )
 from fluxnetes.queue.explain import Explainer, Explanation
-from fluxnetes.queue.input_limits import check_bounds
+from fluxnetes.queue.input_limits import check_bounds, check_names
 from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.queue.lifecycle.handlers import EventHandlers
 from fluxnetes.queue.lifecycle.transitions import Transitions
@@ -37,6 +37,7 @@ from fluxnetes.queue.order.estimates import SizeEstimates
 from fluxnetes.queue.order.limits import BudgetTracker, LimitTracker
 from fluxnetes.queue.order.order import JobOrder, QueueLine
 from fluxnetes.queue.order.usage import UsageLedger
+from fluxnetes.queue.order.verdicts import SatisfiabilityVerdicts
 from fluxnetes.queue.persist.records import JobRecords
 from fluxnetes.queue.persist.restore import restore, with_forgotten_queues
 from fluxnetes.queue.persist.snapshot import take_snapshot
@@ -87,11 +88,16 @@ class Scheduler:
         now: int,
         validate: bool = False,
         count: bool = True,
+        enforce_walltimes: bool = True,
     ) -> Scheduler:
-        """Continue from a snapshot, such as a store loads."""
+        """Continue from a snapshot, such as a store loads.
+
+        With `enforce_walltimes` off, as by the method of that name.
+        """
         config, forgotten = with_forgotten_queues(config or SchedulerConfig(), snapshot)
         scheduler = cls(matcher, config, now=now, validate=validate, count=count)
         core = scheduler._core
+        scheduler.enforce_walltimes(enforce_walltimes)
         restore(core, scheduler._handlers, snapshot, now)
         core.operators.update({state.queue: state for state in forgotten})
         core.records.next_step()
@@ -107,6 +113,7 @@ class Scheduler:
         """Apply an event. Raises QueueError, and changes nothing, if it cannot be applied."""
         if not isinstance(event, Occupied):  # which is never persisted, and long
             check_bounds(event, type(event).__name__)
+            check_names(event, type(event).__name__)
         self._core.records.next_step()
         self._core.capacity.advance(now)
         if isinstance(event, _NEED_CURRENT_PLAN):
@@ -129,6 +136,14 @@ class Scheduler:
         if self._validator is not None:
             self._validator.check()
         return more
+
+    def enforce_walltimes(self, on: bool) -> None:
+        """Whether jobs are asked to end when their walltime is over.
+
+        A caller turns it off while it may not know yet which jobs have ended, and on once it has
+        reported all ends: a job that ended in time has not timed out.
+        """
+        self._cycle.enforces_walltimes = on
 
     def take_changes(self, *, but_newcomers: bool = False) -> Changes:
         """All changes since the last call.
@@ -172,6 +187,23 @@ class Scheduler:
         """How many jobs are eligible: they wait for capacity only, in all queues."""
         return sum(map(len, self._core.lines.values()))
 
+    def first_in_line(self, most: int) -> list[QueueJob]:
+        """The first jobs of each queue that wait for capacity only, in order."""
+        return [job for line in self._core.lines.values() for job in line.first(most)]
+
+    @property
+    def step(self) -> int:
+        """Changes with every event and every cycle; while it is the same, so is all that can be
+        read."""
+        return self._core.records.step
+
+    @property
+    def orders_by_arrival(self) -> bool:
+        """Whether class and arrival alone order the waiting jobs: none has a priority of its own,
+        and no other factor has a weight."""
+        weights = self.config.weights
+        return weights.by_priority and not (weights.priority and self._core.limits.prioritized)
+
     @property
     def plans_by_counting(self) -> bool:
         """Whether jobs are now planned by counting units, rather than by looking at nodes."""
@@ -197,6 +229,7 @@ def _build_core(matcher: Matcher, config: SchedulerConfig, now: int) -> QueueCor
         lines={queue.name: QueueLine(order) for queue in config.queues},
         capacity=capacity,
         estimates=estimates,
+        verdicts=SatisfiabilityVerdicts(planning),
     )
 
 

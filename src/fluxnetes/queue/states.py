@@ -5,17 +5,19 @@ complete), held (a user or operator holds it) or pending. While it *holds* resou
 (nothing runs yet), running, or ending (asked to end; until it has, its nodes are busy). A job that
 has *ended* never changes again.
 
-    gathering ──▶ pending ◀──▶ held          completed
-        │            │  ▲        │           failed
-        └───▶ held   ▼  └─────┐  │           cancelled
-                 allocated ───┤  │           timed out
-                     ▼        │  │           rejected
-                  running ────┤  │
-                     ▼        │  │
-                  ending ─────┘  └──▶ (cancelled, rejected)
+    gathering ◀─▶ pending ◀──▶ held          completed
+        ▲            │  ▲        ▲           failed
+        │            ▼  │        │           cancelled
+        ├─────── allocated ──────┤           timed out
+        │            ▼  │        │           rejected
+        ├──────── running ───────┤
+        │            ▼  │        │
+        └──────── ending ────────┘
 
 A job in `ending` keeps its cause, which decides the next state: a job that timed out ends as timed
-out, a preempted one goes back to pending or ends as cancelled. docs/states.md draws all of it.
+out, a preempted one goes back to pending or ends as cancelled. What is known to have happened comes
+before the cause: a job that completed before it was ended has completed. docs/states.md draws all
+of it.
 """
 
 from __future__ import annotations
@@ -52,31 +54,20 @@ WAITING = frozenset({JobState.GATHERING, JobState.PENDING, JobState.HELD})
 HOLDING = frozenset({JobState.ALLOCATED, JobState.RUNNING, JobState.ENDING})
 ENDED = frozenset(JobState) - WAITING - HOLDING
 
+_BY_FACT = frozenset({JobState.COMPLETED, JobState.FAILED, JobState.CANCELLED, JobState.TIMED_OUT})
+"""Ends that are known from outside (`events.Ended.outcome`): a live job can reach all of them."""
+
 ALLOWED_TRANSITIONS: dict[JobState | None, frozenset[JobState]] = {
     # An adopted job was never eligible.
     None: WAITING | {JobState.REJECTED, JobState.RUNNING},
-    JobState.GATHERING: frozenset(
-        {JobState.PENDING, JobState.HELD, JobState.CANCELLED, JobState.REJECTED}
-    ),
-    JobState.HELD: frozenset({JobState.PENDING, JobState.CANCELLED, JobState.REJECTED}),
-    JobState.PENDING: frozenset(
-        {
-            JobState.HELD,
-            JobState.ALLOCATED,
-            JobState.CANCELLED,
-            JobState.REJECTED,
-            # An array itself holds nothing; it ends with the last of its tasks.
-            JobState.COMPLETED,
-            JobState.FAILED,
-        }
-    ),
-    JobState.ALLOCATED: frozenset(
-        {JobState.RUNNING, JobState.ENDING, JobState.PENDING, JobState.COMPLETED, JobState.FAILED}
-    ),
-    JobState.RUNNING: frozenset({JobState.ENDING, JobState.COMPLETED, JobState.FAILED}),
-    JobState.ENDING: frozenset(
-        {JobState.PENDING, JobState.FAILED, JobState.CANCELLED, JobState.TIMED_OUT}
-    ),
+    JobState.GATHERING: _BY_FACT | {JobState.PENDING, JobState.HELD, JobState.REJECTED},
+    JobState.HELD: _BY_FACT | {JobState.PENDING, JobState.GATHERING, JobState.REJECTED},
+    # An array itself holds nothing; it ends with the last of its tasks.
+    JobState.PENDING: _BY_FACT
+    | {JobState.HELD, JobState.GATHERING, JobState.ALLOCATED, JobState.REJECTED},
+    JobState.ALLOCATED: _BY_FACT | {JobState.RUNNING, JobState.ENDING} | WAITING,
+    JobState.RUNNING: _BY_FACT | {JobState.ENDING, JobState.GATHERING, JobState.HELD},
+    JobState.ENDING: _BY_FACT | WAITING,
 }
 """From each state (None: not yet known to the queue) the states that can follow it."""
 

@@ -111,8 +111,8 @@ class Notary:
                 assert self._is_before(job, event.job), event
             case Reason(Message.OVERRAN, ((_, tuple() as jobs),)):
                 for job in jobs:
-                    assert isinstance(job, int)
-                    self._check_overrun(job)
+                    assert isinstance(job, JobRef)
+                    self._check_overrun(job.id)
             case Reason(Message.NODES_LOST):
                 assert step.has(NodesLost), event
             case Reason(Message.NODES_CLOSED):

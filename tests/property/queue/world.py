@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from fluxnetes.common.reasons import Reason
+from fluxnetes.common.reasons import Reason, ReasonCode
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.placement import Placement
 from fluxnetes.match.matcher import Matcher
@@ -23,6 +23,7 @@ from fluxnetes.queue.changes import Changes, Snapshot
 from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.queue.errors import QueueError
 from fluxnetes.queue.events import (
+    Cancel,
     Ended,
     Event,
     NodesBack,
@@ -108,12 +109,29 @@ class World:
             assert instant >= self.now, "time runs backwards"
             self.now = instant
             yield self._live_through()
+        if hopeless := self._hopeless():
+            yield self._give_up(hopeless)
         alive = [job for job in self.scheduler.jobs.values() if job.state not in ENDED]
         assert not alive, f"waits for ever: {self.scheduler.explain(alive[0].id, self.now)}"
 
     def run(self) -> None:
         for _ in self.steps():
             pass
+
+    def _hopeless(self) -> list[int]:
+        """Jobs that nothing can serve; no nodes will come, and so they are cancelled in the end."""
+        found = []
+        for job in self.scheduler.jobs.values():
+            reason = self.scheduler.explain(job.id, self.now).reason
+            if job.state is JobState.PENDING and reason is not None:
+                found += [job.id] if reason.code is ReasonCode.UNSATISFIABLE else []
+        return found
+
+    def _give_up(self, jobs: list[int]) -> Step:
+        step = Step(self.now)
+        for job in jobs:
+            self._tell(Cancel(job), step)
+        return step
 
     def _next_instant(self) -> int | None:
         times = [*self._leaves.values(), *(act.at for act in self._acts[:1])]

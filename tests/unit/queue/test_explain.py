@@ -110,10 +110,11 @@ def test_a_limit() -> None:
 
 
 def test_a_budget() -> None:
-    config = SchedulerConfig(budgets=(BudgetConfig("grant", 1.0, "node", 10**6),))
-    world = World(machine(2), config=config)
+    config = SchedulerConfig(budgets=(BudgetConfig("grant", 2.0, "node", 10**6),))
+    world = World(machine(3), config=config)
+    world.submit(a_job().lasting(3600))
     job = world.submit(a_job(nodes=2).lasting(3600))
-    assert world.why(job) == "budget grant: needs 2.0 node-hours and 1.0 of 1.0 are left"
+    assert world.why(job) == "budget grant: needs 2.0 node-hours and 1.0 of 2.0 are left"
 
 
 def test_endless_jobs_in_the_way() -> None:
@@ -209,10 +210,10 @@ def test_a_job_that_is_ending_says_why() -> None:
 
 def test_a_job_that_has_ended_can_be_explained_for_a_while() -> None:
     world = World(machine(1))
-    done, rejected = world.submit(a_job()), world.submit(a_job(nodes=9))
+    done, rejected = world.submit(a_job()), world.submit(a_job().between(3, 2))
     world.end(done, ok=False)
     assert (world.explain(done).state, world.why(done)) == (JobState.FAILED, "it failed")
-    assert world.why(rejected) == "needs 9 slot; only 1 in this graph could serve"
+    assert world.why(rejected) == "an elastic group of 3 to 2: expected 1 <= min <= max"
 
 
 def test_an_unknown_job_is_not_explained() -> None:

@@ -145,9 +145,9 @@ def test_a_queue_whose_nodes_are_busy_does_not_block_another() -> None:
     assert world.start(big) == 0
 
 
-def test_a_job_larger_than_the_nodes_of_its_queue_is_rejected() -> None:
+def test_a_job_larger_than_the_nodes_of_its_queue_is_set_aside() -> None:
     world = partitions()
-    assert world.state(world.submit(a_job(nodes=3).to("debug"))) is JobState.REJECTED
+    assert world.is_set_aside(world.submit(a_job(nodes=3).to("debug")))
 
 
 def test_queues_that_share_nodes_keep_each_others_promises() -> None:

@@ -10,7 +10,7 @@ import pytest
 from fluxnetes.common.reasons import Reason
 from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.jobspec.build import jobspec, node, slot
-from fluxnetes.queue.config import QueueConfig
+from fluxnetes.queue.config import QueueConfig, UnsatisfiablePolicy
 from fluxnetes.queue.errors import QueueError, QueueRefused, UnknownQueueJob
 from fluxnetes.queue.events import (
     Alter,
@@ -41,6 +41,7 @@ from tests.unit.queue.build import JobToBe, a_job, machine
 from tests.unit.queue.world import World
 
 S = JobState
+REJECTING = QueueConfig(unsatisfiable=UnsatisfiablePolicy.REJECT)
 
 
 def transitions(world: World, job: int) -> list[JobState]:
@@ -170,8 +171,8 @@ def test_a_complete_group_may_ask_for_something_else_than_was_thought() -> None:
     assert len(world.nodes(job)) == 3
 
 
-def test_a_group_that_turns_out_impossible_is_rejected() -> None:
-    world = World(machine(2))
+def test_a_group_that_turns_out_impossible_is_rejected_by_a_queue_that_rejects() -> None:
+    world = World(machine(2), REJECTING)
     job = world.submit(a_job().gathering())
     world.tell(Gathered(job, jobspec(slot(3, node(1)))))
     assert transitions(world, job) == [S.GATHERING, S.REJECTED]
@@ -223,8 +224,8 @@ def test_a_job_that_waits_is_cancelled_at_once(job: JobToBe) -> None:
     assert reason_text(world.job(waiting).reason) == "not needed any more"
 
 
-def test_a_job_that_can_never_run_is_rejected_with_the_reason() -> None:
-    world = World(machine(2))
+def test_a_job_that_nothing_can_serve_is_rejected_by_a_queue_that_rejects() -> None:
+    world = World(machine(2), REJECTING)
     job = world.submit(a_job(nodes=3))
     assert transitions(world, job) == [S.REJECTED]
     assert "needs 3 slot" in reason_text(world.job(job).reason)
@@ -286,7 +287,8 @@ def job_in(state: JobState) -> tuple[World, int]:
     world.carries_out = state is not JobState.ALLOCATED
     if state is JobState.PENDING:
         world.submit(a_job(nodes=2).lasting(100))
-    builders = {S.GATHERING: a_job().gathering(), S.HELD: a_job().held(), S.REJECTED: a_job(9)}
+    never = a_job().between(3, 2)
+    builders = {S.GATHERING: a_job().gathering(), S.HELD: a_job().held(), S.REJECTED: never}
     job = world.submit(builders.get(state, a_job(nodes=2)))
     if state in (S.ENDING, S.CANCELLED):
         world.tell(Cancel(job))

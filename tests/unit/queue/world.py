@@ -22,6 +22,7 @@ from __future__ import annotations
 import enum
 from dataclasses import replace
 
+from fluxnetes.common.reasons import ReasonCode
 from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.match.matcher import Matcher
@@ -210,6 +211,13 @@ class World:
     def explain(self, id: int) -> Explanation:
         self._check_that_all_is_decided()
         return self.queue.explain(id, self.now)
+
+    def is_set_aside(self, id: int) -> bool:
+        """Whether a job waits for something that can serve it, in no line and without a promise."""
+        explained = self.explain(id)
+        code = explained.reason.code if explained.reason is not None else None
+        is_waiting = (explained.state, code) == (JobState.PENDING, ReasonCode.UNSATISFIABLE)
+        return is_waiting and (explained.place, explained.until) == (None, None)
 
     def why(self, id: int) -> str:
         return reason_text(self.explain(id).reason)

@@ -1,7 +1,8 @@
 """Admits jobs to the queue: a job that can never run is rejected at once, with a reason.
 
 A submitted job is recorded as pending, held or gathering; a job that already runs is adopted with
-the nodes that it is on.
+the nodes that it is on. A job that nothing in the cluster can serve now waits, unless its queue
+rejects such jobs; see `review`.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fluxnetes.common.reasons import JobRef, Message, Reason
+from fluxnetes.common.reasons import JobRef, Message, Reason, ReasonCode
+from fluxnetes.queue.config import UnsatisfiablePolicy
 from fluxnetes.queue.core import QueueCore
 from fluxnetes.queue.errors import QueueError, QueueRefused, UnknownQueue
-from fluxnetes.queue.jobs import QueueJob, Request, Submission
+from fluxnetes.queue.events import Gathered
+from fluxnetes.queue.jobs import Origin, QueueJob, Submission
 from fluxnetes.queue.lifecycle.transitions import Transitions
 from fluxnetes.queue.plan.requests import PlanRequest, narrowed, plan_request
 from fluxnetes.queue.plan.windows import WindowHandlers
@@ -20,8 +23,6 @@ from fluxnetes.queue.states import JobState
 
 MOST_TASKS = 1_000_000
 """Maximum tasks of an array, whose ids must all be free."""
-_MAX_JUDGED = 10_000
-"""Maximum requests whose verdict is remembered, so that memory stays bounded."""
 
 
 class Admission:
@@ -32,7 +33,6 @@ class Admission:
         self._transitions = transitions
         self._gate = transitions.gate
         self._windows = windows
-        self._judged: dict[PlanRequest, Reason | None] = {}
 
     def submit(self, submission: Submission, now: int) -> None:
         core = self._core
@@ -42,7 +42,7 @@ class Admission:
         request = None
         if not reason and not submission.gathering:
             request = self.plan_request(job)
-            reason = self.judge(request)
+            reason = self.rejects(job, request)
         if reason:
             self._transitions.nowhere_to_rejected(job, now, reason)
             return
@@ -55,15 +55,16 @@ class Admission:
         else:
             self._transitions.nowhere_to_pending(job, now)
 
-    def gathered(self, id: int, request: Request | None, now: int) -> None:
+    def gathered(self, event: Gathered, now: int) -> None:
         """A group is complete."""
+        id = event.job
         job = self._core.records.find(id)
         if job.state is not JobState.GATHERING:
             raise QueueRefused(f"job {id} is {job.state.value}, not gathering")
-        if request is not None:
-            job.submission = replace(job.submission, request=request)
+        if event.request is not None:
+            job.submission = replace(job.submission, request=event.request, size=event.size)
         planned = self.plan_request(job)
-        reason = self.judge(planned)
+        reason = self.rejects(job, planned)
         if reason:
             self._transitions.waiting_to_rejected(job, now, reason)
             return
@@ -87,7 +88,7 @@ class Admission:
         found = self._core.planning.found_at(request.spec, nodes)
         if isinstance(found, Reason):
             raise QueueRefused(f"job {submission.id} cannot be adopted: {found}")
-        self._core.add_request(job.id, request)
+        self._core.add_request(job.id, request, holds=True)
         self._transitions.nowhere_to_running(job, request, found, min(start, now), now)
 
     def _check_new(self, submission: Submission) -> None:
@@ -171,19 +172,27 @@ class Admission:
         constraint = self._core.queues[job.queue].constraint
         return plan_request(wanted, constraint=constraint, size=spec.size, window=spec.reservation)
 
-    def judge(self, request: PlanRequest) -> Reason | None:
-        """Why a request can never be satisfied; the matcher checks each request once."""
-        if request.elastic is not None and request.unit is None:
-            return Reason.of(Message.NOT_A_MULTIPLE)
-        if request not in self._judged:
-            if len(self._judged) > _MAX_JUDGED:
-                self._judged.clear()
-            self._judged[request] = self._core.planning.judge(request.spec)
-        return self._judged[request]
+    def rejects(self, job: QueueJob, request: PlanRequest) -> Reason | None:
+        """Why a job with this request is rejected; None: it may wait."""
+        return self._rejects_unsatisfiable(job, request) or self.exceeds_budget(job, request)
 
-    def forget(self) -> None:
-        """The graph changed: what was impossible may be possible now."""
-        self._judged.clear()
+    def exceeds_budget(self, job: QueueJob, request: PlanRequest) -> Reason | None:
+        """Which budget could never pay for a job; None if there is none."""
+        core = self._core
+        if not core.budgets:
+            return None
+        # What nothing can serve now has no placement to estimate by, but asks for something.
+        amounts = core.estimate(request) or core.planning.least(request.spec)
+        return core.budgets.exceeds(job, amounts)
+
+    def _rejects_unsatisfiable(self, job: QueueJob, request: PlanRequest) -> Reason | None:
+        verdict = self._core.verdicts.of(request)
+        if verdict is None or verdict.code is not ReasonCode.UNSATISFIABLE:
+            return verdict
+        if job.submission.origin is Origin.CALL_MATCH or request.window is not None:
+            return verdict  # it starts at once or not at all; the nodes of a window do not change
+        waits = self._core.queues[job.queue].unsatisfiable is UnsatisfiablePolicy.WAIT
+        return None if waits else verdict
 
 
 def contradiction(spec: Submission) -> Reason | None:

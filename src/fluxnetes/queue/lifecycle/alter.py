@@ -78,6 +78,9 @@ class JobAlterations:
         if queue != job.queue and core.is_drained(queue):
             raise QueueRefused(f"queue {queue} is drained: it takes in no more jobs")
         refused = self._admission.refuses_change(replace(job, queue=queue, walltime=walltime))
+        if not refused and job.id in core.records.requests:
+            altered = replace(job, queue=queue, walltime=walltime)
+            refused = self._admission.exceeds_budget(altered, core.records.requests[job.id])
         if refused:
             raise QueueRefused(f"job {job.id}: {refused}")
         if queue != job.queue:
@@ -87,7 +90,7 @@ class JobAlterations:
         """Whether a job could have been submitted to the queue that it is moved to."""
         refused = self._core.limits.refuses(job)
         if not refused and job.id in self._core.records.requests:
-            refused = self._admission.judge(self._admission.plan_request(job))
+            refused = self._admission.rejects(job, self._admission.plan_request(job))
         if refused:
             raise QueueRefused(f"job {job.id} cannot be moved to queue {job.queue}: {refused}")
 
@@ -110,7 +113,7 @@ class JobAlterations:
         if job.state is JobState.GATHERING:
             return
         request = self._admission.plan_request(job)
-        reason = contradiction(job.submission) or self._admission.judge(request)
+        reason = contradiction(job.submission) or self._admission.rejects(job, request)
         if reason:
             self._transitions.waiting_to_rejected(job, now, reason)
         elif request != core.records.requests[job.id]:
@@ -137,19 +140,25 @@ class JobAlterations:
         """Give a running job more or less time, if that breaks no promise."""
         refused = self._admission.refuses_walltime(job.queue, walltime)
         if refused:
-            raise QueueRefused(f"job {job.id}: {refused}")
+            raise QueueRefused(f"job {job.id}: {refused}", refused)
         assert job.start is not None  # noqa: S101 - it holds something
         deadline = job.start + walltime
         if deadline <= now:
-            raise QueueRefused(f"job {job.id} has already run for {now - job.start} s")
+            raise QueueRefused(
+                f"job {job.id} has already run for {now - job.start} s",
+                Reason.of(Message.HAS_RUN_LONGER, seconds=now - job.start),
+            )
         core = self._core
         more = 0 if job.deadline is None else deadline - job.deadline
         amounts = core.records.amounts[job.id]
         refused = core.budgets.stops(job, amounts, more, now) if more > 0 else None
         if refused:
-            raise QueueRefused(f"job {job.id} cannot have more time: {refused}")
+            raise QueueRefused(f"job {job.id} cannot have more time: {refused}", refused)
         if not core.capacity.prolong_if_free(job.id, deadline):
-            raise QueueRefused(f"job {job.id} cannot have more time: it would delay promised jobs")
+            raise QueueRefused(
+                f"job {job.id} cannot have more time: it would delay promised jobs",
+                Reason.of(Message.MORE_TIME_DELAYS),
+            )
         core.commit_budgets(job, amounts, more, now)
         if job.deadline is None or deadline < job.deadline:
             core.resources_freed()

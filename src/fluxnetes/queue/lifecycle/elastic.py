@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from fluxnetes.match.gang.model import Gang
 from fluxnetes.match.planning import Candidate, times
 from fluxnetes.queue.changes import Allocation
@@ -67,10 +65,7 @@ class ElasticGrowth:
         engine = core.planning.engine
         old = before.placement
         more = engine.placement(found.held, old.start, old.end, None)
-        held = engine.hold(
-            np.concatenate((old.vertex[old.exclusive], more.vertex[more.exclusive])),
-            np.concatenate((old.needs[old.exclusive], more.needs[more.exclusive])),
-        )
+        held = engine.joined(old, more)
         added = Allocation(job.id, before.start, before.end, more, found.seats)
         graph = engine.graph
         after = replace(

@@ -8,7 +8,7 @@ from typing import Any
 
 from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.queue import events
-from fluxnetes.queue.changes import QueueState
+from fluxnetes.queue.changes import JobEvent, QueueState
 from fluxnetes.queue.core import QueueCore
 from fluxnetes.queue.errors import QueueRefused, UnknownQueue
 from fluxnetes.queue.jobs import OnLoss, QueueJob
@@ -42,10 +42,10 @@ class EventHandlers:
         self._reseating = TaskReseating(core, self._tasks, allocation_edits)
         self.admission = Admission(core, transitions, windows)
         alterations = JobAlterations(core, transitions, promises, self.admission)
-        nodes = NodeHandlers(core, transitions, self.admission, self._tasks)
+        nodes = NodeHandlers(core, transitions, self._tasks)
         self._handlers: dict[type, Callable[[Any, int], None]] = {
             events.Submit: lambda e, now: self.admission.submit(e.submission, now),
-            events.Gathered: lambda e, now: self.admission.gathered(e.job, e.request, now),
+            events.Gathered: self.admission.gathered,
             events.Hold: self._hold,
             events.Release: self._release,
             events.Cancel: self._cancel,
@@ -54,6 +54,8 @@ class EventHandlers:
             events.Adopt: self._adopt,
             events.Started: self._started,
             events.Returned: self._returned,
+            events.Suspended: self._suspended,
+            events.Incomplete: self._incomplete,
             events.Ended: self._ended,
             events.TaskEnded: self._task_ended,
             events.TasksEnded: self._tasks_ended,
@@ -61,6 +63,7 @@ class EventHandlers:
             events.Grow: self._grow,
             events.NodesLost: nodes.lost,
             events.PartsLost: nodes.parts_lost,
+            events.Note: self._note,
             events.NodesBack: nodes.back,
             events.NodesClosed: nodes.closed,
             events.NodesOpened: nodes.opened,
@@ -134,21 +137,48 @@ class EventHandlers:
             if event.begin is not None:
                 job.submission = replace(job.submission, begin=event.begin)
             self._transitions.allocated_to_pending(job, now, event.reason)
-        elif (
-            job.cause is EndCause.TIMED_OUT and job.running is None and job.state is JobState.ENDING
-        ):
-            # Its walltime passed before any of it ran.
+        elif job.cause is EndCause.TIMED_OUT and job.state is JobState.ENDING:
+            # Its walltime passed while it could not run.
             self._transitions.ending_to_pending(job, now, event.reason)
         else:
             raise QueueRefused(f"job {job.id} is {job.state.value}, not allocated")
 
-    def _ended(self, event: events.Ended, now: int) -> None:
+    def _suspended(self, event: events.Suspended, now: int) -> None:
         job = self._core.records.find(event.job)
-        if job.state not in HOLDING:
-            raise QueueRefused(f"job {job.id} is {job.state.value}; it holds no resources")
+        if job.state in HOLDING:
+            self._forget_victim(job)
+            self._transitions.holding_to_held(job, now, event.reason)
+        elif job.state is JobState.PENDING:
+            self._transitions.pending_to_held(job, now, event.reason)
+        else:
+            raise QueueRefused(f"job {job.id} is {job.state.value}; it cannot be suspended")
+
+    def _incomplete(self, event: events.Incomplete, now: int) -> None:
+        job = self._core.records.find(event.job)
+        if job.state in HOLDING:
+            self._forget_victim(job)
+            self._transitions.holding_to_gathering(job, now, event.reason)
+        elif job.state in (JobState.PENDING, JobState.HELD):
+            self._transitions.waiting_to_gathering(job, now, event.reason)
+        else:
+            raise QueueRefused(f"job {job.id} is {job.state.value}; it cannot gather again")
+
+    def _forget_victim(self, job: QueueJob) -> None:
+        """A job that others may wait for, because it was preempted for them, holds nothing."""
         for victims in self._core.preempting.values():
             victims.discard(job.id)
-        if job.state is JobState.ENDING:
+
+    def _ended(self, event: events.Ended, now: int) -> None:
+        job = self._core.records.find(event.job)
+        if event.outcome is not None and job.state in WAITING:
+            self._transitions.waiting_to_outcome(job, event.outcome, now, event.reason)
+            return
+        if job.state not in HOLDING:
+            raise QueueRefused(f"job {job.id} is {job.state.value}; it holds no resources")
+        self._forget_victim(job)
+        if event.outcome is not None:
+            self._transitions.holding_to_outcome(job, event.outcome, now, event.reason)
+        elif job.state is JobState.ENDING:
             self._gone(job, now)
         elif event.ok:
             self._transitions.holding_to_completed(job, now, event.reason)
@@ -184,6 +214,15 @@ class EventHandlers:
 
     def _reseat(self, event: events.Reseat, now: int) -> None:
         self._reseating.reseat(self._core.records.find(event.job), event.tasks, now)
+
+    def _note(self, event: events.Note, now: int) -> None:
+        job = self._core.records.find(event.job)
+        if job.state not in (JobState.ALLOCATED, JobState.RUNNING):
+            raise QueueRefused(f"job {job.id} is {job.state.value}; it does not run")
+        if job.reason != event.reason:
+            job.reason = event.reason
+            self._core.records.add_event(JobEvent(job.id, now, "note", reason=event.reason))
+            self._core.records.touch(job)
 
     def _adopt(self, event: events.Adopt, now: int) -> None:
         self.admission.adopt(event.submission, event.start, event.nodes, now)

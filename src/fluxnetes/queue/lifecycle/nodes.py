@@ -8,6 +8,7 @@ itself changes: nodes are added, removed for good, relabelled or resized.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.queue.core import QueueCore
@@ -20,7 +21,7 @@ from fluxnetes.queue.events import (
     Occupied,
     PartsLost,
 )
-from fluxnetes.queue.lifecycle.admission import Admission
+from fluxnetes.queue.jobs import OnLoss
 from fluxnetes.queue.lifecycle.tasks import TaskHandlers
 from fluxnetes.queue.lifecycle.transitions import Transitions
 from fluxnetes.queue.states import EndCause, JobState
@@ -32,12 +33,9 @@ _NAMED = 5
 class NodeHandlers:
     """Handles the events of nodes."""
 
-    def __init__(
-        self, core: QueueCore, transitions: Transitions, admission: Admission, tasks: TaskHandlers
-    ) -> None:
+    def __init__(self, core: QueueCore, transitions: Transitions, tasks: TaskHandlers) -> None:
         self._core = core
         self._transitions = transitions
-        self._admission = admission
         self._tasks = tasks
         self._version = -1
         """The version of the graph for which jobs were last checked for lost resources."""
@@ -59,6 +57,8 @@ class NodeHandlers:
         jobs = [self._core.records.find(id) for id in event.jobs]
         for job in jobs:
             if job.state in (JobState.ALLOCATED, JobState.RUNNING):
+                if event.fail:
+                    job.submission = replace(job.submission, on_loss=OnLoss.FAIL)
                 self._transitions.start_ending(job, now, EndCause.LOST_NODES, event.reason)
 
     def back(self, event: NodesBack, now: int) -> None:
@@ -94,7 +94,7 @@ class NodeHandlers:
         core = self._core
         core.jobs_may_be_misplaced()
         core.estimates.clear()
-        self._admission.forget()
+        core.verdicts.graph_changed()
         core.planning.engine.relabelled()
         if self._version != core.planning.engine.version:
             self._version = core.planning.engine.version

@@ -121,10 +121,7 @@ class TaskReseating:
         """What stays where it was, and what was found."""
         engine = self._core.planning.engine
         more = engine.placement(found.held, left.start, left.end, None)
-        held = engine.hold(
-            np.concatenate((left.vertex[left.exclusive], more.vertex[more.exclusive])),
-            np.concatenate((left.needs[left.exclusive], more.needs[more.exclusive])),
-        )
+        held = engine.joined(left, more)
         return engine.placement(held, left.start, left.end, left.queue)
 
     def _describe_moves(self, moved: Sequence[int], nodes: np.ndarray) -> Reason:

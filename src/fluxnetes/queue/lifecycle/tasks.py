@@ -121,11 +121,23 @@ class TaskHandlers:
     def _without_nodes(self, placement: Placement, nodes: Ints) -> Placement:
         """A placement without what is in some nodes."""
         tree = self._core.planning.engine.tree
+        if not tree.is_tree:
+            kept = placement.exclusive & ~_with_all_below(placement, nodes)
+            return _rows(placement, _with_all_above(placement, kept))
         position = tree.position[placement.vertex]
         kept = placement.exclusive.copy()
         for at in tree.position[nodes].tolist():
             kept &= (position < at) | (position >= tree.end[at])
         return _rows(placement, _with_all_above(placement, kept))
+
+
+def _with_all_below(placement: Placement, vertices: Ints) -> Bools:
+    """The rows of some vertices and the rows below them, by the path of the placement."""
+    found = np.isin(placement.vertex, vertices)
+    for depth in range(1, int(placement.depth.max(initial=0)) + 1):
+        above = placement.vertex[found & (placement.depth == depth - 1)]
+        found |= (placement.depth == depth) & np.isin(placement.parent, above)
+    return found
 
 
 def _with_all_above(placement: Placement, kept: Bools) -> Bools:

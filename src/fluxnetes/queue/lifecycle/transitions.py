@@ -101,6 +101,19 @@ class Transitions:
         self._move(job, JobState.PENDING, now, reason)
         self.gate.became_pending(job, now)
 
+    def waiting_to_gathering(self, job: QueueJob, now: int, reason: Reason | None) -> None:
+        """The group of a waiting job is not complete any more."""
+        self._leave_line(job)
+        self._core.remove_request(job.id)
+        self._move(job, JobState.GATHERING, now, reason)
+
+    def waiting_to_outcome(
+        self, job: QueueJob, state: JobState, now: int, reason: Reason | None
+    ) -> None:
+        """The job is known to have ended, though for the queue it waited."""
+        self._stop_waiting(job)
+        self._end(job, state, now, reason)
+
     def waiting_to_cancelled(self, job: QueueJob, now: int, reason: Reason | None) -> None:
         self._stop_waiting(job)
         self._end(job, JobState.CANCELLED, now, reason)
@@ -222,6 +235,24 @@ class Transitions:
         self._release_resources(job, now)
         self._end(job, JobState.FAILED, now, reason)
 
+    def holding_to_outcome(
+        self, job: QueueJob, state: JobState, now: int, reason: Reason | None
+    ) -> None:
+        """The job is known to have ended, whatever it was asked."""
+        self._release_resources(job, now)
+        self._end(job, state, now, reason)
+
+    def holding_to_gathering(self, job: QueueJob, now: int, reason: Reason | None) -> None:
+        """Nothing of the job runs any more, and its group has to gather again."""
+        self._wait_again(job, now)
+        self._core.remove_request(job.id)
+        self._move(job, JobState.GATHERING, now, reason)
+
+    def holding_to_held(self, job: QueueJob, now: int, reason: Reason | None) -> None:
+        """Nothing of the job runs any more, because its user suspended it."""
+        self._wait_again(job, now)
+        self._move(job, JobState.HELD, now, reason)
+
     def ending_to_outcome(self, job: QueueJob, now: int) -> None:
         """The job has ended: cancelled, timed out or failed, as its cause says."""
         assert job.cause is not None  # noqa: S101 - set on the way into `ending`
@@ -233,13 +264,17 @@ class Transitions:
         self._requeue(job, now, reason)
 
     def _requeue(self, job: QueueJob, now: int, reason: Reason | None) -> None:
+        self._wait_again(job, now)
+        self._move(job, JobState.PENDING, now, reason)
+        self.gate.became_pending(job, now)
+
+    def _wait_again(self, job: QueueJob, now: int) -> None:
+        """A job that held resources waits again, with its age."""
         self._release_resources(job, now)
         job.start = job.running = job.deadline = job.expected = job.cause = None
         job.size, job.restarts, job.backfilled = 0, job.restarts + 1, False
         job.tasks_failed = 0
         self._core.limits.waits(job, +1)
-        self._move(job, JobState.PENDING, now, reason)
-        self.gate.became_pending(job, now)
 
     def _release_resources(self, job: QueueJob, now: int) -> None:
         """Free everything that a job holds."""

@@ -1,6 +1,7 @@
 """Decides which pending jobs are eligible to start.
 
-A job with a begin time or an unmet dependency is *parked* until that is over: it is in no line. A
+A job with a begin time, an unmet dependency, or a request that nothing in the graph can serve is
+*parked* until that is over: it is in no line. A
 job that a limit or a budget stops stays in line, since that can change with every job that ends,
 and the cycle skips it. Neither is head of its queue, and neither is promised a start.
 """
@@ -11,10 +12,13 @@ from heapq import heappop, heappush
 from typing import Protocol
 
 from fluxnetes.common.reasons import JobRef, Message, Moment, Reason
+from fluxnetes.queue.changes import JobEvent
 from fluxnetes.queue.core import QueueCore
 from fluxnetes.queue.jobs import Dependency, DependencyKind, QueueJob
 from fluxnetes.queue.plan.requests import PlanRequest
 from fluxnetes.queue.states import HOLDING, WAITING, JobState
+
+_SERVABLE = Reason.of(Message.SERVABLE_AGAIN)
 
 
 class WaitingTransitions(Protocol):
@@ -52,6 +56,11 @@ class EligibilityGate:
             self._transitions.waiting_to_rejected(job, now, reason_never)
             return
         reason = self._parked_for(job, now)
+        verdict = core.verdicts.of(core.records.requests[job.id])
+        if verdict and not _has_started(job):
+            self._set_aside(job, verdict, now)
+            return
+        self._plan_for(job, now)
         if reason:
             core.parked[job.id] = reason
             return
@@ -61,6 +70,24 @@ class EligibilityGate:
         if not self._is_array_paused(job):
             core.lines[job.queue].add(job, now)
             core.newcomers.append(job)
+
+    def _set_aside(self, job: QueueJob, verdict: Reason, now: int) -> None:
+        """Park a job that nothing can serve, whatever else it waits for; see `review`."""
+        core = self._core
+        core.set_request_aside(job.id)
+        reason = Reason.of(Message.NOTHING_SERVES, reason=verdict).coded(verdict.code)
+        core.parked[job.id] = reason
+        if not _is_set_aside(job):  # else the record has the reason why it was
+            job.reason = reason
+            core.records.add_event(JobEvent(job.id, now, "note", reason=reason))
+
+    def _plan_for(self, job: QueueJob, now: int) -> None:
+        """Something can serve a job, which may have been set aside."""
+        core = self._core
+        core.count_request(job.id)
+        if _is_set_aside(job):
+            job.reason = _SERVABLE
+            core.records.add_event(JobEvent(job.id, now, "note", reason=_SERVABLE))
 
     def _parked_for(self, job: QueueJob, now: int) -> Reason | None:
         begin = job.submission.begin
@@ -81,12 +108,13 @@ class EligibilityGate:
     def wake(self, now: int) -> None:
         """Check parked jobs again whose begin time has come."""
         while self._begins and self._begins[0][0] <= now:
-            self._recheck(heappop(self._begins)[1], now)
+            self.recheck(heappop(self._begins)[1], now)
 
     def next_begin(self) -> int | None:
         return self._begins[0][0] if self._begins else None
 
-    def _recheck(self, id: int, now: int) -> None:
+    def recheck(self, id: int, now: int) -> None:
+        """Check a parked job again: what it waited for may have happened."""
         job = self._core.records.jobs.get(id)
         if job is not None and self._core.parked.pop(id, None) is not None:
             self.became_pending(job, now)
@@ -136,7 +164,7 @@ class EligibilityGate:
 
     def _recheck_dependants(self, job: int, now: int) -> None:
         for id in sorted(self._core.records.dependants.pop(job, ())):
-            self._recheck(id, now)
+            self.recheck(id, now)
 
     def close(self, window: str, now: int) -> None:
         """A window is over or was removed: jobs that wait to run in it never will."""
@@ -224,3 +252,14 @@ class EligibilityGate:
             else:
                 low = middle
         return low
+
+
+def _is_set_aside(job: QueueJob) -> bool:
+    """Whether the record of a job says that nothing can serve it."""
+    return job.reason is not None and job.reason.message is Message.NOTHING_SERVES
+
+
+def _has_started(job: QueueJob) -> bool:
+    """Whether all tasks of an array have started: it waits only for their ends."""
+    array = job.submission.array
+    return array is not None and job.tasks_started >= array.tasks

@@ -38,6 +38,8 @@ class LimitTracker:
         self._tallies: dict[tuple[str, str, str], RunningTally] = defaultdict(RunningTally)
         self.any = {q.name for q in config.queues if _capped(q)}
         """The queues that have any limit."""
+        self.prioritized = 0
+        """How many waiting jobs have a priority of their own."""
 
     def _of(self, job: QueueJob) -> Iterator[tuple[str, LimitConfig, RunningTally]]:
         queue = self._queues[job.queue]
@@ -86,6 +88,8 @@ class LimitTracker:
         return self._tallies[queue, "queue", queue].pending
 
     def waits(self, job: QueueJob, by: int) -> None:
+        if job.priority:
+            self.prioritized += by
         if job.queue not in self.any:
             self._tallies[job.queue, "queue", job.queue].pending += by
             return
@@ -213,6 +217,19 @@ class BudgetTracker:
                     budget=budget.name,
                     needs=ResourceHours(hours, budget.type),
                     left=ResourceHours(max(left, 0.0), budget.type),
+                    all=ResourceHours(budget.amount, budget.type),
+                )
+        return None
+
+    def exceeds(self, job: QueueJob, amounts: Amounts) -> Reason | None:
+        """Which budget is smaller than a job, even if nothing of it were spent; None if none is."""
+        for budget in self._of(job):
+            hours = _hours(budget, amounts, job.walltime or 0)
+            if hours > budget.amount + 1e-9:
+                return Reason.of(
+                    Message.BUDGET_EXCEEDED,
+                    budget=budget.name,
+                    needs=ResourceHours(hours, budget.type),
                     all=ResourceHours(budget.amount, budget.type),
                 )
         return None

@@ -2,7 +2,8 @@
 
 A higher class is strictly first. Within a class the larger score is, and the score is a weighted
 sum of four factors: the job's priority, its owner's fair share, its age (up to a cap) and its size
-(as a part of the cluster). With all weights 0, as they are unless configured, arrival decides.
+(as a part of the cluster). Unless configured otherwise, only the priority has a weight, and arrival
+decides among equal ones.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class JobOrder:
         weights = config.weights
         self.changing = weights.changing
         """Whether ranks change with time, or with the usage of other accounts."""
-        self._by_arrival = weights.by_arrival
+        self._by_priority = weights.by_priority
 
     @property
     def usage_version(self) -> int:
@@ -68,7 +69,10 @@ class JobOrder:
         return min(1.0, max(0, now - since) / self._config.age_cap)
 
     def rank(self, job: QueueJob, now: int) -> Rank:
-        score = 0.0 if self._by_arrival else self.factors(job, now).score
+        if self._by_priority:
+            score = self._config.weights.priority * job.priority
+        else:
+            score = self.factors(job, now).score
         return (-job.submission.job_class, -score, job.arrival)
 
 
@@ -119,6 +123,10 @@ class QueueLine:
             job = self._jobs.get(id)
             if job is not None:
                 yield job
+
+    def first(self, most: int) -> list[QueueJob]:
+        """The first jobs, in order, as of the last refresh."""
+        return [self._jobs[id] for _, id in self._sorted[:most]]
 
     def place(self, job: int) -> int:
         """How many jobs are before a job."""

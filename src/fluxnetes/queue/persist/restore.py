@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fluxnetes.match.planning import Candidate
-from fluxnetes.queue.changes import Allocation, QueueState, Snapshot
+from fluxnetes.queue.changes import Allocation, JobEvent, QueueState, Snapshot
 from fluxnetes.queue.config import QueueConfig, SchedulerConfig
 from fluxnetes.queue.core import QueueCore
 from fluxnetes.queue.jobs import QueueJob
@@ -67,7 +67,8 @@ def _enter(
     core: QueueCore, handlers: EventHandlers, job: QueueJob, allocation: Allocation | None
 ) -> None:
     if job.state is not JobState.GATHERING:
-        core.add_request(job.id, handlers.admission.plan_request(job))
+        request = handlers.admission.plan_request(job)
+        core.add_request(job.id, request, holds=job.state not in WAITING)
     if job.state in WAITING:
         core.limits.waits(job, +1)
         return
@@ -95,9 +96,14 @@ def _enter(
 def _line_up(core: QueueCore, handlers: EventHandlers, job: QueueJob, now: int) -> None:
     handlers.gate.park_or_enqueue(job, now)
     plan, job.plan = job.plan, None
-    if plan is not None and job.id in core.lines[job.queue]:
+    if plan is None:
+        return
+    if job.id in core.lines[job.queue]:
         core.set_plan(job, plan)
         request = core.records.requests[job.id]
         until = core.until(job, plan.start)
         # The plan is rebuilt before the first decision, and books this with needs and a witness.
         core.capacity.remember_booking(job.id, Booking(request, plan.start, until, (), None))
+    elif job.state is JobState.PENDING:  # nothing can serve it any more
+        reason = core.parked.get(job.id)
+        core.records.add_event(JobEvent(job.id, now, "unplanned", reason=reason))

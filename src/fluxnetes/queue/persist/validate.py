@@ -65,6 +65,8 @@ def _check_job(core: QueueCore, job: QueueJob) -> None:
     in_line = id in core.lines[job.queue] if job.queue in core.lines else False
     _need(not in_line or job.state is JobState.PENDING, f"job {id} in line is {job.state.value}")
     _need(not (in_line and id in core.parked), f"job {id} is in line and parked")
+    aside = id in core.set_aside
+    _need(not aside or (job.state in WAITING and not in_line), f"job {id} set aside, in line")
     _need(job.plan is None or in_line, f"job {id} has a plan but is not in line")
     _need((job.end is not None) == (job.state in ENDED), f"job {id}: end of a {job.state.value}")
     booking = core.capacity.bookings.get(id)

@@ -145,7 +145,10 @@ class PromiseKeeper:
         for job, booking in [pair for pair in taken if not core.capacity.keep(pair[0].id, pair[1])]:
             duration = core.duration(job)
             if booking.claim:
-                self.promise(job, now)
+                # Where a start is known by now, it is promised when the job is visited: others that
+                # are ordered before it may not have been.
+                if core.capacity.has_endless():
+                    core.capacity.claim(job.id, booking.request, duration)
                 continue
             spot = core.capacity.fits_at(booking.request, max(booking.start, now), duration)
             behind = self._withdraw_behind(job) if spot is None else []

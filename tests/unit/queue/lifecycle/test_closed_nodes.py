@@ -44,11 +44,11 @@ def test_what_a_job_leaves_on_a_closed_node_is_there_for_no_job() -> None:
     assert world.plan(waits) == 10
 
 
-def test_a_job_that_fits_only_with_closed_nodes_waits_and_is_not_rejected() -> None:
+def test_a_job_that_fits_only_with_closed_nodes_is_in_line() -> None:
     world = World(machine(2))
     world.tell(NodesClosed(("node0",)))
-    assert world.state(world.submit(a_job(nodes=2))) is JobState.PENDING
-    assert world.state(world.submit(a_job(nodes=3))) is JobState.REJECTED
+    assert world.explain(world.submit(a_job(nodes=2))).place == 0
+    assert world.is_set_aside(world.submit(a_job(nodes=3)))
 
 
 def test_a_promise_that_closed_nodes_move_has_the_reason() -> None:

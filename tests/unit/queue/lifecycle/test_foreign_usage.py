@@ -28,14 +28,17 @@ def test_a_job_starts_only_where_others_leave_room() -> None:
     assert world.nodes(world.submit(a_gang(pods(1, cpu=3)))) == ["node0"]
 
 
-def test_what_others_hold_makes_a_job_wait_and_never_rejects_it() -> None:
+def test_what_others_hold_makes_a_job_wait_in_line() -> None:
     world = World(pools(2, cpu=8))
     world.tell(others(node0=8, node1=5))
     job = world.submit(a_gang(pods(1, cpu=8)))
     too_large = world.submit(a_gang(pods(1, cpu=9)))
-    assert world.states(job, too_large) == [JobState.PENDING, JobState.REJECTED]
+    assert (world.explain(job).place, world.is_set_aside(too_large)) == (0, True)
     assert world.plan(job) is None, "when foreign pods end is unknown"
-    assert world.why(job) == "needs 8 cpu on one node; the most that one has is 3"
+    assert world.why(job) == (
+        "needs 8 cpu on one node; the most that one has free is 3; "
+        "it would fit without what others use on node0"
+    )
 
 
 def test_a_job_starts_as_soon_as_others_leave() -> None:

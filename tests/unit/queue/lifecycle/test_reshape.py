@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from fluxnetes.common.reasons.text import reason_text
-from fluxnetes.queue.config import BackfillPolicy, PriorityWeights, QueueConfig, SchedulerConfig
+from fluxnetes.queue.config import (
+    BackfillPolicy,
+    PriorityWeights,
+    QueueConfig,
+    SchedulerConfig,
+    UnsatisfiablePolicy,
+)
 from fluxnetes.queue.errors import QueueRefused
 from fluxnetes.queue.events import Gathered, Hold, Release, Reshape
 from fluxnetes.queue.jobs import ElasticSize
@@ -84,8 +90,18 @@ def test_an_ask_that_did_not_change_changes_nothing() -> None:
     assert len(world.keeper.events) == before
 
 
-def test_what_can_never_be_is_rejected_with_the_reason() -> None:
+def test_what_nothing_can_serve_is_set_aside_until_it_asks_for_less() -> None:
     world = full()
+    job = world.submit(a_gang(pods(1, cpu=8)))
+    world.tell(asking(job, a_gang(pods(1, cpu=9))))
+    assert world.is_set_aside(job)
+    world.tell(asking(job, a_gang(pods(1, cpu=7))))
+    assert world.explain(job).place == 0
+    assert reason_text(world.job(job).reason) == "there are nodes that can serve it"
+
+
+def test_what_nothing_can_serve_is_rejected_by_a_queue_that_rejects() -> None:
+    world = full(QueueConfig(unsatisfiable=UnsatisfiablePolicy.REJECT))
     job = world.submit(a_gang(pods(1, cpu=8)))
     world.tell(asking(job, a_gang(pods(1, cpu=9))))
     assert world.state(job) is JobState.REJECTED
@@ -121,13 +137,15 @@ def test_a_held_job_asks_for_the_new_thing_when_it_is_released() -> None:
     assert world.nodes(job) == ["node0"]
 
 
-def test_a_held_job_that_can_never_be_is_rejected_at_once() -> None:
+def test_a_held_job_that_nothing_can_serve_stays_held() -> None:
     world = World(pools(2, cpu=8))
     job = world.submit(a_gang(pods(1, cpu=8)))
     waits = world.submit(a_gang(pods(2, cpu=8)))
     world.tell(Hold(waits))
     world.tell(asking(waits, a_gang(pods(3, cpu=8))))
-    assert world.states(job, waits) == [JobState.RUNNING, JobState.REJECTED]
+    assert world.states(job, waits) == [JobState.RUNNING, JobState.HELD]
+    world.tell(Release(waits))
+    assert world.is_set_aside(waits)
 
 
 def test_a_group_that_gathers_is_judged_when_it_is_complete() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fluxnetes.common.reasons.text import reason_text
-from fluxnetes.queue.config import BackfillPolicy, QueueConfig
+from fluxnetes.queue.config import BackfillPolicy, QueueConfig, UnsatisfiablePolicy
 from fluxnetes.queue.errors import QueueRefused, UnknownQueue
 from fluxnetes.queue.events import Alter, Cancel, Maintain
 from fluxnetes.queue.states import JobState
@@ -307,8 +307,9 @@ def test_an_endless_job_that_is_moved_takes_the_default_of_its_new_queue() -> No
     assert world.job(job).walltime == 5
 
 
-def test_a_job_cannot_be_moved_to_a_queue_on_whose_nodes_it_can_never_run() -> None:
-    small = QueueConfig("small", constraint=with_property("small"))
+def test_a_job_cannot_be_moved_to_a_queue_that_would_reject_it() -> None:
+    reject = UnsatisfiablePolicy.REJECT
+    small = QueueConfig("small", constraint=with_property("small"), unsatisfiable=reject)
     world = World(machine(4, named={"small": 1}), QueueConfig(), small)
     world.submit(a_job(nodes=4))
     job = world.submit(a_job(nodes=2))

@@ -35,6 +35,26 @@ def test_a_job_that_would_overrun_the_budget_waits_and_says_so() -> None:
     assert world.why(second) == "budget grant: needs 6.0 node-hours and 4.0 of 10.0 are left"
 
 
+def test_a_job_above_the_whole_budget_is_refused() -> None:
+    world = with_budget(10)
+    job = world.submit(a_job(6).lasting(2 * HOUR))
+    assert world.state(job) is JobState.REJECTED
+    assert world.why(job) == "budget grant: needs 12.0 node-hours, more than all of it, 10.0"
+
+
+def test_a_job_above_the_whole_budget_is_refused_though_nothing_can_serve_it_now() -> None:
+    world = with_budget(10)
+    assert world.state(world.submit(a_job(9).lasting(2 * HOUR))) is JobState.REJECTED
+
+
+def test_a_job_is_not_altered_beyond_the_whole_budget() -> None:
+    world = with_budget(10)
+    job = world.submit(a_job(6).lasting(HOUR).held())
+    with pytest.raises(QueueRefused, match=r"needs 12\.0 node-hours, more than all of it"):
+        world.tell(Alter(job, walltime=2 * HOUR))
+    assert world.job(job).walltime == HOUR
+
+
 def test_what_fits_exactly_is_allowed() -> None:
     world = with_budget(10)
     jobs = world.submit_together(a_job(6).lasting(HOUR), a_job(1).lasting(4 * HOUR))
@@ -197,8 +217,9 @@ def test_tasks_that_end_early_are_refunded() -> None:
 def test_several_budgets_must_all_have_enough() -> None:
     budgets = (
         BudgetConfig("lab", 10, "node", DAY, namespace="lab"),
-        BudgetConfig("all", 3, "node", DAY),
+        BudgetConfig("all", 5, "node", DAY),
     )
     world = World(machine(8), config=SchedulerConfig(budgets=budgets))
+    world.submit(a_job(2).lasting(HOUR))
     job = world.submit(a_job(4).lasting(HOUR).by("ada", "lab"))
-    assert world.why(job) == "budget all: needs 4.0 node-hours and 3.0 of 3.0 are left"
+    assert world.why(job) == "budget all: needs 4.0 node-hours and 3.0 of 5.0 are left"

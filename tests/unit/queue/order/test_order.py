@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fluxnetes.queue.config import FairShare, PriorityWeights, QueueConfig, SchedulerConfig
-from fluxnetes.queue.events import Alter
+from fluxnetes.queue.events import Alter, Cancel
 from tests.unit.queue.build import JobToBe, a_gang, a_job, machine, pods, pools
 from tests.unit.queue.world import World
 
@@ -31,8 +31,31 @@ def in_order(world: World, *jobs: JobToBe) -> list[int]:
 
 def test_by_default_first_come_is_first_served() -> None:
     world = ordered_by()
-    jobs = a_job().by("ada").with_priority(1), a_job().by("bob").with_priority(9), a_job()
-    assert in_order(world, *jobs) == [0, 1, 2]
+    assert in_order(world, a_job().by("ada"), a_job().by("bob"), a_job()) == [0, 1, 2]
+
+
+def test_by_default_a_higher_priority_goes_first() -> None:
+    world = ordered_by()
+    jobs = a_job(), a_job().with_priority(9), a_job().with_priority(1), a_job().with_priority(-1)
+    assert in_order(world, *jobs) == [1, 2, 0, 3]
+
+
+def test_a_priority_counts_beside_other_factors_by_default() -> None:
+    world = ordered_by(weights=PriorityWeights(size=1))
+    assert in_order(world, a_job(), a_job().with_priority(1)) == [1, 0]
+
+
+def test_jobs_are_ordered_by_arrival_while_none_has_a_priority() -> None:
+    world = ordered_by()
+    assert world.queue.orders_by_arrival
+    job = world.submit(a_job().with_priority(3))
+    assert not world.queue.orders_by_arrival
+    world.tell(Alter(job, priority=0))
+    assert world.queue.orders_by_arrival
+    world.tell(Alter(job, priority=-3))
+    assert not world.queue.orders_by_arrival
+    world.tell(Cancel(job))
+    assert world.queue.orders_by_arrival
 
 
 def test_a_higher_class_is_strictly_first() -> None:
@@ -44,9 +67,10 @@ def test_a_higher_class_is_strictly_first() -> None:
 # -- factors ---------------------------------------------------------------------------------------
 
 
-def test_within_a_class_a_higher_priority_goes_first_if_it_counts() -> None:
-    world = ordered_by(weights=PriorityWeights(priority=1))
-    assert in_order(world, a_job(), a_job().with_priority(2), a_job().with_priority(1)) == [1, 2, 0]
+def test_a_priority_does_not_count_without_a_weight() -> None:
+    world = ordered_by(weights=PriorityWeights(priority=0))
+    assert in_order(world, a_job(), a_job().with_priority(2), a_job().with_priority(1)) == [0, 1, 2]
+    assert world.queue.orders_by_arrival
 
 
 def test_a_priority_that_is_changed_changes_the_place() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from fluxnetes.queue.config import BackfillPolicy, LimitConfig, QueueConfig
 from fluxnetes.queue.errors import QueueRefused
-from fluxnetes.queue.events import Alter, Cancel, SetQueue
+from fluxnetes.queue.events import Alter, Cancel, SetQueue, Submit
 from fluxnetes.queue.states import JobState
 from tests.unit.queue.build import a_gang, a_job, machine, pods, pools
 from tests.unit.queue.world import World
@@ -211,3 +213,15 @@ def test_an_endless_job_says_that_its_walltime_has_no_end() -> None:
     assert world.why(job) == "its walltime has no end"
     world.go_to(10**9)
     assert world.state(job) is JobState.RUNNING
+
+
+def test_a_claim_does_not_become_a_promise_before_jobs_that_are_ordered_before_it() -> None:
+    """Only the first of them once started before it."""
+    world = World(machine(4))
+    endless = world.submit(a_job(4).endless())
+    low = world.submit(a_job().with_priority(-1))
+    for id in range(3, 7):
+        world.queue.apply(Submit(replace(a_job().spec, id=id)), world.now)
+    world.end(endless)
+    assert world.starts(*range(3, 7)) == [0] * 4
+    assert world.start(low) is None
