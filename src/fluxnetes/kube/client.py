@@ -166,15 +166,19 @@ class KubeClient:
         namespace: str = "",
         *,
         uid: str = "",
+        version: str = "",
         grace: int | None = None,
         dependents: str = "Background",
     ) -> None:
-        """Delete an object. With a uid: only that object, not a later one of the same name."""
+        """Delete an object. With a uid: only that object, not a later one of the same name. With a
+        version: only if it has not changed since. Raises Conflict otherwise."""
         options: dict[str, Any] = {"propagationPolicy": dependents}
         if grace is not None:
             options["gracePeriodSeconds"] = grace
-        if uid:
-            options["preconditions"] = {"uid": uid}
+        preconditions = {"uid": uid, "resourceVersion": version}
+        if uid or version:
+            given = {name: value for name, value in preconditions.items() if value}
+            options["preconditions"] = given
         what = _what("delete", resource, namespace, name)
         path = resource.path(namespace, name)
         await self.transport.send(

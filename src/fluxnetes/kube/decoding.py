@@ -17,6 +17,8 @@ from fluxnetes.kube.objects.base import Key, Object, Resource
 
 T = TypeVar("T", bound=Object)
 
+_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""Raised for JSON that is no object of its kind; the last one for values nested too deeply."""
 _log = logging.getLogger("fluxnetes.kube")
 
 
@@ -80,7 +82,7 @@ class Decoding(Generic[T]):
         """One object."""
         try:
             return self._object.decode(content)
-        except msgspec.DecodeError as error:
+        except _UNREADABLE as error:
             raise UnreadableResponse(
                 f"the response about {self._what} cannot be decoded: {error}"
             ) from None
@@ -89,14 +91,14 @@ class Decoding(Generic[T]):
         """A page of a list, without the objects that cannot be decoded."""
         try:
             return self._page.decode(content)
-        except msgspec.DecodeError:
+        except _UNREADABLE:
             return self._readable(content)
 
     def next_page(self, content: bytes) -> str:
         """The token of the next page; empty: none. Much faster than decoding the page."""
         try:
             return self._head.decode(content).metadata.continue_
-        except msgspec.DecodeError:
+        except _UNREADABLE:
             return ""
 
     def event(self, line: bytes) -> WatchEvent[T]:
@@ -108,7 +110,7 @@ class Decoding(Generic[T]):
             if event.type == "ERROR":
                 raise error_for(f"watch {self._what}", self._status.decode(event.object))
             return self._changed(event)
-        except msgspec.DecodeError as error:
+        except _UNREADABLE as error:
             raise UnreadableResponse(
                 f"an event in the watch of {self._what} cannot be decoded: {error}"
             ) from None
@@ -128,7 +130,7 @@ class Decoding(Generic[T]):
         try:
             page = self._raw_page.decode(content)
             found = [self._if_readable(item) for item in page.items or ()]
-        except msgspec.DecodeError as error:
+        except _UNREADABLE as error:
             raise UnreadableResponse(
                 f"the list of {self._what} cannot be decoded: {error}"
             ) from None

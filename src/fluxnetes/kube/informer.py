@@ -63,7 +63,8 @@ class Informer(Generic[T]):
         self.objects: Mapping[Key, T] = MappingProxyType(self._cache.objects)
         """The objects, by namespace and name."""
         self.is_complete = False
-        """Whether `objects` was complete once; before that, a missing object may exist."""
+        """Whether `objects` was complete once, and since everything was last to be listed again;
+        before that, a missing object may exist."""
         self.problem: str | None = None
         """Why no events arrive at the moment; `objects` may then be out of date."""
 
@@ -83,6 +84,11 @@ class Informer(Generic[T]):
                 at_least, why, refused = self._note_error(error), str(error), True
             if self._needs_pause(refused):
                 await self._backoff.pause(why, at_least)
+
+    def forget_version(self) -> None:
+        """Have `changes`, when it is called next, list everything again."""
+        self._cache.version = ""
+        self.is_complete = False
 
     async def _follow(self) -> AsyncGenerator[list[ObjectChange[T]], None]:
         """List if the version is unknown, then watch until the connection ends."""

@@ -25,6 +25,8 @@ Object = dict[str, Any]
 MERGE = "application/merge-patch+json"
 _TIMEOUT = 60.0
 """Maximum seconds that a request may take."""
+_READY_TIMEOUT = 5.0
+"""Maximum seconds that a readiness check may take."""
 _CONNECTION_LOST = (http.client.HTTPException, ConnectionError, ssl.SSLError)
 
 
@@ -49,12 +51,16 @@ class PlaneApi:
             self._connection = None
 
     def is_ready(self) -> bool:
-        """Whether the server reports that it is ready."""
-        try:
-            self.get("/readyz")
-        except (RequestRefused, OSError, http.client.HTTPException):
-            return False
-        return True
+        """Whether the server reports that it is ready, on a connection of its own.
+
+        A server that is starting may leave a request unanswered for a minute.
+        """
+        with closing(self._connect(_READY_TIMEOUT)) as connection:
+            try:
+                connection.request("GET", "/readyz")
+                return connection.getresponse().status == http.client.OK
+            except (OSError, http.client.HTTPException):
+                return False
 
     def get(self, path: str) -> Object:
         return self._send("GET", path)
@@ -96,9 +102,9 @@ class PlaneApi:
                 _read(f"watch {path}", response)
             yield from map(json.loads, response)
 
-    def _connect(self) -> http.client.HTTPSConnection:
+    def _connect(self, timeout: float = _TIMEOUT) -> http.client.HTTPSConnection:
         return http.client.HTTPSConnection(
-            LOOPBACK, self._port, context=self._trust, timeout=_TIMEOUT
+            LOOPBACK, self._port, context=self._trust, timeout=timeout
         )
 
     def _send(

@@ -21,6 +21,7 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 from fluxnetes.plane.errors import PlaneFailed
@@ -29,6 +30,8 @@ READY_TIMEOUT = 120.0
 """Maximum seconds until a program is ready; generous, because loaded machines are slow."""
 _GRACE = 10.0
 """Seconds between SIGTERM and SIGKILL."""
+_MAX_LOG = 64 * 2**20
+"""Bytes of a log from which on the next start begins a new one; one old log is kept."""
 _POLL_INTERVAL = 0.02
 _LAST_LINES = 12
 """Lines of the log in an error message."""
@@ -43,7 +46,8 @@ class Program:
 
     name: str
     command: tuple[str, ...]
-    is_ready: Callable[[], bool]
+    is_ready: Callable[[], bool] | str
+    """A check, or the line that it writes when it is ready."""
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -53,10 +57,13 @@ class ProgramRun:
     def __init__(self, program: Program, log: Path, folder: Path, lock: int) -> None:
         self.program = program
         self.log = log
-        if log.exists():
+        if log.exists() and log.stat().st_size > _MAX_LOG:
             log.replace(log.with_name(f"{log.name}.old"))
         parent = os.getpid()
-        with log.open("wb") as output:
+        with log.open("ab") as output:
+            output.write(f"--- {program.name} starts at {_now()} ---\n".encode())
+            output.flush()
+            self._from = output.tell()
             self._popen = subprocess.Popen(  # noqa: S603 - a program of the plane
                 program.command,
                 cwd=folder,
@@ -78,9 +85,13 @@ class ProgramRun:
         """None while it runs."""
         return self._popen.poll()
 
+    def is_ready(self) -> bool:
+        check = self.program.is_ready
+        return check in self._output().splitlines() if isinstance(check, str) else check()
+
     def wait_until_ready(self, timeout: float = READY_TIMEOUT) -> None:
         deadline = time.monotonic() + timeout
-        while not self.program.is_ready():
+        while not self.is_ready():
             if self.status is not None:
                 raise PlaneFailed(
                     f"{self.program.name} ended (status {self.status}){self._log_tail()}"
@@ -104,9 +115,19 @@ class ProgramRun:
         except subprocess.TimeoutExpired:
             self.kill()
 
+    def _output(self) -> str:
+        """What this run wrote to the log."""
+        with self.log.open("rb") as log:
+            log.seek(self._from)
+            return log.read().decode(errors="replace")
+
     def _log_tail(self) -> str:
-        lines = self.log.read_text(errors="replace").splitlines()[-_LAST_LINES:]
+        lines = self._output().splitlines()[-_LAST_LINES:]
         return f"; {self.log} ends with\n  " + "\n  ".join(line[:400] for line in lines)
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _end_with(parent: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -239,6 +240,34 @@ async def test_without_a_connection_nothing_was_sent() -> None:
         await ConnectionPool(f"http://127.0.0.1:{port}", None, 1, 10).send(GET, ANONYMOUS)
     with pytest.raises(NotConnected, match=r"cannot connect to nowhere\.invalid"):
         await ConnectionPool("http://nowhere.invalid", None, 1, 10).send(GET, ANONYMOUS)
+
+
+async def test_a_server_that_hangs_up_during_the_handshake_is_not_called_silent() -> None:
+    async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    server = await asyncio.start_server(hang_up, "127.0.0.1")
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        identity = RequestIdentity({}, ssl.create_default_context())
+        with pytest.raises(NotConnected) as raised:
+            await ConnectionPool(f"https://127.0.0.1:{port}", None, 1, 10).send(GET, identity)
+    assert "no response" not in str(raised.value)
+    assert "closed the connection" in str(raised.value)
+
+
+async def test_a_silent_server_is_called_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def stay_silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    monkeypatch.setattr(pool, "_CONNECT_TIMEOUT", 1.0)
+    server = await asyncio.start_server(stay_silent, "127.0.0.1")
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        identity = RequestIdentity({}, ssl.create_default_context())
+        with pytest.raises(NotConnected, match="no response within 1 s"):
+            await ConnectionPool(f"https://127.0.0.1:{port}", None, 1, 10).send(GET, identity)
 
 
 async def test_a_request_that_was_given_up_takes_its_connection_along() -> None:

@@ -52,7 +52,7 @@ class ExecPlugin:
         output = await self._run()
         try:
             credential = msgspec.json.decode(output, type=_ExecCredential)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise ConfigError(f"{self._name} did not print an ExecCredential: {error}") from None
         if credential.api_version != self._entry.api_version:
             raise ConfigError(

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
-import yaml
 
+from fluxnetes.common.yaml_text import YamlError, load_yaml
 from fluxnetes.kube.errors import ConfigError
 
 
@@ -169,11 +169,11 @@ class Kubeconfig:
 
 def _read(path: Path) -> _File:
     try:
-        document = yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader)
+        document = load_yaml(path.read_bytes())
         return msgspec.convert(document or {}, _File)
     except OSError as error:
         raise ConfigError(f"the kubeconfig {path} cannot be read: {error.strerror}") from None
-    except yaml.YAMLError as error:
+    except YamlError as error:
         raise ConfigError(f"the kubeconfig {path} is not YAML: {error}") from None
     except msgspec.ValidationError as error:
         raise ConfigError(f"the kubeconfig {path} is not valid: {error}") from None

@@ -144,10 +144,20 @@ class ConnectionPool:
 
 
 def _cause(error: OSError) -> str:
-    """Why the connection failed, without the internals in asyncio's own message."""
+    """Why the connection failed, without the internals in asyncio's own message.
+
+    Not every error has a text: asyncio raises a bare ConnectionResetError if the server closes the
+    connection during the TLS handshake.
+    """
     if isinstance(error, ConnectionError) and error.errno:
         return os.strerror(error.errno).lower()
-    return error.strerror or str(error) or f"no response within {_CONNECT_TIMEOUT:.0f} s"
+    if error.strerror or str(error):
+        return error.strerror or str(error)
+    if isinstance(error, TimeoutError):
+        return f"no response within {_CONNECT_TIMEOUT:.0f} s"
+    if isinstance(error, ConnectionError):
+        return "the server closed the connection before it was ready"
+    return type(error).__name__
 
 
 def _header(name: str, value: str) -> bytes:

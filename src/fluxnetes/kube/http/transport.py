@@ -149,7 +149,10 @@ class Transport:
         return response
 
     def _failure(self, request: HttpRequest, error: Exception) -> KubeError:
-        return _failure(f"{request.what} at {self.access.server}", error)
+        what = f"{request.what} at {self.access.server}"
+        if isinstance(error, TimeoutError) and not str(error):
+            return Unreachable(f"{what}: not answered within {self._timeout:.0f} s")
+        return _failure(what, error)
 
 
 # --- failures to errors ------------------------------------------------------------------------
@@ -158,10 +161,11 @@ class Transport:
 def _refusal(what: str, response: HttpResponse) -> KubeError:
     try:
         status = msgspec.json.decode(response.content, type=ApiStatus)
-    except msgspec.DecodeError:  # a page of a proxy, or the plain text of a busy server
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        # A page of a proxy, or the plain text of a busy server.
         status = ApiStatus(message=response.content.decode(errors="replace")[:_MAX_QUOTE].strip())
     error = error_for(what, msgspec.structs.replace(status, code=response.status))
-    if isinstance(error, Overloaded) and response.retry_after.isdigit():
+    if isinstance(error, Overloaded) and response.retry_after.isdecimal():
         error.retry_after = float(response.retry_after)
     return error
 

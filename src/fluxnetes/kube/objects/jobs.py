@@ -1,4 +1,4 @@
-"""Jobs: a number of pods that run to completion."""
+"""Jobs: a number of pods that run to completion. StatefulSets: only how they create their pods."""
 
 from __future__ import annotations
 
@@ -52,5 +52,30 @@ class Job(Object, frozen=True):
         ends = (c for c in self.status.conditions if c.type in ("Complete", "Failed"))
         return next((c for c in ends if c.status == "True"), None)
 
+    @property
+    def is_failing(self) -> bool:
+        """Whether the Job controller has decided that it fails, and waits for its pods to end."""
+        conditions = self.status.conditions
+        return any(c.type == "FailureTarget" and c.status == "True" for c in conditions)
+
 
 JOBS = Resource("batch", "v1", "jobs", "Job", Job)
+
+PARALLEL = "Parallel"
+"""The policy by which all pods are created at once; otherwise each waits for the one before it."""
+
+
+class StatefulSetSpec(Part, frozen=True):
+    """How many pods, and in which order they are created."""
+
+    replicas: int = 1
+    pod_management_policy: str = "OrderedReady"
+
+
+class StatefulSet(Object, frozen=True):
+    """A StatefulSet."""
+
+    spec: StatefulSetSpec = StatefulSetSpec()
+
+
+STATEFUL_SETS = Resource("apps", "v1", "statefulsets", "StatefulSet", StatefulSet)
