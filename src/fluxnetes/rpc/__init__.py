@@ -5,7 +5,8 @@
     serve_loop   serves a backend until it is stopped, and reports its health
     embedded     serves callers of a controller, from a thread beside it
     guard        authenticates callers by bearer tokens
-    callers      the name of the caller of the current call
+    callers      the caller of the current call
+    receiving    reads messages after authentication, a few at a time, within limits
     credentials  TLS certificates: given files, or self-made ones
     validation   checks the text of every request
     handlers     method handlers from a service's descriptor
@@ -19,7 +20,8 @@
 
 The way of one Match:
 
-    bytes ──▶ guard: token, caller ──▶ handlers: MatchRequest ──▶ api.jobs.JobService.match
+    headers ──▶ guard: token, caller ──▶ receiving: slot, bytes
+          ──▶ handlers: MatchRequest ──▶ api.jobs.JobService.match
           ──▶ api.reading, requests.jobspec_cache: MatchCall ──▶ Backend.match ──▶ Grant
           ──▶ api.writing: MatchResponse ──▶ handlers ──▶ bytes
 

@@ -12,12 +12,12 @@ from typing import Any
 from grpc.aio import ServicerContext
 
 from fluxnetes.common.reasons import code_of
-from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.match.answers import Outcome
 from fluxnetes.service.backend import Backend
 from fluxnetes.service.concurrency.background import keep_task
 from fluxnetes.service.errors import Invalid, NoFit
 from fluxnetes.service.values import Grant
+from fluxnetes.service.views.reason_text import caller_text
 
 _log = logging.getLogger("fluxnetes.rpc")
 
@@ -43,11 +43,19 @@ class GrpcCall:
         told = ((OUTCOME, outcome), (REASON, text), (REASON_CODE, code))
         self._context.set_trailing_metadata(told if code else told[:2])
 
-    def add_no_fit(self, grant: Grant) -> None:
-        """Add why there is no allocation. An invalid request is an error in every dialect."""
+    def add_no_fit(self, grant: Grant, reserve: bool) -> None:
+        """Add why there is no allocation. An invalid request is an error in every dialect.
+
+        So is a busy match that may be reserved (`reserve`) and was not: a queue reserves no nodes,
+        and a matcher none beside a job without an end. An answer with neither an allocation nor a
+        reservation means "never" to the old clients, which then give the job up; an error they
+        retry.
+        """
         if grant.outcome is Outcome.INVALID:
-            raise Invalid(reason_text(grant.reason))
-        self.add_outcome(grant.outcome.value, reason_text(grant.reason), code_of(grant.reason))
+            raise Invalid(caller_text(grant.reason))
+        if grant.outcome is Outcome.BUSY and reserve:
+            raise no_fit(grant)
+        self.add_outcome(grant.outcome.value, caller_text(grant.reason), code_of(grant.reason))
 
     def withdraw_if_lost(self, backend: Backend, grant: Grant) -> None:
         """Withdraw a grant if the client is gone before it has its answer."""
@@ -63,4 +71,4 @@ class GrpcCall:
 
 def no_fit(grant: Grant, before: str = "") -> NoFit:
     """The error for a match that got nothing."""
-    return NoFit(grant.outcome, before + reason_text(grant.reason), code_of(grant.reason))
+    return NoFit(grant.outcome, before + caller_text(grant.reason), code_of(grant.reason))

@@ -46,6 +46,8 @@ class GrpcService(Protocol):
     name: str
     """Its full name on the wire."""
     service: ServiceDescriptor
+    bulk: frozenset[str]
+    """Its methods whose messages hold graphs, and may be large: see `receiving`."""
 
 
 def handler_of(service: GrpcService) -> grpc.GenericRpcHandler:

@@ -21,11 +21,12 @@ from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
 from fluxnetes.rpc.credentials import CertificateFiles
 from fluxnetes.rpc.guard import TokenGuard
 from fluxnetes.rpc.handlers import GrpcService, handler_of
+from fluxnetes.rpc.receiving import MessageReceiver
 from fluxnetes.rpc.reflection import add_reflection
 
 PORT = 4242
 LARGEST = 1 << 30
-"""Maximum bytes of a message. A graph of 10,000 nodes of 16 cores is about 80 MB."""
+"""Maximum bytes of a message with a graph. One of 10,000 nodes of 16 cores is about 80 MB."""
 MOST_CALLS = 4096
 """Maximum concurrent calls, streams included; more are refused with RESOURCE_EXHAUSTED."""
 _MINUTE_MS = 60_000
@@ -70,10 +71,10 @@ async def serving(
     services: Sequence[GrpcService], settings: ServerSettings
 ) -> AsyncIterator[GrpcServer]:
     """Run a server during the block; then calls in progress have a grace period."""
-    guards = () if settings.guard is None else (settings.guard,)
+    receiver = MessageReceiver(settings.largest, _bulk_methods(services))
     grpc_server = grpc.aio.server(
         options=_options(settings.largest),
-        interceptors=guards,
+        interceptors=(receiver,) if settings.guard is None else (settings.guard, receiver),
         maximum_concurrent_rpcs=MOST_CALLS,
     )
     names = tuple(service.name for service in services)
@@ -89,6 +90,10 @@ async def serving(
     finally:
         await checks.enter_graceful_shutdown()
         await grpc_server.stop(_GRACE)
+
+
+def _bulk_methods(services: Sequence[GrpcService]) -> set[str]:
+    return {f"/{service.name}/{method}" for service in services for method in service.bulk}
 
 
 def _listen(server: grpc.aio.Server, settings: ServerSettings) -> int:

@@ -7,6 +7,9 @@ There are two implementations, in three uses:
                      the queue of the leading controller, on the live cluster (`--serve`)
 
 A backend refuses what it does not support with an exception of `errors`.
+
+A caller changes only its own jobs, others are Denied; and of views it gets only those of its own
+jobs, so others are unknown to it (`callers`).
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from fluxnetes.queue.jobs import Submission
+from fluxnetes.service.callers import ADMIN, Caller
 from fluxnetes.service.changelog import ChangeLog
 from fluxnetes.service.health import HealthSignal
 from fluxnetes.service.values import (
@@ -54,11 +58,11 @@ class Backend(Protocol):
         """Record an allocation that was made elsewhere."""
         ...
 
-    async def renew(self, job: int) -> int | None:
+    async def renew(self, job: int, caller: Caller = ADMIN) -> int | None:
         """Renew the lease of an allocation; returns when it expires, None: never."""
         ...
 
-    async def cancel(self, job: int, reason: str = "") -> None:
+    async def cancel(self, job: int, reason: str = "", caller: Caller = ADMIN) -> None:
         """Cancel a job, and release all that it holds."""
         ...
 
@@ -68,19 +72,19 @@ class Backend(Protocol):
         """Queue a job. The backend numbers it, whatever the submission says."""
         ...
 
-    async def start(self, job: int) -> JobView:
+    async def start(self, job: int, caller: Caller = ADMIN) -> JobView:
         """A job started on its allocation."""
         ...
 
-    async def finish(self, job: int, ok: bool, reason: str) -> None:
+    async def finish(self, job: int, ok: bool, reason: str, caller: Caller = ADMIN) -> None:
         """A job ended."""
         ...
 
-    async def hold(self, job: int) -> JobView: ...
+    async def hold(self, job: int, caller: Caller = ADMIN) -> JobView: ...
 
-    async def release(self, job: int) -> JobView: ...
+    async def release(self, job: int, caller: Caller = ADMIN) -> JobView: ...
 
-    async def explain(self, job: int) -> JobExplanation: ...
+    async def explain(self, job: int, caller: Caller = ADMIN) -> JobExplanation: ...
 
     async def estimate(self, submission: Submission, now: int) -> StartEstimate:
         """When and where a job would start if it were submitted now."""
@@ -88,13 +92,14 @@ class Backend(Protocol):
 
     # -- the graph -----------------------------------------------------------------------------
 
-    async def load(self, text: str, format: str, policy: str) -> int:
-        """Replace the graph and forget all jobs; returns the number of vertices."""
+    async def load(self, text: str, format: str, policy: str, caller: Caller = ADMIN) -> int:
+        """Replace the graph and forget all jobs; returns the number of vertices. Denied if another
+        caller has jobs."""
         ...
 
     async def grow(self, jgf: str) -> int: ...
 
-    async def shrink(self, paths: Sequence[str]) -> int: ...
+    async def shrink(self, paths: Sequence[str], caller: Caller = ADMIN) -> int: ...
 
     async def text(self) -> str:
         """The whole graph, as JGF."""
@@ -102,17 +107,21 @@ class Backend(Protocol):
 
     # -- views ---------------------------------------------------------------------------------
 
-    async def groups(self) -> list[GroupView]: ...
+    async def groups(self, caller: Caller = ADMIN) -> list[GroupView]: ...
 
-    async def job_views(self, jobs: Collection[int] | None) -> list[JobView]:
+    async def job_views(
+        self, jobs: Collection[int] | None, caller: Caller = ADMIN
+    ) -> list[JobView]:
         """These jobs, also recently ended ones; or all live jobs. Unknown jobs are left out."""
         ...
 
-    async def node_views(self, names: Collection[str] | None) -> list[NodeView]:
+    async def node_views(
+        self, names: Collection[str] | None, caller: Caller = ADMIN
+    ) -> list[NodeView]:
         """These nodes, or all. Unknown nodes are left out."""
         ...
 
-    async def node_page(self, first: int, count: int) -> list[NodeView]:
+    async def node_page(self, first: int, count: int, caller: Caller = ADMIN) -> list[NodeView]:
         """Some of the nodes, in tree order."""
         ...
 

@@ -237,6 +237,19 @@ class Mailbox:
                 pending.future.set_exception(error)
         self._listener.closed()
 
+    def discard(self, error: Exception) -> int:
+        """The queue is again as it was before this round: refuse the requests that changed it.
+
+        Returns their number.
+        """
+        accepted, self._accepted = self._accepted, []
+        for pending in accepted:
+            if not pending.future.done():
+                pending.future.set_exception(error)
+        if self._queue_host is not None:
+            self._listener.opened(self._queue_host)
+        return len(accepted)
+
     def publish(self, changes: Changes) -> None:
         """Pass on changes that were committed."""
         if self._queue_host is not None:

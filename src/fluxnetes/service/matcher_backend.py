@@ -16,18 +16,24 @@ from dataclasses import replace
 from typing import NoReturn, TypeVar
 
 from fluxnetes.common.reasons import Message, Reason, ReasonCode
+from fluxnetes.queue.errors import OutOfBounds
 from fluxnetes.queue.jobs import Submission
 from fluxnetes.service import values
+from fluxnetes.service.callers import ADMIN, Caller
 from fluxnetes.service.changelog import ChangeLog
 from fluxnetes.service.concurrency.background import keep_task
 from fluxnetes.service.concurrency.worker_thread import WorkerThread
-from fluxnetes.service.errors import NoQueue, UnknownJob
+from fluxnetes.service.errors import Invalid, NoQueue, UnknownJob
 from fluxnetes.service.health import HealthSignal
+from fluxnetes.service.leases.allocation_leases import AllocationLeases
 from fluxnetes.service.matcher_ops import MatcherOperations
-from fluxnetes.service.persistence.writer import BatchedWriter
+from fluxnetes.service.persistence.writer import BatchedWriter, PendingWrite
 from fluxnetes.service.views.nodes import node_views, positions_of, totals
 
 T = TypeVar("T")
+
+_Recorded = tuple[values.Grant, PendingWrite | None]
+"""A grant, and how its job is written; None: it is not, or was before."""
 
 _UNANSWERED = Reason.of(Message.CALLER_LEFT)
 _ENDED_KEPT = 10_000
@@ -42,7 +48,9 @@ class MatcherBackend:
         operations: MatcherOperations,
         writer: BatchedWriter | None = None,
         source: str = "none",
+        leases: AllocationLeases | None = None,
     ) -> None:
+        """Allocations expire by their `leases`; without, they last until they are cancelled."""
         self.jobs = ChangeLog()
         self.nodes = ChangeLog()
         self.health = HealthSignal()
@@ -52,35 +60,80 @@ class MatcherBackend:
         self._worker = WorkerThread("matcher")
         self._loop = asyncio.get_running_loop()
         self._ended: OrderedDict[int, values.JobView] = OrderedDict()
+        self._leases = leases or AllocationLeases()
+        self._leases.begin_all(operations.notes)  # after a restart, callers have time to renew
+        self._expiring = keep_task(self._expire()) if self._leases.renew_within else None
 
     async def close(self) -> None:
+        if self._expiring is not None:
+            self._expiring.cancel()
         await self._worker.close()
+
+    # -- leases --------------------------------------------------------------------------------
+
+    async def _expire(self) -> None:
+        """Release allocations whose lease expired, until cancelled."""
+        while True:
+            await asyncio.sleep(min(1.0, (self._leases.renew_within or 0.0) / 4))
+            await self.release_expired()
+
+    async def release_expired(self) -> None:
+        """Release the allocations whose lease expired."""
+        reason = Reason.of(Message.LEASE_EXPIRED, seconds=f"{self._leases.renew_within:g}")
+
+        def do() -> dict[int, list[str]]:
+            return {job: self._cancel(job, reason) for job in self._leases.expired()}
+
+        for job, nodes in (await self._do_and_flush(do)).items():
+            self._publish(job, nodes)
 
     # -- jobs ----------------------------------------------------------------------------------
 
     async def match(self, call: values.MatchCall) -> values.Grant:
         # With a key, a caller that got no answer repeats the call.
         undo = None if call.key else self._undo_in_worker
-        grant = await self._worker.do(lambda: self._match(call), undo)
+        grant, write = await self._worker.do(lambda: self._match(call), undo)
         if grant:
             if self._writer is not None:
                 await self._write_or_undo(self._writer, call, grant)
+                await self._check_written(grant, write)
             self._publish(grant.job, (share.node for share in grant.shares))
         return grant
 
-    def _match(self, call: values.MatchCall) -> values.Grant:
+    def _match(self, call: values.MatchCall) -> _Recorded:
         grant = self._operations.match(call)
-        if grant:
-            self._record(grant.job)
-        return grant
+        return grant, self._record(grant.job) if grant else None
 
-    def _record(self, job: int) -> None:
+    def _record(self, job: int) -> PendingWrite | None:
+        """Have a new job written. Raises Invalid, and leaves no job, if it cannot be stored."""
+        self._leases.renew(job)  # also that of a call that is repeated under its key
         writer = self._writer
-        if writer is not None and job not in writer.journal.jobs:
+        if writer is None or job in writer.journal.jobs:
+            return None
+        try:
             writer.journal.enter(self._operations.matcher.jobs[job], self._operations)
-            writer.note()
+        except OutOfBounds as error:
+            self._operations.cancel(job)
+            self._leases.forget(job)
+            raise Invalid(str(error), error.path) from None
+        return writer.note()
 
-    def _undo_in_worker(self, grant: values.Grant) -> None:
+    async def _check_written(self, grant: values.Grant, write: PendingWrite | None) -> None:
+        """Raise Invalid, and leave no job, if the store refused it."""
+        if write is None or write.refused is None:
+            return
+        await self._worker.do(lambda: self._drop(grant))
+        raise Invalid(str(write.refused))
+
+    def _drop(self, grant: values.Grant) -> None:
+        if self._operations.is_current(grant):
+            self._operations.cancel(grant.job)
+            self._leases.forget(grant.job)
+        if self._writer is not None:
+            self._writer.journal.drop(grant.job)
+
+    def _undo_in_worker(self, recorded: _Recorded) -> None:
+        grant, _ = recorded
         nodes = self._undo(grant)
         self._loop.call_soon_threadsafe(self._publish, grant.job, nodes)
 
@@ -104,36 +157,40 @@ class MatcherBackend:
         self._publish(grant.job, nodes)
 
     async def update(self, allocation: values.AllocationUpdate) -> values.Grant:
-        def do() -> values.Grant:
+        def do() -> _Recorded:
             grant = self._operations.update(allocation)
-            if grant:
-                self._record(grant.job)
-            return grant
+            return grant, self._record(grant.job) if grant else None
 
-        grant = await self._do_and_flush(do)
+        grant, write = await self._do_and_flush(do)
+        await self._check_written(grant, write)
         if grant:
             self._publish(grant.job, (share.node for share in grant.shares))
         return grant
 
-    async def renew(self, job: int) -> int | None:
-        """Without a queue there are no leases: a job holds its allocation until it is cancelled."""
-        if not any(view.ended is None for view in await self.job_views([job])):
-            raise UnknownJob(f"no job {job} holds resources")
-        return None
+    async def renew(self, job: int, caller: Caller = ADMIN) -> int | None:
+        def do() -> int | None:
+            if job not in self._operations.notes:
+                raise UnknownJob(f"no job {job} holds resources")
+            self._operations.check_owner(job, caller)
+            return self._leases.renew(job)
 
-    async def cancel(self, job: int, reason: str = "") -> None:
+        return await self._worker.do(do)
+
+    async def cancel(self, job: int, reason: str = "", caller: Caller = ADMIN) -> None:
         why = Reason.of(Message.CANCELLED_BY_CALLER)
         if reason:
             why = Reason.from_text(reason, ReasonCode.CANCELLED)
-        await self._end(job, why)
+        await self._end(job, why, caller)
 
-    async def _end(self, job: int, reason: Reason) -> None:
-        nodes = await self._do_and_flush(lambda: self._cancel(job, reason))
+    async def _end(self, job: int, reason: Reason, caller: Caller) -> None:
+        nodes = await self._do_and_flush(lambda: self._cancel(job, reason, caller))
         self._publish(job, nodes)
 
-    def _cancel(self, job: int, reason: Reason) -> list[str]:
+    def _cancel(self, job: int, reason: Reason, caller: Caller = ADMIN) -> list[str]:
+        self._operations.check_owner(job, caller)
         view = self._operations.view(job) if self._operations.has_graph else None
         self._operations.cancel(job)
+        self._leases.forget(job)
         if self._writer is not None:
             self._writer.journal.end(job, _now(), reason)
             self._writer.note()
@@ -156,23 +213,23 @@ class MatcherBackend:
     async def submit(self, submission: Submission, key: str) -> NoReturn:
         raise NoQueue
 
-    async def start(self, job: int) -> NoReturn:
+    async def start(self, job: int, caller: Caller = ADMIN) -> NoReturn:
         raise NoQueue
 
-    async def finish(self, job: int, ok: bool, reason: str) -> None:
+    async def finish(self, job: int, ok: bool, reason: str, caller: Caller = ADMIN) -> None:
         """To a matcher, a job that ended and one that was cancelled are the same."""
         message = Message.FINISHED_BY_CALLER if ok else Message.FAILED_BY_CALLER
         why = Reason.from_text(reason, message.code) if reason else Reason.of(message)
-        await self._end(job, why)
+        await self._end(job, why, caller)
 
-    async def hold(self, job: int) -> NoReturn:
+    async def hold(self, job: int, caller: Caller = ADMIN) -> NoReturn:
         raise NoQueue
 
-    async def release(self, job: int) -> NoReturn:
+    async def release(self, job: int, caller: Caller = ADMIN) -> NoReturn:
         raise NoQueue
 
-    async def explain(self, job: int) -> values.JobExplanation:
-        found = await self.job_views([job])
+    async def explain(self, job: int, caller: Caller = ADMIN) -> values.JobExplanation:
+        found = await self.job_views([job], caller)
         if not found:
             raise UnknownJob(f"there is no job {job}")
         return values.JobExplanation(found[0], found[0].reason)
@@ -187,10 +244,14 @@ class MatcherBackend:
 
     # -- the graph -----------------------------------------------------------------------------
 
-    async def load(self, text: str, format: str, policy: str, *, source: str = "init") -> int:
-        count = await self._reshape(
-            lambda: self._load(text, format, policy), Reason.of(Message.GRAPH_REPLACED)
-        )
+    async def load(
+        self, text: str, format: str, policy: str, caller: Caller = ADMIN, *, source: str = "init"
+    ) -> int:
+        def do() -> int:
+            self._operations.check_owners(caller)
+            return self._load(text, format, policy)
+
+        count = await self._reshape(do, Reason.of(Message.GRAPH_REPLACED))
         self._source = source
         return count
 
@@ -207,14 +268,18 @@ class MatcherBackend:
             lambda: self._operations.grow(jgf), Reason.of(Message.GRAPH_CHANGED)
         )
 
-    async def shrink(self, paths: Sequence[str]) -> int:
-        return await self._reshape(
-            lambda: self._operations.shrink(paths), Reason.of(Message.GRAPH_CHANGED)
-        )
+    async def shrink(self, paths: Sequence[str], caller: Caller = ADMIN) -> int:
+        def do() -> int:
+            self._operations.check_owners_below(paths, caller)
+            return self._operations.shrink(paths)
+
+        return await self._reshape(do, Reason.of(Message.GRAPH_CHANGED))
 
     async def _reshape(self, do: Callable[[], int], reason: Reason) -> int:
         def reshape() -> int:
             count = do()
+            for job in self._leases.jobs - self._operations.notes.keys():
+                self._leases.forget(job)
             if self._writer is not None:
                 self._writer.journal.follow(self._operations, _now(), reason)
                 self._writer.note_graph(self._operations)
@@ -237,34 +302,46 @@ class MatcherBackend:
 
     # -- views ---------------------------------------------------------------------------------
 
-    async def groups(self) -> list[values.GroupView]:
-        return await self._worker.do(lambda: list(self._operations.groups()))
+    async def groups(self, caller: Caller = ADMIN) -> list[values.GroupView]:
+        return await self._worker.do(lambda: list(self._operations.groups(caller)))
 
-    async def job_views(self, jobs: Collection[int] | None) -> list[values.JobView]:
-        return await self._worker.do(lambda: self._job_views(jobs))
+    async def job_views(
+        self, jobs: Collection[int] | None, caller: Caller = ADMIN
+    ) -> list[values.JobView]:
+        return await self._worker.do(lambda: self._job_views(jobs, caller))
 
-    def _job_views(self, jobs: Collection[int] | None) -> list[values.JobView]:
+    def _job_views(self, jobs: Collection[int] | None, caller: Caller) -> list[values.JobView]:
         if not self._operations.has_graph:
             return []
         ids = self._operations.notes if jobs is None else jobs
         found = (self._operations.view(id) or self._ended.get(id) for id in list(ids))
-        return [view for view in found if view is not None]
+        return [view for view in found if view is not None and caller.may_use(view.user)]
 
-    async def node_views(self, names: Collection[str] | None) -> list[values.NodeView]:
-        return await self._worker.do(lambda: self._node_views(names))
-
-    def _node_views(self, names: Collection[str] | None) -> list[values.NodeView]:
-        matcher = self._operations.matcher
-        if names is None:
-            return list(node_views(matcher, matcher.engine.nodes.tolist()))
-        return list(node_views(matcher, list(positions_of(matcher, names).values())))
-
-    async def node_page(self, first: int, count: int) -> list[values.NodeView]:
+    async def node_views(
+        self, names: Collection[str] | None, caller: Caller = ADMIN
+    ) -> list[values.NodeView]:
         def do() -> list[values.NodeView]:
             matcher = self._operations.matcher
-            return list(node_views(matcher, matcher.engine.nodes[first : first + count].tolist()))
+            if names is None:
+                return self._nodes_at(matcher.engine.nodes.tolist(), caller)
+            return self._nodes_at(list(positions_of(matcher, names).values()), caller)
 
         return await self._worker.do(do)
+
+    async def node_page(
+        self, first: int, count: int, caller: Caller = ADMIN
+    ) -> list[values.NodeView]:
+        def do() -> list[values.NodeView]:
+            nodes = self._operations.matcher.engine.nodes
+            return self._nodes_at(nodes[first : first + count].tolist(), caller)
+
+        return await self._worker.do(do)
+
+    def _nodes_at(self, positions: Sequence[int], caller: Caller) -> list[values.NodeView]:
+        def shows(job: int) -> bool:
+            return caller.may_use(self._operations.owner(job))
+
+        return list(node_views(self._operations.matcher, positions, shows))
 
     async def status(self) -> values.BackendStatus:
         return await self._worker.do(self._status)
@@ -282,7 +359,7 @@ class MatcherBackend:
             operations.policy,
             queue=False,
             durable=durable,
-            vertices=len(engine.tree),
+            vertices=engine.tree.vertex_count,
             nodes=engine.node_count,
             nodes_up=engine.nodes_up(),
             totals=totals(operations.matcher),

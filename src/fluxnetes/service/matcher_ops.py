@@ -12,6 +12,8 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.readers import read_graph
 from fluxnetes.graph.writers.whole import write_graph
@@ -22,6 +24,7 @@ from fluxnetes.match.jobs import MatchedJob
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.match.policy import PolicyError, parse_policy
 from fluxnetes.queue.jobs import Request
+from fluxnetes.service.callers import ADMIN, Caller
 from fluxnetes.service.errors import Invalid, NoGraph, UnknownJob, as_invalid
 from fluxnetes.service.requests.pods import asked_of, one_pod
 from fluxnetes.service.values import (
@@ -38,6 +41,8 @@ from fluxnetes.service.views.tasks import EqualTasks, TaskCounter, tasks_of
 
 LARGEST_JOB = 2**62
 """Maximum number that a caller may choose for a job, so that there are numbers left above it."""
+_LATEST = 2**53
+"""Maximum time on a caller's clock: sums of several are exact, and fit every column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +130,7 @@ class MatcherOperations:
             if self.graph.find_path(path):  # not removed yet with a subtree above it
                 self.matcher.remove(path)
         self._forget_empty_jobs()
-        return len(self.graph.topology())
+        return self.graph.topology().vertex_count
 
     def _forget_empty_jobs(self) -> None:
         for job in [j for j in self.matcher.jobs.values() if j.cancelled]:
@@ -139,6 +144,7 @@ class MatcherOperations:
 
     def match(self, call: MatchCall) -> Grant:
         """Allocate resources, or say why not."""
+        _check_time(call.now, "now")
         if (call.user, call.key) in self._keys:
             return self._repeated(call)
         began = time.perf_counter()
@@ -223,6 +229,8 @@ class MatcherOperations:
         """Record an allocation that was made elsewhere."""
         if not 1 <= allocation.job <= LARGEST_JOB:
             raise Invalid(f"found {allocation.job}, expected 1 to {LARGEST_JOB}", "job")
+        for name in ("at", "duration", "now"):
+            _check_time(getattr(allocation, name), name)
         following = self.next_job
         try:
             return self._update(allocation)
@@ -240,9 +248,12 @@ class MatcherOperations:
                 now=allocation.now,
             )
         if answer:
-            self._note(allocation.job, JobNotes(since=int(time.time())))
+            note = JobNotes(since=int(time.time()), user=allocation.user)
+            self._note(allocation.job, note)
         placed = shares(self.graph, answer.placement) if answer.placement is not None else ()
-        return Grant(answer.outcome, allocation.job, answer.at, answer.reason, placed)
+        return Grant(
+            answer.outcome, allocation.job, answer.at, answer.reason, placed, graph=self._graphs
+        )
 
     def is_current(self, grant: Grant) -> bool:
         """Whether a grant is of this graph, and its job still holds it."""
@@ -279,7 +290,40 @@ class MatcherOperations:
             shares=shares(self.graph, job.placement, self._tasks(note.asked)),
         )
 
-    def groups(self) -> Iterator[GroupView]:
-        """All jobs, as the old external service shows them."""
+    def groups(self, caller: Caller = ADMIN) -> Iterator[GroupView]:
+        """All jobs of a caller, as the old external service shows them."""
         for job, note in self.notes.items():
-            yield GroupView(note.name or f"job-{job}", note.size)
+            if caller.may_use(note.user):
+                yield GroupView(note.name or f"job-{job}", note.size)
+
+    # -- owners --------------------------------------------------------------------------------
+
+    def owner(self, job: int) -> str:
+        """The user of a job; empty: unknown."""
+        note = self.notes.get(job)
+        return "" if note is None else note.user
+
+    def check_owner(self, job: int, caller: Caller) -> None:
+        """Raise Denied if a job exists and is not the caller's to change."""
+        if job in self.notes:
+            caller.check(job, self.owner(job))
+
+    def check_owners(self, caller: Caller) -> None:
+        """Raise Denied if a job exists that is not the caller's to change."""
+        for job in self.notes:
+            self.check_owner(job, caller)
+
+    def check_owners_below(self, paths: Iterable[str], caller: Caller) -> None:
+        """Raise Denied if a job below these paths is not the caller's to change."""
+        tree = self.graph.topology()
+        found = (vertex for path in paths for vertex in self.graph.find_path(path))
+        parts = [tree.subtree(int(tree.position[vertex])) for vertex in found]
+        below = np.concatenate([tree.vertex[part] for part in parts] or [tree.vertex[:0]])
+        for job in self.notes:
+            if np.isin(self.matcher.jobs[job].placement.vertex, below).any():
+                self.check_owner(job, caller)
+
+
+def _check_time(seconds: int, field: str) -> None:
+    if not 0 <= seconds <= _LATEST:
+        raise Invalid(f"found {seconds}, expected 0 to {_LATEST}", field)

@@ -20,8 +20,9 @@ from fluxnetes.queue.changes import Changes
 from fluxnetes.queue.events import Cancel, Event, Hold, Release, Started, Submit
 from fluxnetes.queue.jobs import Origin, QueueJob, Submission
 from fluxnetes.queue.states import ENDED, HOLDING, WAITING, JobState
-from fluxnetes.service.caller_leases import CallerLeases, is_callers_job
+from fluxnetes.service.callers import ADMIN, Caller
 from fluxnetes.service.errors import UnknownJob, WrongState
+from fluxnetes.service.leases.caller_leases import CallerLeases, is_callers_job
 from fluxnetes.service.mailbox import QueueHost, QueueRequest, looking
 from fluxnetes.service.requests.resolve import (
     as_service_errors,
@@ -181,34 +182,39 @@ class QueueOperations:
         self._remember(numbered)
         return numbered.id
 
-    def start(self, id: int) -> QueueRequest[JobView]:
-        return _changing(id, _putting(Started(id), unless=JobState.RUNNING))
+    def start(self, id: int, caller: Caller = ADMIN) -> QueueRequest[JobView]:
+        return _changing(id, caller, _putting(Started(id), unless=JobState.RUNNING))
 
-    def hold(self, id: int) -> QueueRequest[JobView]:
-        return _changing(id, _putting(Hold(id), unless=JobState.HELD))
+    def hold(self, id: int, caller: Caller = ADMIN) -> QueueRequest[JobView]:
+        return _changing(id, caller, _putting(Hold(id), unless=JobState.HELD))
 
-    def release(self, id: int) -> QueueRequest[JobView]:
-        return _changing(id, _putting(Release(id), unless=JobState.PENDING))
+    def release(self, id: int, caller: Caller = ADMIN) -> QueueRequest[JobView]:
+        return _changing(id, caller, _putting(Release(id), unless=JobState.PENDING))
 
-    def finish(self, id: int, ok: bool, reason: str) -> QueueRequest[JobView]:
+    def finish(
+        self, id: int, ok: bool, reason: str, caller: Caller = ADMIN
+    ) -> QueueRequest[JobView]:
         code = ReasonCode.COMPLETED if ok else ReasonCode.FAILED
         given = Reason.from_text(reason, code) if reason else None
         return _changing(
             id,
+            caller,
             lambda job, queue_host: self.leases.end(
                 job, ok=ok, reason=given, queue_host=queue_host
             ),
         )
 
-    def cancel(self, id: int, reason: str) -> QueueRequest[JobView]:
+    def cancel(self, id: int, reason: str, caller: Caller = ADMIN) -> QueueRequest[JobView]:
         given = Reason.of(Message.CANCELLED_BY_CALLER)
         if reason:
             given = Reason.from_text(reason, ReasonCode.CANCELLED)
-        return _changing(id, lambda job, queue_host: self.leases.cancel(job, given, queue_host))
+        return _changing(
+            id, caller, lambda job, queue_host: self.leases.cancel(job, given, queue_host)
+        )
 
-    def renew(self, id: int) -> QueueRequest[int | None]:
+    def renew(self, id: int, caller: Caller = ADMIN) -> QueueRequest[int | None]:
         def answer(queue_host: QueueHost) -> int | None:
-            job = _callers_job(id, queue_host)
+            job = _callers_job(id, caller, queue_host)
             if job.state not in HOLDING:
                 raise WrongState(f"job {id} is {job.state.value}; it has no allocation to renew")
             until = self.leases.renew(id)
@@ -218,20 +224,24 @@ class QueueOperations:
 
     # -- views ---------------------------------------------------------------------------------
 
-    def views(self, ids: Collection[int] | None) -> QueueRequest[list[JobView]]:
+    def views(
+        self, ids: Collection[int] | None, caller: Caller = ADMIN
+    ) -> QueueRequest[list[JobView]]:
         def answer(queue_host: QueueHost) -> list[JobView]:
             jobs = queue_host.scheduler.jobs
             if ids is None:
                 found = [job for job in jobs.values() if job.state not in ENDED]
             else:
                 found = [jobs[id] for id in ids if id in jobs]
-            return [job_view(job, queue_host.matcher) for job in found]
+            return [job_view(job, queue_host.matcher) for job in found if is_of_caller(job, caller)]
 
         return looking(answer)
 
-    def explain(self, id: int) -> QueueRequest[JobExplanation]:
+    def explain(self, id: int, caller: Caller = ADMIN) -> QueueRequest[JobExplanation]:
         def answer(queue_host: QueueHost) -> JobExplanation:
             job = _known(id, queue_host)
+            if not is_of_caller(job, caller):
+                raise UnknownJob(f"there is no job {id}")
             found = queue_host.scheduler.explain(id, queue_host.now)
             return explained(found, job_view(job, queue_host.matcher))
 
@@ -264,11 +274,11 @@ def _putting(event: Event, unless: JobState) -> _Change:
     return change
 
 
-def _changing(id: int, change: _Change) -> QueueRequest[JobView]:
+def _changing(id: int, caller: Caller, change: _Change) -> QueueRequest[JobView]:
     """A change of a live job of a caller, answered with the job as it is then."""
 
     def apply(queue_host: QueueHost) -> None:
-        job = _callers_job(id, queue_host)
+        job = _callers_job(id, caller, queue_host)
         with as_service_errors():
             change(job, queue_host)
 
@@ -283,12 +293,20 @@ def _known(id: int, queue_host: QueueHost) -> QueueJob:
         return queue_host.scheduler.job(id)
 
 
-def _callers_job(id: int, queue_host: QueueHost) -> QueueJob:
-    """A live job that callers may change. Other jobs belong to workloads of the cluster."""
+def is_of_caller(job: QueueJob, caller: Caller) -> bool:
+    """Whether a caller may see a job: its own, or all."""
+    if caller.is_admin:
+        return True
+    return is_callers_job(job) and caller.may_use(job.submission.user)
+
+
+def _callers_job(id: int, caller: Caller, queue_host: QueueHost) -> QueueJob:
+    """A live job that this caller may change. Others belong to workloads of the cluster."""
     job = _known(id, queue_host)
     if not is_callers_job(job):
         owner = job.submission.workload or "another workload"
         raise WrongState(f"job {id} belongs to {owner}; change that instead")
+    caller.check(id, job.submission.user)
     if job.state in ENDED:
         raise UnknownJob(f"job {id} ended: {job.state.value}")
     return job

@@ -20,13 +20,14 @@ from fluxnetes.graph.writers.whole import write_graph
 from fluxnetes.queue.jobs import Submission
 from fluxnetes.queue.states import ENDED
 from fluxnetes.service import values
-from fluxnetes.service.caller_leases import CallerLeases
+from fluxnetes.service.callers import ADMIN, Caller
 from fluxnetes.service.changelog import ChangeLog
 from fluxnetes.service.errors import Denied, Unavailable
 from fluxnetes.service.estimate import prepare_estimate, run_estimate
 from fluxnetes.service.health import HealthSignal
+from fluxnetes.service.leases.caller_leases import CallerLeases
 from fluxnetes.service.mailbox import Mailbox, MailboxClosed, QueueHost, QueueRequest, looking
-from fluxnetes.service.operations import QueueOperations
+from fluxnetes.service.operations import QueueOperations, is_of_caller
 from fluxnetes.service.queue_events import QueueEvents
 from fluxnetes.service.views.jobs import shares_of
 from fluxnetes.service.views.nodes import node_names, node_views, positions_of, totals
@@ -99,31 +100,31 @@ class QueueBackend:
     async def update(self, allocation: values.AllocationUpdate) -> NoReturn:
         raise Denied("a queue makes its own allocations; Update works only on a server without one")
 
-    async def renew(self, job: int) -> int | None:
-        return await self._ask(self._operations.renew(job))
+    async def renew(self, job: int, caller: Caller = ADMIN) -> int | None:
+        return await self._ask(self._operations.renew(job, caller))
 
-    async def cancel(self, job: int, reason: str = "") -> None:
-        await self._ask(self._operations.cancel(job, reason))
+    async def cancel(self, job: int, reason: str = "", caller: Caller = ADMIN) -> None:
+        await self._ask(self._operations.cancel(job, reason, caller))
 
     # -- jobs that are queued ------------------------------------------------------------------
 
     async def submit(self, submission: Submission, key: str) -> values.JobView:
         return await self._ask(self._operations.submit(submission, key))
 
-    async def start(self, job: int) -> values.JobView:
-        return await self._ask(self._operations.start(job))
+    async def start(self, job: int, caller: Caller = ADMIN) -> values.JobView:
+        return await self._ask(self._operations.start(job, caller))
 
-    async def finish(self, job: int, ok: bool, reason: str) -> None:
-        await self._ask(self._operations.finish(job, ok, reason))
+    async def finish(self, job: int, ok: bool, reason: str, caller: Caller = ADMIN) -> None:
+        await self._ask(self._operations.finish(job, ok, reason, caller))
 
-    async def hold(self, job: int) -> values.JobView:
-        return await self._ask(self._operations.hold(job))
+    async def hold(self, job: int, caller: Caller = ADMIN) -> values.JobView:
+        return await self._ask(self._operations.hold(job, caller))
 
-    async def release(self, job: int) -> values.JobView:
-        return await self._ask(self._operations.release(job))
+    async def release(self, job: int, caller: Caller = ADMIN) -> values.JobView:
+        return await self._ask(self._operations.release(job, caller))
 
-    async def explain(self, job: int) -> values.JobExplanation:
-        return await self._ask(self._operations.explain(job))
+    async def explain(self, job: int, caller: Caller = ADMIN) -> values.JobExplanation:
+        return await self._ask(self._operations.explain(job, caller))
 
     async def estimate(self, submission: Submission, now: int) -> values.StartEstimate:
         copied = await self._read(lambda queue_host: prepare_estimate(submission, queue_host))
@@ -131,13 +132,13 @@ class QueueBackend:
 
     # -- the graph -----------------------------------------------------------------------------
 
-    async def load(self, text: str, format: str, policy: str) -> NoReturn:
+    async def load(self, text: str, format: str, policy: str, caller: Caller = ADMIN) -> NoReturn:
         raise Denied(self._fixed())
 
     async def grow(self, jgf: str) -> NoReturn:
         raise Denied(self._fixed())
 
-    async def shrink(self, paths: Sequence[str]) -> NoReturn:
+    async def shrink(self, paths: Sequence[str], caller: Caller = ADMIN) -> NoReturn:
         raise Denied(self._fixed())
 
     def _fixed(self) -> str:
@@ -150,25 +151,31 @@ class QueueBackend:
 
     # -- views ---------------------------------------------------------------------------------
 
-    async def groups(self) -> list[values.GroupView]:
-        return await self._read(_groups)
+    async def groups(self, caller: Caller = ADMIN) -> list[values.GroupView]:
+        return await self._read(lambda queue_host: _groups(queue_host, caller))
 
-    async def job_views(self, jobs: Collection[int] | None) -> list[values.JobView]:
-        return await self._ask(self._operations.views(jobs))
+    async def job_views(
+        self, jobs: Collection[int] | None, caller: Caller = ADMIN
+    ) -> list[values.JobView]:
+        return await self._ask(self._operations.views(jobs, caller))
 
-    async def node_views(self, names: Collection[str] | None) -> list[values.NodeView]:
+    async def node_views(
+        self, names: Collection[str] | None, caller: Caller = ADMIN
+    ) -> list[values.NodeView]:
         def answer(queue_host: QueueHost) -> list[values.NodeView]:
             matcher = queue_host.matcher
             if names is None:
-                return list(node_views(matcher, matcher.engine.nodes.tolist()))
-            return list(node_views(matcher, list(positions_of(matcher, names).values())))
+                return _nodes_at(matcher.engine.nodes.tolist(), caller, queue_host)
+            return _nodes_at(list(positions_of(matcher, names).values()), caller, queue_host)
 
         return await self._read(answer)
 
-    async def node_page(self, first: int, count: int) -> list[values.NodeView]:
+    async def node_page(
+        self, first: int, count: int, caller: Caller = ADMIN
+    ) -> list[values.NodeView]:
         def answer(queue_host: QueueHost) -> list[values.NodeView]:
             nodes = queue_host.matcher.engine.nodes[first : first + count].tolist()
-            return list(node_views(queue_host.matcher, nodes))
+            return _nodes_at(nodes, caller, queue_host)
 
         return await self._read(answer)
 
@@ -183,7 +190,7 @@ class QueueBackend:
             queue_host.scheduler.config.match_policy,
             queue=True,
             durable=self._durable,
-            vertices=len(engine.tree),
+            vertices=engine.tree.vertex_count,
             nodes=len(node_names(queue_host.matcher)),
             nodes_up=engine.nodes_up(),
             totals=totals(queue_host.matcher),
@@ -191,9 +198,21 @@ class QueueBackend:
         )
 
 
-def _groups(queue_host: QueueHost) -> list[values.GroupView]:
-    """Every live job is a group, also the jobs of the cluster's own workloads."""
-    live = [job for job in queue_host.scheduler.jobs.values() if job.state not in ENDED]
+def _nodes_at(
+    positions: Sequence[int], caller: Caller, queue_host: QueueHost
+) -> list[values.NodeView]:
+    jobs = queue_host.scheduler.jobs
+
+    def shows(id: int) -> bool:
+        return id in jobs and is_of_caller(jobs[id], caller)
+
+    return list(node_views(queue_host.matcher, positions, shows))
+
+
+def _groups(queue_host: QueueHost, caller: Caller) -> list[values.GroupView]:
+    """Every live job is a group; to an administrator also those of the cluster's workloads."""
+    jobs = queue_host.scheduler.jobs.values()
+    live = [job for job in jobs if job.state not in ENDED and is_of_caller(job, caller)]
     return [
         values.GroupView(job.submission.name or f"job-{job.id}", max(1, _tasks(job.id, queue_host)))
         for job in live

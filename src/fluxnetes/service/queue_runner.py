@@ -4,11 +4,16 @@
 
 It does what a controller does, without a cluster: callers submit jobs, learn where they may run,
 run them, and report when they end.
+
+If the store cannot hold a value of a round, the queue resumes from the store as it was before, and
+the requests of that round fail. Values are checked when they arrive, so this is for those that the
+check does not know of.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,13 +26,20 @@ from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.queue.events import Event, PartsLost, Started
 from fluxnetes.queue.jobs import CALLERS
 from fluxnetes.queue.scheduler import Scheduler
+from fluxnetes.service.errors import Invalid
 from fluxnetes.service.mailbox import Mailbox
 from fluxnetes.service.persistence.ownership import check_owner
+from fluxnetes.store.errors import ValueRefused
 from fluxnetes.store.store import Store
 from fluxnetes.store.translate import translate
 
 _TICK = 1.0
 """Maximum seconds between two rounds, so that leases and walltimes expire in time."""
+
+_MOST_REFUSED = 3
+"""Maximum rounds without requests that the store may refuse, one after the other."""
+
+_log = logging.getLogger("fluxnetes.rpc")
 
 _Restored = tuple[Snapshot, tuple[int, ...]]
 
@@ -47,6 +59,8 @@ class QueueRunner:
     _events: int = 0
     """Counts the events that may change a decision."""
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
+    _refused: int = 0
+    """How many rounds without requests the store has refused, one after the other."""
 
     # -- for callers: see `mailbox.QueueHost` --------------------------------------------------
 
@@ -88,7 +102,12 @@ class QueueRunner:
         self.mailbox.settle()
         changes = self.scheduler.take_changes()
         if changes:
-            await self._write(changes)
+            try:
+                await self._write(changes)
+            except ValueRefused as refused:
+                await self._discard(refused)
+                return
+            self._refused = 0
             self.mailbox.publish(changes)
         self.mailbox.reply()
         if self._events != events:  # of `settle`, which the next cycle decides on
@@ -97,6 +116,19 @@ class QueueRunner:
     async def _write(self, changes: Changes) -> None:
         if self.store is not None:
             await self.store.commit(changes, self.fence)
+
+    async def _discard(self, refused: ValueRefused) -> None:
+        """Resume the queue as it is stored, and fail the requests of this round."""
+        if self.store is None or self._refused >= _MOST_REFUSED:
+            raise refused
+        _log.error("%s; the requests of this round are refused", refused)
+        config = self.scheduler.config
+        self.matcher = Matcher(self.matcher.graph, policy=config.match_policy)
+        snapshot, _ = await _restore(self.matcher, config, self.store, self.fence)
+        self.scheduler = Scheduler.resume(self.matcher, config, snapshot, now=self.now)
+        failed = self.mailbox.discard(Invalid(f"{refused}; no request of its round was executed"))
+        self._refused = 0 if failed else self._refused + 1
+        self._wake.set()
 
     async def _wait_for_work(self) -> None:
         wake = self.scheduler.next_wake(self.now)

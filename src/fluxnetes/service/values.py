@@ -61,6 +61,8 @@ class AllocationUpdate:
     at: int
     duration: int
     now: int = 0
+    user: str = ""
+    """The owner of the job; empty: unknown."""
 
 
 @dataclass(frozen=True, slots=True)

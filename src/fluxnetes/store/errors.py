@@ -6,6 +6,7 @@
       EmbeddedServerFailed  the embedded server does not start; its log says why
       NewerDatabase         the schema is of a newer version of Fluxnetes: run that one
       UnreadableStore       a value of another version is unknown to this one: run that one
+      ValueRefused          the database cannot hold a value: leave out what the value belongs to
       LeaseLost             another writer holds the lease: stop, or wait for the lease
 
 Only `StoreUnavailable` is temporary. Callers of `Database.attempt` never see it.
@@ -36,6 +37,13 @@ class NewerDatabase(StoreError):  # noqa: N818
 
 class UnreadableStore(StoreError):  # noqa: N818
     """A value in the tables is unknown to this version."""
+
+
+class ValueRefused(StoreError):  # noqa: N818
+    """The database cannot hold a value, so nothing of its transaction was written.
+
+    Callers check values before (`queue.input_limits`); this is what the check does not know of.
+    """
 
 
 class LeaseLost(StoreError):  # noqa: N818

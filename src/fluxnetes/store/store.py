@@ -17,10 +17,12 @@ applied once, however often the connection breaks on the way.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from uuid import UUID, uuid4
+
+from asyncpg import exceptions as pg
 
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.queue.changes import Allocation, Changes, JobEvent, Snapshot
@@ -28,6 +30,7 @@ from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.store import lease as leases
 from fluxnetes.store.database import Connection, Database
+from fluxnetes.store.errors import ValueRefused
 from fluxnetes.store.lease import LeaseHolder, StoreLease
 from fluxnetes.store.load import load, load_ended, load_events, load_jobs
 from fluxnetes.store.migrate import migrate, migrations
@@ -120,9 +123,25 @@ class Store:
         Records are read before the first await, so the queue may continue meanwhile; commits are
         written in the order of the calls. After an error the caller must `load` again.
         """
-        writes = [*before, *encode(changes, self._cache)]
+        with _refusing_values():
+            writes = [*before, *encode(changes, self._cache)]
         self._cache.note(changes)
         await self.send(writes, fence)
+
+    async def refused_jobs(self, changes: Changes) -> dict[int, str]:
+        """Which jobs of a refused commit have a value that the database cannot hold, and why.
+
+        Each is written alone, in a transaction that is rolled back.
+        """
+        found: dict[int, str] = {}
+        for id in changes.jobs:
+            try:
+                with _refusing_values():
+                    writes = encode(changes.of_job(id), WriteCache())
+                    await self._database.attempt(partial(_try_out, writes=writes))
+            except ValueRefused as refused:
+                found[id] = str(refused)
+        return found
 
     async def keep_system(
         self,
@@ -166,10 +185,11 @@ class Store:
         if not writes:
             return
         try:
-            async with self._committing:
-                await self._database.attempt(
-                    partial(_commit, writes=writes, fence=fence, commit=uuid4())
-                )
+            with _refusing_values():
+                async with self._committing:
+                    await self._database.attempt(
+                        partial(_commit, writes=writes, fence=fence, commit=uuid4())
+                    )
         except BaseException:
             self._cache = WriteCache()
             raise
@@ -181,6 +201,36 @@ async def _commit(
     async with connection.transaction():
         if await leases.claim(connection, fence, commit):
             await send(connection, writes)
+
+
+async def _try_out(connection: Connection, writes: list[StatementBatch]) -> None:
+    trial = connection.transaction()
+    await trial.start()
+    try:
+        await send(connection, writes)
+    finally:
+        await trial.rollback()
+
+
+_REFUSED_VALUES = (
+    # Not UTF-8, a NUL character, a number beyond its column; also found before anything is sent.
+    pg.DataError,
+    ValueError,
+    OverflowError,
+    # Longer than an entry of an index can be, say.
+    pg.ProgramLimitExceededError,
+    pg.IntegrityConstraintViolationError,
+)
+"""Errors that writing the same values again would meet again."""
+
+
+@contextmanager
+def _refusing_values() -> Iterator[None]:
+    """Raises what the database says of a value it cannot hold as ValueRefused."""
+    try:
+        yield
+    except _REFUSED_VALUES as error:
+        raise ValueRefused(f"the store cannot hold a value: {error}") from error
 
 
 async def _load_consistent(connection: Connection) -> tuple[Snapshot, StoredSystem | None]:

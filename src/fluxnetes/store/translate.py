@@ -152,7 +152,8 @@ def _unmoved(system: StoredSystem, graph: ResourceGraph) -> Bools:
         level = np.flatnonzero(tree.depth == depth)
         same[level] &= same[tree.parent[level]]
     found = np.zeros(stored.vertex_count, np.bool_)
-    found[tree.vertex] = same
+    once = tree.once()
+    found[tree.vertex[once]] = same[once]
     return found
 
 

@@ -29,6 +29,12 @@ from fluxnetes.store.write_cache import WriteCache
 
 _SQL = statements("write")
 
+_REQUEST = 1
+"""The column of the request in the row of a submission."""
+_LONGEST_MESSAGE = 64 << 20
+"""Characters of requests after which another statement begins: Postgres closes the connection at a
+message of a gigabyte, which looks like a server that is gone, and the same would be sent again."""
+
 
 @dataclass(frozen=True, slots=True)
 class StatementBatch:
@@ -98,9 +104,24 @@ def _delete(statement: str, keys: Iterable[object]) -> Iterator[StatementBatch]:
 
 
 def _submissions(new: Collection[Submission], cache: WriteCache) -> Iterator[StatementBatch]:
-    yield from _table("submissions", map(submission_row, new))
+    for rows in _portions(map(submission_row, new)):
+        yield from _table("submissions", rows)
     yield from _delete("forget_dependencies", cache.with_old_dependencies(new))
     yield from _table("dependencies", (row for each in new for row in dependency_rows(each)))
+
+
+def _portions(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """Submissions in portions whose requests together are not too long for one message."""
+    portion: list[Row] = []
+    size = 0
+    for row in rows:
+        portion.append(row)
+        size += len(row[_REQUEST])
+        if size > _LONGEST_MESSAGE:
+            yield portion
+            portion, size = [], 0
+    if portion:
+        yield portion
 
 
 def _plans(jobs: Collection[QueueJob]) -> Iterator[StatementBatch]:

@@ -135,10 +135,11 @@ def test_a_match_goes_through_the_queue_at_once_or_not_at_all(client: Client) ->
         client.cancel(job.id, missing_ok=False)
 
 
-def test_what_can_never_start_is_rejected_at_once(client: Client) -> None:
+def test_what_nothing_can_serve_waits_with_the_reason(client: Client) -> None:
     job = client.submit(nodes(3))
-    reason = "needs 3 slot; only 2 in this graph could serve"
-    assert (job.state, job.reason) == (State.REJECTED, reason)
+    needs = "needs 3 slot; only 2 in this graph could serve"
+    reason = f"{needs}; it waits for nodes that can serve it"
+    assert (job.state, job.reason) == (State.PENDING, reason)
     assert client.explain(job.id).reason == reason
 
 

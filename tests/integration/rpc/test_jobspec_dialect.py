@@ -171,6 +171,21 @@ def test_what_can_never_be_is_not_reserved(client: OldClient) -> None:
     assert client.metadata[OUTCOME] == "unsatisfiable"
 
 
+def test_what_has_to_wait_and_cannot_be_reserved_is_an_error_that_fluxqueue_retries(
+    client: OldClient,
+) -> None:
+    """Its jobspecs have no duration, so no time is known at which anything is free again. An
+    answer with neither allocation nor reservation would have it give the job up for ever."""
+    held = [client("Match", jobspec=nodes(1, 4)).jobid for _ in range(2)]
+    for _ in range(2):
+        with pytest.raises(grpc.RpcError) as busy:
+            client("Match", jobspec=nodes(1, 4), reservation=True)
+        assert busy.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert reason(busy.value) == "BUSY"
+    client("Cancel", jobID=held[0])
+    assert client("Match", jobspec=nodes(1, 4), reservation=True).status == MATCH_SUCCESS
+
+
 def test_a_graph_that_grows_takes_more(client: OldClient) -> None:
     jobs = fill(client)
     assert client("Grow", jgf=another_node(2, 3)).status == GROW_SUCCESS

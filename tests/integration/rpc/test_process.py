@@ -11,6 +11,7 @@ import grpc
 import pytest
 
 from fluxnetes.common.certificates import issue_client, make_authority
+from fluxnetes.v1 import jobs_pb2
 from fluxnetes.v1 import resources_pb2 as v1
 from tests.integration.rpc.conftest import Speak, crash
 from tests.integration.rpc.graphs import a_cluster, of_kubernetes
@@ -195,3 +196,19 @@ def test_with_tokens_only_callers_that_show_one_are_answered(tmp_path: Path) -> 
         assert answers(server, None, "0123456789abcdef")
         assert not answers(server, None, "fedcba9876543210")
         assert not answers(server, None)
+
+
+def test_what_an_old_client_of_a_matcher_does_not_renew_is_taken_back(
+    tmp_path: Path, speak: Speak
+) -> None:
+    with Serve(tmp_path, "--renew-within", "1") as server, Ours(server.address) as ours:
+        ours.load(a_cluster(1, 2))
+        kept = ours.match(slots(1, 1)).id
+        lost = speak("jobspec", server)("Match", jobspec=slots(1, 1)).jobid
+
+        def is_released() -> bool:
+            assert ours(jobs_pb2.RenewRequest(job=kept)).HasField("expires")
+            return lost not in ours.holders()
+
+        until(is_released)
+        assert set(ours.holders()) == {kept}

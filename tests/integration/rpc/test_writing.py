@@ -189,7 +189,7 @@ async def test_changes_without_a_caller_are_committed_before_the_end(
         backend = MatcherBackend(operations, writer)
         await backend.load(a_cluster(1, 4), "jgf", "")
         grant = await backend.match(a_call(slots(1, 1)))
-        await backend._worker.do(lambda: backend._undo_in_worker(grant))
+        await backend._worker.do(lambda: backend._undo_in_worker((grant, None)))
         await backend.close()
     assert await seen(dsn) == (1, {})
 

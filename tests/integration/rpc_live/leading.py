@@ -97,7 +97,7 @@ def _read_lines(pipe: IO[str], said: SimpleQueue[str]) -> None:
 def _setup(stage: Stage, identity: str) -> list[str]:
     queues, tokens = stage.folder / "queues.yaml", stage.folder / "tokens"
     queues.write_text(yaml.safe_dump(QUEUES))
-    tokens.write_text(f"ada {ADA}\nbob {BOB}\n")
+    tokens.write_text(f"ada {ADA} admin\nbob {BOB}\n")
     tokens.chmod(0o600)
     named: dict[str, object] = {
         "--kubeconfig": stage.kubeconfig,

@@ -8,7 +8,15 @@ from pathlib import Path
 import grpc
 import pytest
 
-from fluxnetes.client import Busy, Client, Denied, State, Unsatisfiable, WrongState
+from fluxnetes.client import (
+    Busy,
+    Client,
+    Denied,
+    State,
+    UnknownJob,
+    Unsatisfiable,
+    WrongState,
+)
 from fluxnetes.graph.pools import pool_graph
 from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.store.database import Database
@@ -62,9 +70,9 @@ def test_the_cluster_is_what_callers_see(client: Client, stage: Stage) -> None:
 
 def test_the_user_of_a_job_is_the_caller_of_its_token(client: Client, leader: Leading) -> None:
     assert client.match(pods(1, 1000)).user == "ada"
-    with pytest.raises(Denied, match="the name of bob"):
-        client.submit(pods(1, 1000), user="bob")
     with Client(leader.address, token=BOB) as bob:
+        with pytest.raises(Denied, match="the name of ada"):
+            bob.submit(pods(1, 1000), user="ada")
         job = bob.submit(pods(1, 1000), walltime=60)
         assert (job.user, bob.job(job.id).user) == ("bob", "bob")
         bob.cancel(job.id)
@@ -114,10 +122,17 @@ def test_a_job_that_is_queued_behind_pods_starts_when_they_are_gone(
     client.finish(job.id)
 
 
-def test_what_kubernetes_has_is_not_for_callers_to_change(client: Client, space: Space) -> None:
+def test_what_kubernetes_has_is_not_for_callers_to_change(
+    client: Client, space: Space, leader: Leading
+) -> None:
+    """Only an administrator sees it."""
     space.create(a_pod("mine").with_cpu(1))
     space.until_bound("mine")
     [share] = [share for node in client.nodes() for share in node.shares]
+    with Client(leader.address, token=BOB) as bob:
+        assert not [share for node in bob.nodes() for share in node.shares]
+        with pytest.raises(UnknownJob):
+            bob.job(share.job)
     with pytest.raises(WrongState, match="change that instead"):
         client.cancel(share.job)
     assert space.node_of("mine")

@@ -52,14 +52,22 @@ def test_jobspecs_are_matched_until_nothing_is_left(
     assert old("Match", jobspec=slots(2, 2)).status == 0
 
 
-def test_what_is_to_be_reserved_is_not_and_the_metadata_says_why(
+def test_what_cannot_be_reserved_is_an_error_that_old_clients_retry(
     server: Serve, client: Client, speak: Speak
 ) -> None:
-    client.submit(cores(ALL), walltime=100)
+    """Fluxqueue reads an answer with neither allocation nor reservation as "never"."""
+    running = client.submit(cores(ALL), walltime=100)
     old = speak("jobspec", server)
-    answer = old("Match", jobspec=nodes(1, 1), reservation=True)
-    assert (answer.status, answer.reserved, answer.at) == (ERROR, False, 0)
-    assert old.metadata[OUTCOME] == "busy" and "Submit the job to its queue" in old.metadata[REASON]
+    with pytest.raises(grpc.RpcError) as busy:
+        old("Match", jobspec=nodes(1, 1), reservation=True)
+    assert busy.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert reason(busy.value) == "BUSY"
+    assert "Submit the job to its queue" in (busy.value.details() or "")
+    never = old("Match", jobspec=nodes(1, CORES + 1), reservation=True)
+    assert (never.status, never.reserved, never.at) == (ERROR, False, 0)
+    assert old.metadata[OUTCOME] == "unsatisfiable"
+    client.cancel(running.id)
+    assert old("Match", jobspec=nodes(1, 1), reservation=True).status == 0
 
 
 def test_init_is_denied_as_its_clients_expect_and_grow_and_shrink_are_errors(
@@ -111,9 +119,12 @@ def test_pods_are_given_nodes_or_the_answer_says_that_there_are_none(
     answer = old("Match", podspec={"id": "a", "cpu": 2}, count=ALL // 2, jobName="train")
     assert answer.allocated and not answer.reserved
     assert [each.tasks for each in answer.nodelist] == [CORES // 2] * NODES
-    later = old("Match", podspec={"id": "a", "cpu": 2}, count=1, reserve=True)
+    later = old("Match", podspec={"id": "a", "cpu": 2}, count=1)
     assert not later.allocated and not later.reserved
     assert old.metadata[OUTCOME] == "busy"
+    with pytest.raises(grpc.RpcError) as busy:
+        old("Match", podspec={"id": "a", "cpu": 2}, count=1, reserve=True)
+    assert reason(busy.value) == "BUSY"
     old("Cancel", fluxID=answer.fluxID)
     with pytest.raises(grpc.RpcError) as refused:
         old("Cancel", fluxID=answer.fluxID)

@@ -13,6 +13,7 @@ from grpc_health.v1 import health_pb2
 from fluxnetes.rpc import guard as guards
 from fluxnetes.rpc.guard import InvalidTokens, TokenGuard
 from fluxnetes.rpc.server import ServerSettings
+from fluxnetes.service.callers import Caller
 from fluxnetes.v1 import resources_pb2 as v1
 from tests.unit.rpc.serving import WATCH, served, status
 
@@ -46,6 +47,13 @@ def test_a_caller_with_a_token_of_the_file_is_known_by_name(write: Write) -> Non
     guard = TokenGuard(write(f"# for tests\n\nada {ADA}\n  bob\t{BOB}  \n"))
     assert guard.caller(shown(ADA)) == "ada"
     assert guard.caller(shown(BOB)) == "bob"
+
+
+def test_the_third_word_of_a_line_makes_an_administrator(write: Write) -> None:
+    guard = TokenGuard(write(f"ada {ADA} admin\nbob {BOB}\n"))
+    assert guard.find(shown(ADA)) == Caller("ada", is_admin=True)
+    assert guard.find(shown(BOB)) == Caller("bob")
+    assert guard.find(shown("x")) is None
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from fluxnetes.queue.events import Submit
 from fluxnetes.queue.jobs import QueueJob, Submission
 from fluxnetes.queue.scheduler import Scheduler
 from fluxnetes.queue.states import JobState
-from fluxnetes.service.caller_leases import CallerLeases
+from fluxnetes.service.leases.caller_leases import CallerLeases
 from fluxnetes.service.mailbox import Mailbox, NoListener, QueueHost, QueueRequest
 from fluxnetes.service.operations import QueueOperations
 from fluxnetes.service.queue_runner import QueueRunner

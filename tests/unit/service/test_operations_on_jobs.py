@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from fluxnetes.common.reasons import ReasonCode
 from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.jobspec.build import jobspec, node, slot
 from fluxnetes.match.gang.model import Gang, Shape
@@ -103,9 +104,10 @@ async def test_a_submission_that_comes_twice_under_one_key_is_one_job() -> None:
     assert (await submit(queue, 1, "a", user="bob")).id == 5
 
 
-async def test_what_can_never_start_is_rejected_with_a_reason() -> None:
+async def test_what_nothing_can_serve_waits_with_a_reason() -> None:
     view = await submit(a_manual_queue(), 9)
-    assert view.state == "rejected" and view.reason
+    assert view.state == "pending" and view.reason is not None
+    assert view.reason.code is ReasonCode.UNSATISFIABLE
 
 
 async def test_explain_shows_the_history_and_the_jobs_ahead() -> None:

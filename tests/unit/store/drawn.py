@@ -379,6 +379,7 @@ QUEUE_CONFIG = complete(
     cap=CAP,
     per_user=CAP,
     per_namespace=CAP,
+    unsatisfiable=st.sampled_from(config.UnsatisfiablePolicy),
     preempts=st.booleans(),
 )
 CONFIG: st.SearchStrategy[config.SchedulerConfig] = complete(

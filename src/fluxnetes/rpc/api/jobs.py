@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from fluxnetes.common.reasons import code_of
-from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.match.answers import Outcome
 from fluxnetes.rpc.api.reading import (
     at,
@@ -19,11 +18,12 @@ from fluxnetes.rpc.api.reading import (
 from fluxnetes.rpc.api.streams import WatchedItem, watch
 from fluxnetes.rpc.api.writing import ENDED, job_message, share_messages
 from fluxnetes.rpc.call import GrpcCall, no_fit
-from fluxnetes.rpc.callers import user_of
+from fluxnetes.rpc.callers import current_caller, user_of
 from fluxnetes.service.backend import Backend
 from fluxnetes.service.errors import Invalid, UnknownJob
 from fluxnetes.service.values import AllocationUpdate, Grant, JobView, MatchCall
 from fluxnetes.service.views.allocation_text import check_format
+from fluxnetes.service.views.reason_text import caller_text
 from fluxnetes.v1 import jobs_pb2 as v1
 
 _KIND = v1.WatchJobsResponse
@@ -35,6 +35,7 @@ class JobService:
 
     name = "fluxnetes.v1.JobService"
     service = v1.DESCRIPTOR.services_by_name["JobService"]
+    bulk = frozenset({"Update"})
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
@@ -78,6 +79,7 @@ class JobService:
             _time(request.at, "at"),
             read_seconds(request.duration, "duration"),
             _time(request.now, "now"),
+            user_of(),
         )
         grant = await self._backend.update(allocation)
         if not grant:
@@ -85,11 +87,13 @@ class JobService:
         return v1.UpdateResponse(job=_granted(grant))
 
     async def renew(self, request: v1.RenewRequest, call: GrpcCall) -> v1.RenewResponse:
-        return v1.RenewResponse(expires=at(await self._backend.renew(request.job)))
+        return v1.RenewResponse(
+            expires=at(await self._backend.renew(request.job, current_caller()))
+        )
 
     async def cancel(self, request: v1.CancelRequest, call: GrpcCall) -> v1.CancelResponse:
         try:
-            await self._backend.cancel(request.job, request.reason)
+            await self._backend.cancel(request.job, request.reason, current_caller())
         except UnknownJob:
             if not request.missing_ok:
                 raise
@@ -102,32 +106,37 @@ class JobService:
         return v1.SubmitResponse(job=job_message(await self._backend.submit(submission, key)))
 
     async def start(self, request: v1.StartRequest, call: GrpcCall) -> v1.StartResponse:
-        return v1.StartResponse(job=job_message(await self._backend.start(request.job)))
+        job = await self._backend.start(request.job, current_caller())
+        return v1.StartResponse(job=job_message(job))
 
     async def finish(self, request: v1.FinishRequest, call: GrpcCall) -> v1.FinishResponse:
-        await self._backend.finish(request.job, not request.failed, request.reason)
+        await self._backend.finish(
+            request.job, not request.failed, request.reason, current_caller()
+        )
         return v1.FinishResponse()
 
     async def hold(self, request: v1.HoldRequest, call: GrpcCall) -> v1.HoldResponse:
-        return v1.HoldResponse(job=job_message(await self._backend.hold(request.job)))
+        job = await self._backend.hold(request.job, current_caller())
+        return v1.HoldResponse(job=job_message(job))
 
     async def release(self, request: v1.ReleaseRequest, call: GrpcCall) -> v1.ReleaseResponse:
-        return v1.ReleaseResponse(job=job_message(await self._backend.release(request.job)))
+        job = await self._backend.release(request.job, current_caller())
+        return v1.ReleaseResponse(job=job_message(job))
 
     # -- views ---------------------------------------------------------------------------------
 
     async def get_job(self, request: v1.GetJobRequest, call: GrpcCall) -> v1.GetJobResponse:
-        found = await self._backend.job_views([request.job])
+        found = await self._backend.job_views([request.job], current_caller())
         if not found:
             raise UnknownJob(f"there is no job {request.job}")
         return v1.GetJobResponse(job=job_message(found[0]))
 
     async def explain(self, request: v1.ExplainRequest, call: GrpcCall) -> v1.ExplainResponse:
-        explanation = await self._backend.explain(request.job)
+        explanation = await self._backend.explain(request.job, current_caller())
         story = (v1.StoryEvent(time=at(when), text=text) for when, text in explanation.story)
         return v1.ExplainResponse(
             job=job_message(explanation.job),
-            reason=reason_text(explanation.reason),
+            reason=caller_text(explanation.reason),
             reason_code=code_of(explanation.reason),
             ahead=explanation.ahead or 0,
             story=story,
@@ -140,7 +149,7 @@ class JobService:
             known=found.known,
             start=at(found.start) if found.known and not found.still else None,
             nodes=share_messages(found.shares),
-            reason=reason_text(found.reason),
+            reason=caller_text(found.reason),
             reason_code=code_of(found.reason),
             at=found.start,
         )
@@ -148,9 +157,11 @@ class JobService:
     async def watch_jobs(
         self, request: v1.WatchJobsRequest, call: GrpcCall
     ) -> AsyncIterator[v1.WatchJobsResponse]:
+        caller = current_caller()
+
         async def views(keys: list[str] | None) -> list[WatchedItem[JobView]]:
             ids = None if keys is None else [int(key) for key in keys]
-            found = await self._backend.job_views(ids)
+            found = await self._backend.job_views(ids, caller)
             return [WatchedItem(view, view.state in ENDED) for view in found if _is_selected(view)]
 
         def _is_selected(view: JobView) -> bool:

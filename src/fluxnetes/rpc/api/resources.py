@@ -11,6 +11,7 @@ from fluxnetes.rpc.api.reading import at
 from fluxnetes.rpc.api.streams import WatchedItem, watch
 from fluxnetes.rpc.api.writing import node_message, pool_message
 from fluxnetes.rpc.call import GrpcCall
+from fluxnetes.rpc.callers import current_caller
 from fluxnetes.service.backend import Backend
 from fluxnetes.service.errors import Invalid
 from fluxnetes.service.values import NodeView
@@ -28,6 +29,7 @@ class ResourceService:
 
     name = "fluxnetes.v1.ResourceService"
     service = v1.DESCRIPTOR.services_by_name["ResourceService"]
+    bulk = frozenset({"Load", "Grow"})
 
     def __init__(self, backend: Backend, dialect: str = "") -> None:
         self._backend = backend
@@ -38,21 +40,23 @@ class ResourceService:
         self, request: v1.ListNodesRequest, call: GrpcCall
     ) -> v1.ListNodesResponse:
         if request.names:
-            found = await self._backend.node_views(list(request.names))
+            found = await self._backend.node_views(list(request.names), current_caller())
             return v1.ListNodesResponse(nodes=map(node_message, found))
         size = min(request.page_size or _PAGE, _LARGEST_PAGE)
         if size < 1:
             raise Invalid(f"found {request.page_size}, expected 0 or more", "page_size")
         first = _first(request.page_token)
-        page = await self._backend.node_page(first, size + 1)
+        page = await self._backend.node_page(first, size + 1, current_caller())
         more = str(first + size) if len(page) > size else ""
         return v1.ListNodesResponse(nodes=map(node_message, page[:size]), next_page_token=more)
 
     async def watch_resources(
         self, request: v1.WatchResourcesRequest, call: GrpcCall
     ) -> AsyncIterator[v1.WatchResourcesResponse]:
+        caller = current_caller()
+
         async def views(keys: list[str] | None) -> list[WatchedItem[NodeView]]:
-            found = await self._backend.node_views(keys)
+            found = await self._backend.node_views(keys, caller)
             there = {view.name for view in found}
             gone = [NodeView(key, "", False) for key in keys or () if key not in there]
             return [WatchedItem(each) for each in found] + [
@@ -67,14 +71,15 @@ class ResourceService:
         format = {"": "jgf", "rv1": "rv1exec"}.get(request.format, request.format)
         if format not in FORMATS:
             raise Invalid(f"found {format!r}, expected jgf, grug or rv1", "format")
-        count = await self._backend.load(request.graph, format, request.policy)
+        count = await self._backend.load(request.graph, format, request.policy, current_caller())
         return v1.LoadResponse(vertices=count)
 
     async def grow(self, request: v1.GrowRequest, call: GrpcCall) -> v1.GrowResponse:
         return v1.GrowResponse(vertices=await self._backend.grow(request.jgf))
 
     async def shrink(self, request: v1.ShrinkRequest, call: GrpcCall) -> v1.ShrinkResponse:
-        return v1.ShrinkResponse(vertices=await self._backend.shrink(list(request.paths)))
+        count = await self._backend.shrink(list(request.paths), current_caller())
+        return v1.ShrinkResponse(vertices=count)
 
     async def get_status(
         self, request: v1.GetStatusRequest, call: GrpcCall

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fluxnetes.common.reasons import code_of
-from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.rpc.api.reading import at, lasting
 from fluxnetes.service.values import JobView, NodeView, Pool, Share
+from fluxnetes.service.views.reason_text import caller_text
 from fluxnetes.v1 import jobs_pb2 as v1
 from fluxnetes.v1 import resources_pb2 as resources
 
@@ -32,7 +32,7 @@ def job_message(view: JobView) -> v1.Job:
     return v1.Job(
         id=view.id,
         state=STATES[view.state],
-        reason=reason_text(view.reason),
+        reason=caller_text(view.reason),
         reason_code=code_of(view.reason),
         name=view.name,
         namespace=view.namespace,

@@ -7,6 +7,7 @@ by commas, and the number is their count.
 from __future__ import annotations
 
 from fluxnetes.rpc.call import GrpcCall
+from fluxnetes.rpc.callers import current_caller
 from fluxnetes.rpc.wire import external_pb2 as wire
 from fluxnetes.service.backend import Backend
 from fluxnetes.service.errors import UnknownJob
@@ -17,6 +18,7 @@ class ExternalDialect:
 
     name = "service.ExternalPluginService"
     service = wire.DESCRIPTOR.services_by_name["ExternalPluginService"]
+    bulk: frozenset[str] = frozenset()
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
@@ -28,11 +30,12 @@ class ExternalDialect:
 
     async def list_groups(self, request: wire.GroupRequest, call: GrpcCall) -> wire.GroupResponse:
         """All groups; with a name, those whose names begin with it."""
-        names = [g.name for g in await self._backend.groups() if g.name.startswith(request.group)]
+        groups = await self._backend.groups(current_caller())
+        names = [group.name for group in groups if group.name.startswith(request.group)]
         return wire.GroupResponse(name=",".join(names), size=len(names))
 
     async def get_group(self, request: wire.GroupRequest, call: GrpcCall) -> wire.GroupResponse:
-        for group in await self._backend.groups():
+        for group in await self._backend.groups(current_caller()):
             if group.name == request.group:
                 return wire.GroupResponse(name=group.name, size=group.size)
         raise UnknownJob(f"there is no group {request.group!r}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from fluxnetes.rpc.call import GrpcCall, no_fit
-from fluxnetes.rpc.callers import user_of
+from fluxnetes.rpc.callers import current_caller, user_of
 from fluxnetes.rpc.dialects.pods import read_pods
 from fluxnetes.rpc.wire import fluxcli_pb2 as wire
 from fluxnetes.service.backend import Backend
@@ -18,6 +18,7 @@ class FluxcliDialect:
 
     name = "fluxcli.FluxcliService"
     service = wire.DESCRIPTOR.services_by_name["FluxcliService"]
+    bulk: frozenset[str] = frozenset()
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
@@ -39,5 +40,5 @@ class FluxcliDialect:
     async def cancel(self, request: wire.CancelRequest, call: GrpcCall) -> wire.CancelResponse:
         """As in the old service, a job that does not exist is no error."""
         with suppress(UnknownJob):
-            await self._backend.cancel(request.jobID)
+            await self._backend.cancel(request.jobID, caller=current_caller())
         return wire.CancelResponse(jobID=request.jobID)

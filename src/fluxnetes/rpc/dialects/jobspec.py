@@ -1,14 +1,15 @@
 """The dialect of the Fluxion service's clients: a graph, then jobspecs to match on it.
 
 A match that finds nothing is an answer, not an error: its status says so, and the trailing metadata
-whether the request is busy or unsatisfiable.
+whether the request is busy or unsatisfiable. Only a busy match that asked for a reservation and got
+none is an error: Fluxqueue gives a job up for ever on such an answer, and retries an error.
 """
 
 from __future__ import annotations
 
 from fluxnetes.match.answers import Outcome
 from fluxnetes.rpc.call import GrpcCall
-from fluxnetes.rpc.callers import user_of
+from fluxnetes.rpc.callers import current_caller, user_of
 from fluxnetes.rpc.wire import jobspec_pb2 as wire
 from fluxnetes.service.backend import Backend
 from fluxnetes.service.errors import Denied, UnknownJob
@@ -26,13 +27,14 @@ class JobspecDialect:
 
     name = "fluxion.FluxionService"
     service = wire.DESCRIPTOR.services_by_name["FluxionService"]
+    bulk = frozenset({"Init", "Grow"})
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
 
     async def init(self, request: wire.InitRequest, call: GrpcCall) -> wire.InitResponse:
         try:
-            await self._backend.load(request.jgf, "jgf", request.policy)
+            await self._backend.load(request.jgf, "jgf", request.policy, current_caller())
         except Denied as denied:
             call.add_outcome("denied", str(denied))
             return wire.InitResponse(status=_INIT.INIT_DENIED)
@@ -47,7 +49,7 @@ class JobspecDialect:
             call.add_outcome("denied", str(denied))
             return wire.MatchResponse(status=_MATCH.MATCH_DENIED)
         if not grant:
-            call.add_no_fit(grant)
+            call.add_no_fit(grant, reserve)
             return wire.MatchResponse(
                 jobid=grant.job, overhead=grant.overhead, status=_MATCH.MATCH_ERROR
             )
@@ -63,7 +65,7 @@ class JobspecDialect:
     async def cancel(self, request: wire.CancelRequest, call: GrpcCall) -> wire.CancelResponse:
         """As in the old service, a job that does not exist is no error."""
         try:
-            await self._backend.cancel(request.jobID)
+            await self._backend.cancel(request.jobID, caller=current_caller())
         except UnknownJob:
             pass
         except Denied as denied:
@@ -76,5 +78,5 @@ class JobspecDialect:
         return wire.GrowResponse()
 
     async def shrink(self, request: wire.ShrinkRequest, call: GrpcCall) -> wire.ShrinkResponse:
-        await self._backend.shrink(list(request.nodepaths))
+        await self._backend.shrink(list(request.nodepaths), current_caller())
         return wire.ShrinkResponse()

@@ -9,7 +9,7 @@ Numbers of jobs are never reused, not even on another graph: the tables keep end
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from fluxnetes.jobspec.model import Jobspec
 from fluxnetes.match.jobs import MatchedJob
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Allocation, Changes, JobEvent
+from fluxnetes.queue.input_limits import check_bounds, check_names
 from fluxnetes.queue.jobs import Origin, QueueJob, Submission
 from fluxnetes.queue.states import JobState
 from fluxnetes.service.matcher_ops import JobNotes, MatcherOperations
@@ -44,7 +45,7 @@ class AllocationJournal:
         return changes
 
     def enter(self, matched: MatchedJob, operations: MatcherOperations) -> None:
-        """A job was allocated or reserved."""
+        """A job was allocated or reserved. Raises QueueError if it cannot be stored."""
         note = operations.notes[matched.jobid]
         state = JobState.ALLOCATED if matched.reserved else JobState.RUNNING
         request = _NO_REQUEST if note.asked is None else operations.request(note.asked)
@@ -69,12 +70,21 @@ class AllocationJournal:
             start=matched.at,
             size=note.size,
         )
+        placed = matched.placement
+        check_bounds(replace(submission, id=0), "job")  # a caller may choose larger numbers
+        check_bounds({"queue": placed.queue, "labels": placed.labels}, "placement")
+        check_names(submission, "job")
         self.jobs[job.id] = self.changes.jobs[job.id] = job
         self.changes.events.append(
             JobEvent(job.id, note.since, "transition", None, state, matched.at, _MATCHED)
         )
         self.change(matched)
         self.changes.step = matched.jobid
+
+    def drop(self, id: int) -> None:
+        """The store refused a job, so it never was."""
+        self.jobs.pop(id, None)
+        self.allocations.pop(id, None)
 
     def change(self, matched: MatchedJob) -> None:
         """A job has another placement than before."""

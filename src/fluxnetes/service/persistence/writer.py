@@ -4,14 +4,17 @@
     event loop       flush: commit all pending changes in one transaction ──▶ answer
 
 Every call waits until its own changes are committed. Of several concurrent calls, the first one
-commits the changes of all.
+commits the changes of all. If the store refuses a value of theirs, each is committed alone, and
+only the call with that value fails.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from fluxnetes.queue.changes import Changes
@@ -19,15 +22,26 @@ from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.service.concurrency.background import keep_task
 from fluxnetes.service.matcher_ops import MatcherOperations
 from fluxnetes.service.persistence.allocations import AllocationJournal
+from fluxnetes.store.errors import ValueRefused
 from fluxnetes.store.lease import StoreLease
 from fluxnetes.store.store import Store
 from fluxnetes.store.writes import StatementBatch
 
+_log = logging.getLogger("fluxnetes.rpc")
+
 _INTERVAL = 0.2
 """Seconds between two checks for changes that no call waits for, and for the lease."""
 
-Reshaped = tuple[list[StatementBatch], Changes]
-"""The statements that store another graph, and what that changed of jobs."""
+
+@dataclass(slots=True, eq=False)
+class PendingWrite:
+    """The changes of one call, to be committed."""
+
+    changes: Changes
+    graph: list[StatementBatch] | None = None
+    """The statements that store another graph, if the call changed it."""
+    refused: ValueRefused | None = None
+    """The store cannot hold a value of these changes; they are not committed."""
 
 
 @dataclass(slots=True, eq=False)
@@ -42,24 +56,27 @@ class BatchedWriter:
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
     """Done, with the error, when nothing can be committed any more."""
-    _pending: deque[Changes | Reshaped] = field(default_factory=deque)
+    _pending: deque[PendingWrite] = field(default_factory=deque)
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     # -- in the worker thread ------------------------------------------------------------------
 
-    def note(self) -> None:
+    def note(self) -> PendingWrite:
         """Have the changes of the journal committed."""
-        changes = self.journal.take_changes()
-        if changes:
-            self._pending.append(changes)
+        write = PendingWrite(self.journal.take_changes())
+        if write.changes:
+            self._pending.append(write)
+        return write
 
-    def note_graph(self, operations: MatcherOperations) -> None:
+    def note_graph(self, operations: MatcherOperations) -> PendingWrite:
         """Have the graph committed: it was replaced, or changed."""
         config = SchedulerConfig(match_policy=operations.policy)
         held = self.journal.allocations.values()
         writes = self.store.system_writes(operations.graph, config, held)
         # In one transaction: no job may be restored on a graph without its vertices.
-        self._pending.append((writes, self.journal.take_changes()))
+        write = PendingWrite(self.journal.take_changes(), writes)
+        self._pending.append(write)
+        return write
 
     # -- in the loop ---------------------------------------------------------------------------
 
@@ -92,20 +109,35 @@ class BatchedWriter:
 
     async def _write_next(self) -> None:
         first = self._pending.popleft()
-        if isinstance(first, tuple):
-            writes, changes = first
-            await self.store.commit(changes, self.lease.fence, writes)
+        if first.graph is not None:
+            await self.store.commit(first.changes, self.lease.fence, first.graph)
             return
-        while self._pending and isinstance(self._pending[0], Changes):
-            _merge(first, self._pending.popleft())
-        await self.store.commit(first, self.lease.fence)
+        batch = [first]
+        while self._pending and self._pending[0].graph is None:
+            batch.append(self._pending.popleft())
+        try:
+            await self.store.commit(_merged(batch), self.lease.fence)
+        except ValueRefused as refused:
+            _log.warning("%s; each call is committed alone", refused)
+            await self._write_each(batch)
+
+    async def _write_each(self, batch: Iterable[PendingWrite]) -> None:
+        """Commit changes that the store refuses together, as far as it takes them."""
+        for write in batch:
+            try:
+                await self.store.commit(write.changes, self.lease.fence)
+            except ValueRefused as refused:
+                write.refused = refused
 
 
-def _merge(changes: Changes, later: Changes | Reshaped) -> None:
-    """Append the later changes to the earlier ones."""
-    assert isinstance(later, Changes)  # noqa: S101 - checked by the caller
-    changes.jobs.update(later.jobs)
-    changes.allocations.update(later.allocations)
-    changes.events += later.events
-    if later.step is not None:
-        changes.step = later.step
+def _merged(batch: Iterable[PendingWrite]) -> Changes:
+    """All changes as one, in their order."""
+    merged = Changes()
+    for write in batch:
+        changes = write.changes
+        merged.jobs.update(changes.jobs)
+        merged.allocations.update(changes.allocations)
+        merged.events += changes.events
+        if changes.step is not None:
+            merged.step = changes.step
+    return merged

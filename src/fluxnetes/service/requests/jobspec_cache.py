@@ -12,6 +12,8 @@ from functools import lru_cache
 from fluxnetes.jobspec.errors import JobspecError
 from fluxnetes.jobspec.model import Jobspec
 from fluxnetes.jobspec.parse import parse_jobspec
+from fluxnetes.queue.errors import OutOfBounds
+from fluxnetes.queue.input_limits import check_bounds
 from fluxnetes.service.errors import Invalid
 
 LONGEST = 4 << 20
@@ -26,16 +28,21 @@ async def read_jobspec(text: str) -> Jobspec:
     if len(text) > LONGEST:
         raise Invalid(f"found {len(text)} characters, expected at most {LONGEST}", "jobspec")
     found = await asyncio.to_thread(_large, text) if len(text) > _LARGE else _small(text)
-    if isinstance(found, JobspecError):
-        raise Invalid(str(found), found.path)
+    if isinstance(found, Invalid):
+        raise Invalid(str(found), found.field)
     return found
 
 
-def _parse(text: str) -> Jobspec | JobspecError:
+def _parse(text: str) -> Jobspec | Invalid:
+    """The jobspec, or why there is none. A jobspec that could not be stored is none anywhere."""
     try:
-        return parse_jobspec(text)
+        jobspec = parse_jobspec(text)
+        check_bounds(jobspec, "jobspec")
     except JobspecError as error:
-        return error
+        return Invalid(str(error), error.path)
+    except OutOfBounds as error:
+        return Invalid(str(error), error.path)
+    return jobspec
 
 
 _small = lru_cache(maxsize=512)(_parse)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from fluxnetes.jobspec.model import Jobspec
 from fluxnetes.match.answers import Answer, Operation, Outcome
-from fluxnetes.queue.errors import QueueError, QueueRefused, UnknownQueue
+from fluxnetes.queue.errors import OutOfBounds, QueueError, QueueRefused, UnknownQueue
 from fluxnetes.queue.errors import UnknownQueueJob as NoSuchJob
 from fluxnetes.queue.jobs import Request
 from fluxnetes.queue.plan.requests import narrowed
@@ -71,5 +71,7 @@ def as_service_errors() -> Iterator[None]:
         raise Invalid(str(error), "queue") from None
     except QueueRefused as error:
         raise WrongState(str(error)) from None
+    except OutOfBounds as error:
+        raise Invalid(str(error), error.path) from None
     except QueueError as error:
         raise Invalid(str(error)) from None

@@ -5,6 +5,7 @@
     shares           a placement as amounts of each type, node by node
     tasks            the number of tasks of a job on each node
     allocation_text  a placement as text: JGF, R, and other formats
+    reason_text      a reason in words for callers
 
 From the matcher and the queue to views:
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import JobEvent
 from fluxnetes.queue.explain import Explanation
 from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.service.requests.pods import one_pod
 from fluxnetes.service.values import EqualPods, JobExplanation, JobView, Share
+from fluxnetes.service.views.reason_text import caller_text
 from fluxnetes.service.views.shares import shares
 from fluxnetes.service.views.tasks import EqualTasks, tasks_of
 
@@ -59,4 +59,4 @@ def _line(event: JobEvent) -> str:
         what = event.after.value if event.after is not None else ""
     else:
         what = f"{event.before.value} to {event.after.value if event.after is not None else ''}"
-    return f"{what}: {reason_text(event.reason)}" if event.reason else what
+    return f"{what}: {caller_text(event.reason)}" if event.reason else what

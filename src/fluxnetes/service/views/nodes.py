@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate
 
 import numpy as np
 
-from fluxnetes.common.arrays import Bools
+from fluxnetes.common.arrays import Bools, Ints
 from fluxnetes.match.engine.engine import MatchEngine
 from fluxnetes.match.jobs import MatchedJob
 from fluxnetes.match.matcher import Matcher
@@ -21,13 +22,20 @@ def node_names(matcher: Matcher) -> list[str]:
     return [node_name(engine.graph, v) for v in engine.tree.vertex[engine.nodes].tolist()]
 
 
-def node_views(matcher: Matcher, positions: Sequence[int]) -> Iterator[NodeView]:
-    """The nodes at these positions of the tree."""
+def _any_job(job: int) -> bool:
+    return True
+
+
+def node_views(
+    matcher: Matcher, positions: Sequence[int], shows: Callable[[int], bool] = _any_job
+) -> Iterator[NodeView]:
+    """The nodes at these positions of the tree, with the shares of jobs that are to be shown."""
     engine = matcher.engine
     vertices = engine.tree.vertex[np.array(positions, np.int64)].tolist()
     held, unusable = _shares_by_node(matcher, frozenset(vertices)), _unusable(engine)
     for position, vertex in zip(positions, vertices, strict=True):
-        yield _view(engine, position, vertex, held.get(vertex, []), unusable)
+        view = _view(engine, position, vertex, held.get(vertex, []), unusable)
+        yield replace(view, shares=tuple(share for share in view.shares if shows(share.job)))
 
 
 def positions_of(matcher: Matcher, names: Collection[str]) -> dict[str, int]:
@@ -84,9 +92,12 @@ def _view(
     )
 
 
-def _pools(engine: MatchEngine, part: slice, held: list[_Held], unusable: Bools) -> Iterator[Pool]:
+def _pools(
+    engine: MatchEngine, subtree: slice, held: list[_Held], unusable: Bools
+) -> Iterator[Pool]:
     """The pools of a part of the tree, by type; nodes and what is above them are left out."""
     ledger, graph = engine.ledger, engine.graph
+    part = _each_once(engine, subtree)
     types, left = engine.types[part], ledger.size[part] - ledger.held[part]
     columns = (ledger.nominal[part], np.where(unusable[part], 0, left))
     others = ledger.nominal[part] - ledger.size[part]
@@ -99,6 +110,14 @@ def _pools(engine: MatchEngine, part: slice, held: list[_Held], unusable: Bools)
         unit = graph.unit(int(engine.tree.vertex[part][here][0]))
         reserved = _reserved(held, name, total)
         yield Pool(name, total, free, reserved, int(others[here].sum()), unit)
+
+
+def _each_once(engine: MatchEngine, subtree: slice) -> slice | Ints:
+    """Positions of a part of the tree, one for each vertex."""
+    if engine.tree.is_tree:
+        return subtree
+    first: Ints = np.unique(engine.tree.vertex[subtree], return_index=True)[1] + subtree.start
+    return first
 
 
 _NOT_COUNTED = frozenset({"cluster", "subnet", "rack", "node"})

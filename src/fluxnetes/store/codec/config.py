@@ -25,11 +25,16 @@ from fluxnetes.queue.config import (
     PriorityWeights,
     QueueConfig,
     SchedulerConfig,
+    UnsatisfiablePolicy,
 )
 from fluxnetes.store.codec.requests import read_constraint, to_json, write_constraint
 from fluxnetes.store.errors import UnreadableStore
 
 _CONSTRAINTS = (And, Or, Not, Properties, Hostlist, Ranks)
+_CHOICES: Mapping[str, type[Enum]] = {
+    "policy": BackfillPolicy,
+    "unsatisfiable": UnsatisfiablePolicy,
+}
 _CAPS = ("cap", "per_user", "per_namespace")
 
 Found = dict[str, Any]
@@ -85,8 +90,9 @@ def _write_mapping(value: Mapping[Any, Any]) -> Any:
 
 def _read_queue(given: Any, path: str) -> QueueConfig:
     found = _checked(given, QueueConfig, path)
-    if "policy" in found:
-        found["policy"] = _read_policy(found["policy"], f"{path}.policy")
+    for key, kind in _CHOICES.items():
+        if key in found:
+            found[key] = _read_choice(found[key], kind, f"{path}.{key}")
     _change(found, "constraint", read_constraint)
     for cap in _CAPS:
         if cap in found:
@@ -94,11 +100,11 @@ def _read_queue(given: Any, path: str) -> QueueConfig:
     return QueueConfig(**found)
 
 
-def _read_policy(name: Any, path: str) -> BackfillPolicy:
-    names = [policy.value for policy in BackfillPolicy]
+def _read_choice(name: Any, kind: type[Enum], path: str) -> Enum:
+    names = [choice.value for choice in kind]
     if name not in names:
         raise UnreadableStore(f"{path}: found {name!r}, expected one of {', '.join(names)}")
-    return BackfillPolicy(name)
+    return kind(name)
 
 
 def _read_weights(given: Any) -> PriorityWeights:
