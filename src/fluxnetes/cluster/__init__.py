@@ -3,9 +3,13 @@
     model         all objects, sorted into groups; what changed         start here
       groups      pods and workloads that belong together
       parts       the jobs of a group, and their seats
+      ordered_sets  StatefulSets whose pods never exist together
     node_graph    nodes as a resource graph
+      shrunken_pools  what pools had before they shrank below what pods hold
     demand        what a group asks of the queue
+    outcome       how a group ended, as Kubernetes says it
     quantities    "250m" and "1Gi" as whole numbers
+    config_units  limits and budgets of a file, in the units of the graph
     reason_text   why a job waits, in the units and names of Kubernetes
     adapters/     one for each kind of workload
     labels/       every label and annotation, and what they ask for

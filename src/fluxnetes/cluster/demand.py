@@ -17,10 +17,12 @@ from itertools import groupby
 
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.groups import Member, WorkloadGroup, foreign_gate, is_live
+from fluxnetes.cluster.labels.names import GROUP, MIN_SIZE, size_key
 from fluxnetes.cluster.labels.parse import WorkloadLabels
+from fluxnetes.cluster.ordered_sets import OrderedSets
 from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.cluster.pods.footprint import Footprint
-from fluxnetes.common.reasons import Message, Reason
+from fluxnetes.common.reasons import Message, Reason, ReasonCode
 from fluxnetes.kube.objects.base import Metadata
 from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup
 from fluxnetes.kube.objects.pods import PodSpec
@@ -36,9 +38,21 @@ Raises `UnsupportedPod` for what is not supported, `Prerequisite` for what has t
 class UnsupportedPod(ValueError):  # noqa: N818 - names what is wrong
     """A pod asks for something that is not supported; the message is for its user."""
 
+    def __init__(self, why: str | Reason) -> None:
+        super().__init__(str(why))
+        self.reason = _reason(why, ReasonCode.UNSUPPORTED)
+
 
 class Prerequisite(Exception):  # noqa: N818 - nothing is wrong
     """Something has to happen first; the message is for the user."""
+
+    def __init__(self, why: str | Reason) -> None:
+        super().__init__(str(why))
+        self.reason = _reason(why, ReasonCode.PREREQUISITE)
+
+
+def _reason(why: str | Reason, code: ReasonCode) -> Reason:
+    return why if isinstance(why, Reason) else Reason.from_text(why, code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +102,8 @@ def ask(group: WorkloadGroup, read: ReadFootprint) -> Demand | None:
         return None  # all pods have seats: the usual case for a group that has started
     if not group.pods:
         _check_class(group)
+    if not started:
+        _check_size(group)
     least = 1 if started else least_size(group)
     if not started and _most_members(group) < least:
         return None
@@ -127,18 +143,64 @@ def _check_gates(group: WorkloadGroup) -> None:
             )
 
 
-def missing(group: WorkloadGroup) -> Reason:
-    """How many members of a group are missing."""
-    return Reason.of(
-        Message.PODS_MISSING,
-        have=_most_members(group),
-        need=least_size(group),
-        group=str(group.key),
-    )
+def missing(group: WorkloadGroup, ordered: OrderedSets | None = None) -> Reason:
+    """How many members of a group are missing, and why if that is known."""
+    here = [member.pod for uid, member in group.pods.items() if _is_open(group, uid)]
+    have = len(here) + sum(pods_to_come(group, uid) for uid in group.workloads)
+    need, name = least_size(group), str(group.key)
+    blocking = ordered.waits_for(here) if ordered is not None and have < need else None
+    if blocking is None:
+        return Reason.of(Message.PODS_MISSING, have=have, need=need, group=name)
+    owner = f"StatefulSet {blocking.name}"
+    return Reason.of(Message.PODS_IN_SEQUENCE, have=have, need=need, group=name, owner=owner)
+
+
+@dataclass(frozen=True, slots=True)
+class MissingPods:
+    """Pods that a group which has started should have, and for which it holds nothing."""
+
+    missing: int
+    need: int
+
+    @property
+    def reason(self) -> Reason:
+        return Reason.of(Message.GANG_INCOMPLETE, missing=self.missing, need=self.need)
+
+
+def missing_pods(group: WorkloadGroup) -> MissingPods | None:
+    """The pods that a group lost after it had started; None: none.
+
+    A group that its user made larger has never had the pods that are to come, so these are not
+    missing; nor are pods of a workload that its user suspended.
+    """
+    holding = group.holding
+    if not holding or not group.workloads:
+        return None
+    need = min(sum(_wanted(group, uid) for uid in group.workloads), least_size(group))
+    need = min(need, sum(len(part.nodes) for part in holding))
+    missing = need - sum(part.seats for part in holding)
+    return MissingPods(missing, need) if missing > 0 else None
+
+
+def _wanted(group: WorkloadGroup, uid: str) -> int:
+    """The number of pods that a workload wants to run now."""
+    adapter, workload = ADAPTERS[group.kinds[uid]], group.workloads[uid]
+    is_suspended = adapter.is_suspended(workload) and not adapter.is_waiting_for_us(workload)
+    return 0 if is_suspended else _left(group, uid)
 
 
 def least_size(group: WorkloadGroup) -> int:
     """The number of members that must start together."""
+    asked = _least_asked(group)
+    left = sum(_left(group, uid) for uid in group.workloads)
+    if asked is None:
+        return max(1, left)
+    # The last pods of a Job may be fewer than have to start together when there are more.
+    return min(asked, max(1, left)) if _is_alone(group) else asked
+
+
+def _least_asked(group: WorkloadGroup) -> int | None:
+    """The same, as far as labels or a PodGroup say."""
     options = group.options
     if options.min_size is not None:
         return options.min_size
@@ -149,7 +211,36 @@ def least_size(group: WorkloadGroup) -> int:
     if isinstance(group.pod_group, NativePodGroup):
         gang = group.pod_group.spec.scheduling_policy.gang
         return gang.min_count if gang is not None else 1
-    return max(1, sum(_left(group, uid) for uid in group.workloads))
+    return None
+
+
+def _is_alone(group: WorkloadGroup) -> bool:
+    """Whether all members come from one workload, so that it is known how many there will be."""
+    return group.key.kind in ADAPTERS and bool(group.workloads)
+
+
+def _check_size(group: WorkloadGroup) -> None:
+    """A workload that has fewer pods at a time than must start together would wait for ever."""
+    options = group.options
+    least = options.min_size if options.min_size is not None else options.size
+    if least is None or not _is_alone(group):
+        return
+    most = sum(
+        ADAPTERS[group.kinds[uid]].declared_size(workload)
+        for uid, workload in group.workloads.items()
+    )
+    if 0 < most < least:
+        key = MIN_SIZE if options.min_size is not None else size_key(options.dialect)
+        raise UnsupportedPod(
+            Reason.of(
+                Message.GROUP_TOO_LARGE,
+                key=key,
+                size=least,
+                workload=f"{group.key.kind.lower()}/{group.key.name}",
+                most=most,
+                group_key=GROUP,
+            )
+        )
 
 
 def _most_size(group: WorkloadGroup) -> int | None:
@@ -179,10 +270,10 @@ def _size(group: WorkloadGroup, uid: str) -> int:
 def _left(group: WorkloadGroup, uid: str) -> int:
     """The same without pods that succeeded, which the workload may not have counted yet."""
     adapter, workload = ADAPTERS[group.kinds[uid]], group.workloads[uid]
-    return adapter.to_come(workload, 0, _succeeded(group, uid))
+    return adapter.to_come(workload, 0, succeeded_pods(group, uid))
 
 
-def _succeeded(group: WorkloadGroup, uid: str) -> int:
+def succeeded_pods(group: WorkloadGroup, uid: str) -> int:
     """Pods that succeeded. Whether one that is being deleted counts only its workload knows."""
     owned = (member.pod for member in group.pods.values() if member.owner == uid)
     return sum(
@@ -208,6 +299,20 @@ def unseated_members(group: WorkloadGroup, read: ReadFootprint) -> list[Unseated
     return sorted(found, key=lambda each: each.index)
 
 
+def _is_open(group: WorkloadGroup, uid: str) -> bool:
+    """Whether a pod waits for a node, and is not of an earlier group of the same label."""
+    pod = group.pods[uid].pod
+    return not pod.spec.node_name and is_live(pod) and not group.is_closed_to(uid)
+
+
+def has_pods_to_place(group: WorkloadGroup) -> bool:
+    """Whether pods without a seat exist, or will once we release their workload."""
+    return any(
+        ADAPTERS[group.kinds[uid]].is_waiting_for_us(workload)
+        for uid, workload in group.workloads.items()
+    ) or any(uid not in group.seats and _is_open(group, uid) for uid in group.pods)
+
+
 def _available_seats(group: WorkloadGroup, part: GroupPart) -> int:
     """Seats of a part that are free, or will be once their pod has ended."""
     taken = (group.pods.get(uid) for uid in part.pods.values())
@@ -222,7 +327,7 @@ def pods_to_come(group: WorkloadGroup, uid: str) -> int:
     ):
         return 0
     live = sum(is_live(member.pod) for member in group.pods.values() if member.owner == uid)
-    return adapter.to_come(workload, live, _succeeded(group, uid))
+    return adapter.to_come(workload, live, succeeded_pods(group, uid))
 
 
 def _to_create(
@@ -237,10 +342,12 @@ def _to_create(
 
 
 def _footprint_to_come(group: WorkloadGroup, uid: str, read: ReadFootprint) -> Footprint:
-    """That of its live pods, since admission may have changed them; else that of the template."""
+    """That of its pods, since admission may have changed them; else that of the template."""
     for member in group.pods.values():
         if member.owner == uid and is_live(member.pod):
             return footprint_of(group, member, read)
+    if uid in group.created:
+        return group.created[uid]
     template = group.template(uid)
     return read(template.spec, template.metadata, group.workload_options[uid], group.key.namespace)
 
@@ -250,7 +357,7 @@ def footprint_of(group: WorkloadGroup, member: Member, read: ReadFootprint) -> F
     if member.footprint is None:
         metadata, options = member.pod.metadata, group.options_of(member)
         footprint = read(member.pod.spec, metadata, options, metadata.namespace)
-        return member.remember_footprint(footprint)
+        return group.pod_read(member, footprint)
     return member.footprint
 
 

@@ -17,8 +17,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from fluxnetes.cluster.adapters import ADAPTERS
-from fluxnetes.cluster.labels.names import GATES
+from fluxnetes.cluster.adapters import ADAPTERS, WorkloadOutcome
+from fluxnetes.cluster.labels.names import GATES, WALLTIME
 from fluxnetes.cluster.labels.parse import NO_OPTIONS, WorkloadLabels, options_or_error
 from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.cluster.pods.footprint import Footprint
@@ -96,6 +96,9 @@ class WorkloadGroup:
     """What each workload asks for, by labels and annotations of its own or of its template."""
     priorities: dict[str, int | None] = field(default_factory=dict)
     """The priority of pods of each workload's template; None: its PriorityClass does not exist."""
+    created: dict[str, Footprint] = field(default_factory=dict)
+    """What the last pod that each workload created asked for: admission may change pods, so the
+    next ones ask for the same rather than for what the template says."""
     pod_group: PodGroup | NativePodGroup | None = None
     wants_pod_group: bool = False
     """Whether its size is only in a PodGroup that it names; see `waits_for_pod_group`."""
@@ -107,6 +110,11 @@ class WorkloadGroup:
     """Those that wait or hold something."""
     seats: dict[str, tuple[GroupPart, int]] = field(default_factory=dict)
     """The part and task of each pod that has a seat, by uid."""
+    ended_workloads: dict[str, WorkloadOutcome] = field(default_factory=dict)
+    """How workloads ended, by uid; also of those that were deleted since."""
+    ended_pods: dict[str, Pod] = field(default_factory=dict)
+    """How pods were when they ended, by uid: of those that changed or went since. Kept for as long
+    as the group has parts."""
     changed_pods: set[str] = field(default_factory=set)
     """Uids of pods that changed since the controller last looked at the group."""
     closed: ClosedGroup | None = None
@@ -139,7 +147,9 @@ class WorkloadGroup:
 
     @property
     def waiting(self) -> GroupPart | None:
-        return next((part for part in self.parts if not part.holds), None)
+        """The part that waits for resources; if there is none, one that waits for its pods."""
+        waiting = [part for part in self.parts if not part.holds]
+        return next((part for part in waiting if not part.gathers), next(iter(waiting), None))
 
     @property
     def holding(self) -> list[GroupPart]:
@@ -184,26 +194,45 @@ class WorkloadGroup:
         """A pod changed; what was read from it may not hold any more."""
         member = self.pods[pod.metadata.uid]
         before, member.pod = member.pod, pod
+        if before.is_over and self.parts and not member.owner:
+            # How it ended first: a pod that is deleted later may be said to have failed then.
+            self.ended_pods.setdefault(pod.metadata.uid, before)
         if before.spec != pod.spec:
             member.forget_footprint()
         old, new = before.metadata, pod.metadata
         is_relabelled = (old.labels, old.annotations) != (new.labels, new.annotations)
-        if is_relabelled and not pod.spec.node_name:
+        if is_relabelled and pod.spec.node_name:
+            # Of a pod that runs only the walltime can change.
+            if _walltime_text(old) != _walltime_text(new):
+                options = member.options or NO_OPTIONS
+                member.options = replace(options, walltime=self._read(new.uid, new).walltime)
+                if not self.workloads:
+                    self.options = self._all_combined()
+        elif is_relabelled:
             member.forget_footprint()
             # Labels of a pod count for its group unless the group has workloads.
             member.options = self._read(new.uid, new)
             if not self.workloads:
                 self.options = self._all_combined()
 
-    def remove_pod(self, uid: str) -> None:
-        """A pod is gone."""
+    def remove_pod(self, pod: Pod) -> None:
+        """A pod is gone; this is what it was in the end."""
+        uid = pod.metadata.uid
         del self.pods[uid]
+        if pod.is_over and self.parts:
+            self.ended_pods.setdefault(uid, pod)
         self.label_errors.pop(uid, None)
         self.changed_pods.add(uid)
 
     def pod_changed(self, uid: str) -> None:
         """The controller has to look at a pod."""
         self.changed_pods.add(uid)
+
+    def pod_read(self, member: Member, footprint: Footprint) -> Footprint:
+        """The footprint of a pod was read."""
+        if member.owner:
+            self.created[member.owner] = footprint
+        return member.remember_footprint(footprint)
 
     def take_changed_pods(self) -> set[str]:
         """Uids of the pods that changed since the last call."""
@@ -212,6 +241,7 @@ class WorkloadGroup:
 
     def forget_footprints(self) -> None:
         """Something that the footprints of all its pods depend on has changed."""
+        self.created.clear()
         for member in self.pods.values():
             member.forget_footprint()
 
@@ -224,6 +254,7 @@ class WorkloadGroup:
         uid = workload.metadata.uid
         self.workloads[uid] = workload
         self.kinds[uid] = kind
+        self._note_end(workload)
         self.priorities[uid] = priority
         before = self.workload_options.get(uid)
         options = self.workload_options[uid] = self._read(uid, merged)
@@ -231,11 +262,23 @@ class WorkloadGroup:
         if before is not None and before != options:
             self.forget_footprints()
 
-    def remove_workload(self, uid: str) -> None:
-        """A workload is gone. What it asked for still counts for its pods that are left."""
+    def remove_workload(self, workload: Object) -> None:
+        """A workload is gone; this is what it was in the end.
+
+        What it asked for still counts for its pods that are left.
+        """
+        uid = workload.metadata.uid
+        self._note_end(workload)
         self.workloads.pop(uid, None)
         self.priorities.pop(uid, None)
         self.label_errors.pop(uid, None)
+        self.created.pop(uid, None)
+
+    def _note_end(self, workload: Object) -> None:
+        uid = workload.metadata.uid
+        end = ADAPTERS[self.kinds[uid]].end(workload)
+        if end is not None:
+            self.ended_workloads[uid] = end
 
     def set_priority(self, uid: str, priority: int | None) -> bool:
         """The PriorityClass of a workload's template may have changed; whether it has."""
@@ -284,11 +327,17 @@ class WorkloadGroup:
     def remove_part(self, part: GroupPart) -> None:
         """The job of a part has ended."""
         self.parts.remove(part)
+        if not self.parts:
+            self.ended_pods.clear()
         self.seats = {uid: seat for uid, seat in self.seats.items() if seat[0] is not part}
 
     def close(self, closed: ClosedGroup) -> None:
         """Its job has ended, and what was there then is not queued again."""
         self.closed = closed
+
+    def reopen(self) -> None:
+        """What was closed is queued again."""
+        self.closed = None
 
     def reject_late(self, footprints: tuple[Footprint, ...]) -> None:
         """The queue rejected pods that came late; the same is not asked for again."""
@@ -319,6 +368,10 @@ class WorkloadGroup:
         part.leave_seat(task)
 
 
+def _walltime_text(metadata: Metadata) -> tuple[str | None, str | None]:
+    return metadata.labels.get(WALLTIME), metadata.annotations.get(WALLTIME)
+
+
 def _combined(known: WorkloadLabels, more: WorkloadLabels) -> WorkloadLabels:
     """What several objects ask for together: the first counts, but the largest of their sizes."""
     if known is NO_OPTIONS:
@@ -336,7 +389,11 @@ class ClosedGroup:
 
     pods: frozenset[str]
     for_good: bool
-    """Whether new pods do not open it again either: it was rejected, cancelled or timed out."""
+    """Whether new pods do not open it again either: it was rejected or cancelled."""
+    workloads: frozenset[str] = frozenset()
+    """Those that had ended by then; they say nothing about a later group of the same label."""
+    is_refused: bool = False
+    """Whether its pods are not placed: it was rejected, or cancelled while it waited."""
 
 
 def is_live(pod: Pod) -> bool:

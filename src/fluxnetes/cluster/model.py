@@ -22,12 +22,14 @@ from fluxnetes.cluster.groups import LABELLED, POD, GroupKey, Member, WorkloadGr
 from fluxnetes.cluster.labels.names import SCHEDULER_NAMES
 from fluxnetes.cluster.labels.parse import WorkloadLabels, options_or_error
 from fluxnetes.cluster.node_graph import NodeChanges, NodeGraph
+from fluxnetes.cluster.ordered_sets import OrderedSets
 from fluxnetes.cluster.pods.anti_affinity_index import AntiAffinityIndex
 from fluxnetes.cluster.pods.priorities import PriorityClasses, priority_of
 from fluxnetes.cluster.pods.requests import held_amounts
 from fluxnetes.cluster.usage.borrowed import BorrowedUsage
 from fluxnetes.cluster.usage.foreign import Amounts, ForeignUsage
 from fluxnetes.kube.objects.base import Key, Metadata, Object, Owner
+from fluxnetes.kube.objects.jobs import StatefulSet
 from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup
 from fluxnetes.kube.objects.pods import Pod
 
@@ -41,11 +43,14 @@ class ClusterModel:
         self.groups: dict[GroupKey, WorkloadGroup] = {}
         self.foreign = ForeignUsage()
         self.anti_affinity = AntiAffinityIndex()
+        self.ordered_sets = OrderedSets()
         self.orphans: dict[str, Pod] = {}
         """Pods, by uid, whose workload was not seen yet."""
         self._borrowed = BorrowedUsage()
         self._dirty: dict[GroupKey, None] = {}
         """A set in order of insertion."""
+        self._dirty_prioritized: set[GroupKey] = set()
+        """Those of them that ask for a priority."""
         self._newly_bound: dict[str, None] = {}
         """Uids of pods that were seen on the node of their seat, with no other change. That alone
         does not make a group dirty."""
@@ -53,6 +58,8 @@ class ClusterModel:
         self._not_ours: set[str] = set()
         """Uids of workloads whose template names another scheduler."""
         self._group_of: dict[str, GroupKey] = {}
+        self._kept: dict[str, GroupKey] = {}
+        """Workloads that were groups of their own in an earlier term, by uid."""
         """By uid of pod or workload."""
         self._workloads: dict[str, tuple[str, Object]] = {}
         """Kind and object of the workloads that are ours, by uid."""
@@ -104,7 +111,7 @@ class ClusterModel:
         group = self.group_of(uid)
         if group is not None:
             del self._group_of[uid]
-            group.remove_pod(uid)
+            group.remove_pod(pod)
             self.mark_dirty(group)
 
     def account(self, pod: Pod) -> None:
@@ -149,6 +156,10 @@ class ClusterModel:
     def borrowers(self, job: int) -> int:
         """The number of pods that use what a caller's job holds."""
         return self._borrowed.using(job)
+
+    def bound_pod(self, uid: str) -> Pod | None:
+        """A pod that is on a node and has not ended, ours or a foreign one."""
+        return self._bound.get(uid)
 
     def account_all(self) -> None:
         """Count all bound pods again: there is a new pool."""
@@ -209,6 +220,8 @@ class ClusterModel:
     def _join(self, pod: Pod, key: GroupKey, owner: str) -> WorkloadGroup:
         group = self._group(key)
         group.add_pod(pod, owner)
+        if key.kind == LABELLED:
+            self.ordered_sets.pod_joined(pod, key)
         self._group_of[pod.metadata.uid] = key
         self.mark_dirty(group)
         return group
@@ -239,13 +252,30 @@ class ClusterModel:
         self._workloads[uid] = (kind, workload)
         if is_new:
             options, _ = options_or_error(merged)
-            self._group_of[uid] = _key_of_workload(kind, workload, options, adapter.size(workload))
+            size = adapter.declared_size(workload)
+            own = _key_of_workload(kind, workload, options, size)
+            self._group_of[uid] = self._kept.get(uid, own)
         group = self._group(self._group_of[uid])
         priority = priority_of(template.spec, self._priority_classes)
         group.put_workload(kind, workload, merged, priority)
         self.mark_dirty(group)
         if is_new:
             self._adopt_orphans(uid)
+
+    def keep_grouped(self, key: GroupKey) -> None:
+        """A workload was a group of its own in an earlier term, and stays one, though it may have
+        been scaled since."""
+        self._kept[key.uid] = key
+        if key.uid in self._workloads and self._group_of[key.uid] != key:
+            kind, workload = self._workloads[key.uid]
+            members = self.groups[self._group_of[key.uid]].pods.values()
+            pods = [member.pod for member in members if member.owner == key.uid]
+            for pod in pods:
+                self.drop_pod(pod)
+            self.drop_workload(workload)
+            self.put_workload(kind, workload)
+            for pod in pods:
+                self.put_pod(pod)
 
     def drop_workload(self, workload: Object) -> None:
         """A workload is gone; Kubernetes deletes its pods."""
@@ -255,7 +285,7 @@ class ClusterModel:
         self._not_ours.discard(uid)
         if group is not None:
             del self._group_of[uid]
-            group.remove_workload(uid)
+            group.remove_workload(workload)
             self.mark_dirty(group)
 
     def _adopt_orphans(self, owner: str) -> None:
@@ -284,6 +314,13 @@ class ClusterModel:
         if group is not None:
             group.set_pod_group(pod_group)
             self.mark_dirty(group)
+
+    def put_stateful_set(self, found: StatefulSet) -> None:
+        """A StatefulSet is new or changed; groups may wait for pods that it does not create."""
+        self.mark_all_dirty(self.ordered_sets.put(found))
+
+    def drop_stateful_set(self, found: StatefulSet) -> None:
+        self.ordered_sets.drop(found)
 
     # -- groups --------------------------------------------------------------------------------
 
@@ -318,6 +355,9 @@ class ClusterModel:
     def forget(self, group: WorkloadGroup) -> None:
         """Nothing of a group is left."""
         self.groups.pop(group.key, None)
+        self._dirty_prioritized.discard(group.key)
+        if group.key.kind == LABELLED:
+            self.ordered_sets.group_gone(group.key)
 
     # -- what the controller has to look at ----------------------------------------------------
 
@@ -325,13 +365,22 @@ class ClusterModel:
     def has_dirty(self) -> bool:
         return bool(self._dirty)
 
+    @property
+    def has_prioritized(self) -> bool:
+        """Whether a group that is to be looked at asks for a priority."""
+        return bool(self._dirty_prioritized)
+
     def mark_dirty(self, group: WorkloadGroup) -> None:
         """Something happened to a group: the controller has to look at it."""
         self._dirty[group.key] = None
+        if group.options.priority:
+            self._dirty_prioritized.add(group.key)
 
     def mark_all_dirty(self, keys: Iterable[GroupKey]) -> None:
         """What these groups waited for has happened; some may be gone."""
-        self._dirty.update(dict.fromkeys(keys))
+        for key in keys:
+            if key in self.groups:
+                self.mark_dirty(self.groups[key])
 
     def sort_dirty(self, rank: Callable[[WorkloadGroup], tuple[float, ...]]) -> None:
         """Have groups of a low rank looked at first."""
@@ -339,11 +388,21 @@ class ClusterModel:
         self._dirty = {group.key: None for group in sorted(known, key=rank)}
 
     def take_dirty(self, most: int | None = None) -> list[WorkloadGroup]:
-        """Groups that something happened to since the last call, or the first `most` of them."""
-        taken = list(islice(self._dirty, most))
-        for key in taken:
-            del self._dirty[key]
-        return [self.groups[key] for key in taken if key in self.groups]
+        """Groups that something happened to since the last call.
+
+        With `most`, all that hold resources, and the first so many of the others.
+        """
+        taken = [self.groups[key] for key in self._dirty if key in self.groups]
+        if most is not None and most < len(taken):
+            holding = [group for group in taken if group.parts and group.holding]
+            others = (group for group in taken if not (group.parts and group.holding))
+            taken = [*holding, *islice(others, most)]
+            for group in taken:
+                del self._dirty[group.key]
+        else:
+            self._dirty.clear()
+        self._dirty_prioritized.difference_update(group.key for group in taken)
+        return taken
 
     def take_newly_bound(self) -> list[tuple[WorkloadGroup, Member]]:
         """Pods that were bound since the last call, and are still in their group."""

@@ -21,6 +21,7 @@ from fluxnetes.cluster.labels.names import AVAILABILITY
 from fluxnetes.cluster.pods.node_rules import NodeRule
 from fluxnetes.cluster.pods.requests import TENANCY
 from fluxnetes.cluster.quantities import amounts
+from fluxnetes.cluster.shrunken_pools import EARLIER, ShrunkenPools
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.patch import GraphPatch
 from fluxnetes.graph.pools import add_pools
@@ -48,10 +49,12 @@ class GraphNode:
     pools: dict[str, int] = field(default_factory=dict)
     """The vertex of each pool, by type."""
     sizes: dict[str, int] = field(default_factory=dict)
+    reserved: bool = False
+    """Whether it became a node of the control plane, which may not be used, after it was used."""
 
     @property
     def closed(self) -> bool:
-        return is_closed(self.node)
+        return self.reserved or is_closed(self.node)
 
 
 @dataclass(slots=True)
@@ -64,6 +67,10 @@ class NodeChanges:
     """A rule accepts other nodes than before."""
     closed: set[str] = field(default_factory=set)
     opened: set[str] = field(default_factory=set)
+    shrunk: dict[tuple[str, str], int] = field(default_factory=dict)
+    """What pools had that have less now, by node and type."""
+    grown: dict[tuple[str, str], int] = field(default_factory=dict)
+    """What pools have that had less before, by node and type."""
 
     def add(self, other: NodeChanges) -> None:
         """Both happened, the other one later."""
@@ -71,6 +78,8 @@ class NodeChanges:
         self.relabelled |= other.relabelled
         self.closed = (self.closed - other.opened) | other.closed
         self.opened = (self.opened - other.closed) | other.opened
+        self.shrunk |= other.shrunk
+        self.grown |= other.grown
 
     def __bool__(self) -> bool:
         return bool(self.reshaped or self.relabelled or self.closed or self.opened)
@@ -99,6 +108,7 @@ class NodeGraph:
         self.nodes: dict[str, GraphNode] = {}
         """By name."""
         self.rules: dict[str, NodeRule] = {}
+        self.shrunken = ShrunkenPools()
         self._zones: dict[str, str] = {}
         self._control_plane = control_plane
         self._extra: dict[str, int] = {}
@@ -110,10 +120,11 @@ class NodeGraph:
         self.graph.apply(patch)
 
     def keep_zones(self, zones: Mapping[str, str]) -> None:
-        """Keep nodes in the subnets in which they were before a restart, whatever their labels say.
+        """Keep nodes in the subnets in which they were before a restart, whatever they say now.
 
         In another subnet a node would be another vertex, and jobs that hold something of it would
-        lose it. To be called before the first `put`.
+        lose it. A node that is reserved for the control plane now stays too, and is closed. To be
+        called before the first `put`.
         """
         self._zones.update(zones)
 
@@ -125,11 +136,9 @@ class NodeGraph:
         patch = GraphPatch(self.graph)
         for node in nodes:
             name = node.metadata.name
-            if not self._is_used(node):
-                self._remove(name, changes)
-            elif name in self.nodes:
+            if name in self.nodes:
                 self._change(self.nodes[name], node, patch, changes)
-            else:
+            elif self._may_be_used(node) or name in self._zones:
                 self._add(node, patch, changes)
         if patch.count:
             self.graph.apply(patch)
@@ -143,7 +152,7 @@ class NodeGraph:
             self._remove(name, changes)
         return changes
 
-    def _is_used(self, node: Node) -> bool:
+    def _may_be_used(self, node: Node) -> bool:
         return self._control_plane or CONTROL_PLANE not in node.metadata.labels
 
     def _add(self, node: Node, patch: GraphPatch, changes: NodeChanges) -> None:
@@ -154,7 +163,8 @@ class NodeGraph:
         properties = {rule.name: "" for rule in self.rules.values() if rule.accepts(node)}
         vertex = patch.vertex("node", id=rank, name=name, rank=rank, properties=properties)
         patch.edge(subnet, vertex)
-        graph_node = self.nodes[name] = GraphNode(node, vertex)
+        graph_node = GraphNode(node, vertex, reserved=not self._may_be_used(node))
+        self.nodes[name] = graph_node
         self._add_pools(graph_node, self._sizes(node), patch)
         if graph_node.closed:
             changes.closed.add(name)
@@ -181,9 +191,11 @@ class NodeGraph:
     def _change(
         self, graph_node: GraphNode, node: Node, patch: GraphPatch, changes: NodeChanges
     ) -> None:
-        before, graph_node.node = graph_node.node, node
-        if is_closed(node) != is_closed(before):
-            (changes.closed if is_closed(node) else changes.opened).add(node.metadata.name)
+        was_closed, before = graph_node.closed, graph_node.node
+        # What runs on a node that is reserved for the control plane now runs on.
+        graph_node.node, graph_node.reserved = node, not self._may_be_used(node)
+        if graph_node.closed != was_closed:
+            (changes.closed if graph_node.closed else changes.opened).add(node.metadata.name)
         if node.status.allocatable != before.status.allocatable:
             self._resize(graph_node, patch, changes)
         if node.metadata.labels != before.metadata.labels or node.spec.taints != before.spec.taints:
@@ -195,17 +207,48 @@ class NodeGraph:
         new = {type: size for type, size in sizes.items() if type not in graph_node.pools}
         self._add_pools(graph_node, new, patch)
         for type, vertex in graph_node.pools.items():
-            size = sizes.get(type, 0)
-            if graph_node.sizes[type] != size:
+            before, size = graph_node.sizes[type], sizes.get(type, 0)
+            if before != size:
                 graph_node.sizes[type] = size
                 self.graph.set_size(vertex, size)
                 changes.reshaped = True
+                pool = graph_node.node.metadata.name, type
+                if size < before:
+                    changes.shrunk[pool] = before
+                else:
+                    changes.grown[pool] = size
 
     def _remove(self, name: str, changes: NodeChanges) -> None:
         graph_node = self.nodes.pop(name, None)
         if graph_node is not None:
+            self.shrunken.forget(name)
             self.graph.remove([graph_node.vertex, *graph_node.pools.values()])
             changes.reshaped = True
+
+    # -- pools that jobs hold ------------------------------------------------------------------
+
+    def ensure_pools(self, held: Iterable[tuple[str, str]]) -> NodeChanges:
+        """Give nodes pools that jobs hold there, by node and type, even if nothing is left of them.
+
+        A device that failed while no controller ran may come back, and its pods hold it until then.
+        """
+        patch = GraphPatch(self.graph)
+        for name, type in held:
+            graph_node = self.nodes.get(name)
+            if graph_node is not None and type not in graph_node.pools:
+                self._add_pools(graph_node, {type: 0}, patch)
+        changes = NodeChanges(reshaped=bool(patch.count))
+        if patch.count:
+            self.graph.apply(patch)
+        return changes
+
+    def write_earlier_sizes(self, node: str, type: str) -> None:
+        """Write the earlier sizes of a pool into its property, which is stored."""
+        pool, text = self.nodes[node].pools[type], self.shrunken.text(node, type)
+        if text:
+            self.graph.set_property(pool, EARLIER, text)
+        else:
+            self.graph.remove_property(pool, EARLIER)
 
     # -- rules and pools on demand -------------------------------------------------------------
 
@@ -237,7 +280,10 @@ class NodeGraph:
             self._extra.update(new)
             patch = GraphPatch(self.graph)
             for graph_node in self.nodes.values():
-                self._add_pools(graph_node, new, patch)
+                if new.keys() & graph_node.pools.keys():  # a job holds some: see `ensure_pools`
+                    self._resize(graph_node, patch, changes)
+                else:
+                    self._add_pools(graph_node, new, patch)
             if patch.count:
                 self.graph.apply(patch)
                 changes.reshaped = True

@@ -58,8 +58,13 @@ class GroupPart:
     """Why its resources are being given back to the queue; None: they are not."""
     retry_delay: int = 0
     """Seconds in which the job is not started again once it has been returned to the queue."""
-    withdrawn: bool = False
-    """Its job was cancelled because the group asks for nothing, or for something else."""
+    gathers: bool = False
+    """Whether its job waits until its pods are there (again)."""
+    members: set[str] = field(default_factory=set)
+    """The uids of all pods that took a seat since the job was placed; how the job ended follows
+    from how they did, if no workload created them."""
+    failed_before: bool = False
+    """Whether tasks failed before this term, of which the pods may be gone."""
     last_progress: float = 0.0
     """When a pod last took a seat, was bound or ended, or the job was placed: monotonic seconds."""
     _free: dict[Footprint, list[int]] = field(default_factory=dict)
@@ -117,15 +122,29 @@ class GroupPart:
     def requeue(self) -> None:
         """The job waits again, and holds nothing."""
         self.nodes, self.ended, self.returning, self.retry_delay = [], set(), None, 0
+        self.failed_before = False
+        self.members.clear()
         self.pods.clear()
         self.bound.clear()
         self.to_bind.clear()
         self.held.clear()
         self._free.clear()
 
-    def withdraw(self) -> None:
-        """Its job is cancelled because the group asks for nothing, or for something else."""
-        self.withdrawn = True
+    def gather(self, *, again: bool) -> None:
+        """Its job waits until its pods are there or, not `again`, has all of them now."""
+        self.gathers = again
+
+    def expect_ends(self, members: Iterable[str]) -> None:
+        """The job holds nothing, and ends with these pods."""
+        self.members.update(members)
+
+    def resume(self, *, has_failed: bool, elsewhere: Iterable[str], missing: Iterable[int]) -> None:
+        """A term begins. Tasks may have failed before, pods may be on nodes that are gone, and some
+        tasks have no pod any more."""
+        self.failed_before = has_failed
+        self.members.update(elsewhere)
+        # They stand for pods of which nothing is known but that they are gone.
+        self.members.update(f"task {task}" for task in missing)
 
     def made_progress(self, now: float) -> None:
         """Something happened that brings the part closer to running."""
@@ -151,6 +170,7 @@ class GroupPart:
     def take_seat(self, task: int, uid: str) -> None:
         """A pod has this seat now; see `WorkloadGroup.take_seat`."""
         self.pods[task] = uid
+        self.members.add(uid)
         self.to_bind.add(task)
         self.held.pop(task, None)
 

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fluxnetes.cluster.groups import LABELLED, POD, ClosedGroup, WorkloadGroup
+from fluxnetes.cluster.groups import LABELLED, POD, ClosedGroup, WorkloadGroup, is_live
 from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.controller.seats import SeatAssigner
 from fluxnetes.controller.state import ControllerState
 from fluxnetes.controller.submission import GroupSubmitter
+from fluxnetes.kube.objects.pods import Pod
 from fluxnetes.queue.changes import Changes
 from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.queue.states import ENDED, WAITING, JobState
 
-_FOR_GOOD = (JobState.REJECTED, JobState.CANCELLED, JobState.TIMED_OUT)
+_FOR_GOOD = (JobState.REJECTED, JobState.CANCELLED)
 """Ends after which new pods of the same workload are not queued again."""
 
 
@@ -57,17 +58,29 @@ class DecisionApplier:
     def _end(self, group: WorkloadGroup, part: GroupPart, job: QueueJob) -> None:
         self.shared.job_ended(group, part)
         self.submitter.forget(part.job)
-        if not part.withdrawn and not group.parts:
+        if not group.parts:
             group.close(closed_by(group, job))
-        elif not part.withdrawn and not part.holds:
+        elif job.state is JobState.REJECTED:
             group.reject_late(part.footprints)
         self.shared.model.mark_dirty(group)
 
 
 def closed_by(group: WorkloadGroup, job: QueueJob) -> ClosedGroup:
-    """How a group is closed whose last job has ended."""
+    """How a group is closed whose last job has ended.
+
+    Pods of a group label that come later are another group of the same name. A workload is
+    identified by its uid: once rejected, it stays so until it is created again.
+    """
     without_workload = group.key.kind in (POD, LABELLED)
-    # Pods of a group label that come later are another group of the same name. A workload is
-    # identified by its uid: once rejected, it stays so until it is created again.
     for_good = job.state in _FOR_GOOD and not without_workload
-    return ClosedGroup(frozenset(group.pods), for_good)
+    # What was refused before it ran is refused with all of its pods.
+    is_refused = job.state in _FOR_GOOD and job.start is None
+    pods = (uid for uid, m in group.pods.items() if is_refused or not _waits(m.pod))
+    ended = frozenset(group.ended_workloads)
+    return ClosedGroup(frozenset(pods), for_good, ended, is_refused or for_good)
+
+
+def _waits(pod: Pod) -> bool:
+    """Whether a pod waits for a node. The job that ended did not stand for it: a job ends after
+    its pods."""
+    return not pod.spec.node_name and is_live(pod)

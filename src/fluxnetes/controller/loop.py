@@ -36,17 +36,24 @@ from fluxnetes.cluster.groups import GroupKey, WorkloadGroup
 from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.controller.actions.queue import ActionQueue
+from fluxnetes.controller.deadlines import DeadlineKeeper
 from fluxnetes.controller.decisions import DecisionApplier
+from fluxnetes.controller.incomplete import IncompleteGroups
 from fluxnetes.controller.node_sync import NodeSync
+from fluxnetes.controller.observation import Observation
 from fluxnetes.controller.reconcile import Reconciler
 from fluxnetes.controller.reporting.reporter import Reporter
 from fluxnetes.controller.seats import SeatAssigner
 from fluxnetes.controller.state import ControllerState
 from fluxnetes.controller.submission import GroupSubmitter
+from fluxnetes.controller.sweep import Sweep
+from fluxnetes.controller.walltimes import WalltimeSync
 from fluxnetes.controller.watchers import Watchers
+from fluxnetes.queue.changes import Changes
 from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.queue.states import JobState
 from fluxnetes.service.mailbox import Mailbox
+from fluxnetes.store.errors import ValueRefused
 from fluxnetes.store.store import Store
 
 _K = TypeVar("_K", bound=Hashable)
@@ -79,6 +86,9 @@ class Controller:
     seats: SeatAssigner
     submitter: GroupSubmitter
     reconciler: Reconciler
+    deadlines: DeadlineKeeper
+    incomplete: IncompleteGroups
+    walltimes: WalltimeSync
     decisions: DecisionApplier
     actions: ActionQueue
     reporter: Reporter
@@ -86,6 +96,8 @@ class Controller:
     config: SchedulerConfig
     fence: int
     mailbox: Mailbox
+    observation: Observation
+    sweep: Sweep
     _last_tick: float = field(init=False, default=0.0)
     _events_decided: int = field(init=False, default=0)
     """`shared.events_sent` when the last cycle began: later events wait for a cycle."""
@@ -132,7 +144,7 @@ class Controller:
         not have looked at their jobs yet.
         """
         shared = self.shared
-        shared.begin_round(int(time.time()), time.monotonic())
+        shared.begin_round(int(time.time()), self.observation.begin_round())
         self._look()
         needs_cycle = self._needs_cycle()
         if not needs_cycle and not self._must_write_starts():
@@ -186,10 +198,15 @@ class Controller:
             self.seats.seen_bound(group, member.pod)
         for group in model.take_dirty(self._groups_per_round()):
             self._settle(group)
+        if not model.has_dirty:
+            self.sweep.run()
 
     def _settle(self, group: WorkloadGroup) -> None:
         self.seats.settle(group)
         self.submitter.settle(group)
+        self.deadlines.settled(group)
+        self.incomplete.settled(group)
+        self.walltimes.settled(group)
         if group.holding:
             self.shared.request_reconcile(group)
         self.reporter.group_settled(group)
@@ -202,10 +219,12 @@ class Controller:
         Where class and arrival alone determine the order, groups are looked at in the order in
         which they start: a term begins so (`adoption.sort_by_arrival`), and later the watch shows
         them in order of arrival. So while all waiting jobs start, a limit makes no job overtake
-        another.
+        another. A priority that any of them asks for may change the order.
         """
-        all_start = self._cut_since is not None or not self.shared.scheduler.in_line
-        return _LOOK_AT_ONCE if all_start and self.config.weights.by_arrival else None
+        scheduler = self.shared.scheduler
+        all_start = self._cut_since is not None or not scheduler.in_line
+        by_arrival = scheduler.orders_by_arrival and not self.shared.model.has_prioritized
+        return _LOOK_AT_ONCE if all_start and by_arrival else None
 
     # -- decide and commit ---------------------------------------------------------------------
 
@@ -229,7 +248,11 @@ class Controller:
         """Run a cycle of the queue; True if it was cut short and there may be more to start."""
         shared = self.shared
         self._events_decided = shared.events_sent
+        # All groups that hold resources were looked at in this round, so every end that was seen is
+        # known to the queue, and what is left has really run out of time.
+        shared.scheduler.enforce_walltimes(self.observation.is_current)
         more: bool = shared.scheduler.cycle(shared.now, _AT_ONCE)
+        shared.scheduler.enforce_walltimes(False)
         self.actions.expect_more(more)
         self._cut_since = (self._cut_since or shared.clock) if more else None
         return more
@@ -249,10 +272,24 @@ class Controller:
         if shared.take_new_graph():
             await self.store.keep_system(shared.matcher.graph, self.config, self.fence)
         if changes:
-            await self.store.commit(changes, self.fence)
+            try:
+                await self.store.commit(changes, self.fence)
+            except ValueRefused:
+                await self._remember_refused(changes)
+                raise
             self.decisions.apply(changes)
             self.reporter.changes_written(changes)
             self.mailbox.publish(changes)
+
+    async def _remember_refused(self, changes: Changes) -> None:
+        """Remember the workloads that the store refuses, so that the next term leaves them out.
+
+        Values are checked before they reach the queue; this is for what the check does not know.
+        """
+        for job, why in (await self.store.refused_jobs(changes)).items():
+            workload = changes.jobs[job].submission.workload
+            if workload:
+                self.submitter.refused[workload] = why
 
     def _may_leave_new_jobs(self) -> bool:
         """Whether jobs that have only been submitted may be written later: many others are about to
@@ -264,6 +301,7 @@ class Controller:
     def _reconcile(self) -> None:
         """Request actions for all groups that may need some."""
         events_before = self.shared.events_sent
+        self.deadlines.suspend_waiting()
         for group in self.shared.take_to_reconcile():
             self.reconciler.reconcile(group)
         # Reconciling also informs the queue, of a job that was returned or has ended, say. The
@@ -290,6 +328,7 @@ class Controller:
             return
         self._last_tick = shared.clock
         self.node_sync.resolve_overcommit()
+        self.incomplete.check()
         for group in shared.take_unsettled():
             if self._is_unsettled(group):
                 shared.keep_unsettled(group)

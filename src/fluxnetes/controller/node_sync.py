@@ -15,6 +15,8 @@ from fluxnetes.cluster.groups import WorkloadGroup
 from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.controller.actions.queue import ActionQueue
+from fluxnetes.controller.crowding import CrowdedNodes
+from fluxnetes.controller.finish import end_tasks
 from fluxnetes.controller.reconcile import Reconciler
 from fluxnetes.controller.state import ControllerState
 from fluxnetes.kube.objects.nodes import Node
@@ -31,13 +33,19 @@ class NodeSync:
     shared: ControllerState
     reconciler: Reconciler
     actions: ActionQueue
+    crowding: CrowdedNodes = field(init=False)
     _overcommitted: dict[str, float] = field(init=False, default_factory=dict)
     """Nodes on which foreign pods and ours hold more than there is, and since when."""
+
+    def __post_init__(self) -> None:
+        self.crowding = CrowdedNodes(self.shared)
 
     def nodes_changed(self, nodes: list[Node], gone: list[str]) -> None:
         """Nodes are new or changed, and the nodes of some names are gone."""
         node_graph = self.shared.model.node_graph
-        self.shared.send_node_changes(node_graph.put(nodes))
+        changes = node_graph.put(nodes)
+        self.crowding.pools_changed(changes)
+        self.shared.send_node_changes(changes)
         for node in nodes:
             self.shared.model.foreign.touch(node.metadata.name)
             self.shared.recheck_node(node.metadata.name)
@@ -102,8 +110,7 @@ class NodeSync:
         for task in tasks:
             if task in part.pods:
                 group.leave_seat(part.pods[task])
-        failed = part.release_seats(tasks)
-        self.shared.end_tasks(part, tasks, failed)
+        end_tasks(self.shared, group, part, tasks)
         self.shared.model.mark_dirty(group)
 
     # -- foreign usage -------------------------------------------------------------------------
@@ -148,7 +155,7 @@ class NodeSync:
         rules = {self.shared.parts[job][1].footprints[task].rule for job, task in seats}
         if not all(graph.has_property(graph_node.vertex, rule) for rule in rules):
             return Reason.of(Message.NODE_RELABELLED, node=node)
-        if self._exceeded(node):
+        if self.crowding.exceeded(node):
             return Reason.of(Message.NODE_SHRANK, node=node)
         return None
 
@@ -160,11 +167,19 @@ class NodeSync:
 
     def _check_overcommit(self, node: str) -> None:
         """Foreign pods may have taken capacity that our seats are meant to use."""
-        if not self._exceeded(node):
-            self._overcommitted.pop(node, None)
-            return
-        self._move_away(node, Reason.of(Message.NODE_OVERCOMMITTED, node=node))
-        self._overcommitted.setdefault(node, self.shared.clock)
+        if self.crowding.exceeded(node):
+            self._move_away(node, Reason.of(Message.NODE_OVERCOMMITTED, node=node))
+            if self.crowding.crowded(node):
+                self._overcommitted.setdefault(node, self.shared.clock)
+                return
+            if self._has_unbound(node):  # a bind in flight may yet put a pod there
+                self._overcommitted[node] = self.shared.clock
+                return
+        self._overcommitted.pop(node, None)
+
+    def _has_unbound(self, node: str) -> bool:
+        seats = self.shared.seats_on.get(node, ())
+        return any(task not in self.shared.parts[job][1].bound for job, task in seats)
 
     def _move_away(self, node: str, why: Reason) -> bool:
         """Have tasks that are not bound to a node yet placed again; False if there are none."""
@@ -185,40 +200,30 @@ class NodeSync:
     def _can_move(self, part: GroupPart, task: int) -> bool:
         return task not in part.bound and not self.actions.is_binding_pod(part.pods.get(task, ""))
 
-    def _exceeded(self, node: str) -> set[str]:
-        """The types of which more is held on a node than it has."""
-        graph_node = self.shared.model.node_graph.nodes.get(node)
-        held = dict(self.shared.model.foreign.sums.get(node, {}))
-        if graph_node is None or not self.shared.seats_on.get(node):
-            return set()
-        for job, task in self.shared.seats_on[node]:
-            part = self.shared.parts[job][1]
-            for type, amount in part.footprints[task].amounts:
-                held[type] = held.get(type, 0) + amount
-        return {type for type, amount in held.items() if amount > graph_node.sizes.get(type, 0)}
-
     def resolve_overcommit(self) -> None:
-        """Where a node stays overcommitted, the part of ours that came last gives up its seats."""
+        """Where pods crowd a node for long, the part of ours that came last gives up its seats."""
         timeout = self.shared.settings.node_conflict
         for node, since in list(self._overcommitted.items()):
             # A bind that was in flight when the foreign pods came may have failed since.
             why = Reason.of(Message.NODE_OVERCOMMITTED, node=node)
-            if self._exceeded(node) and self._move_away(node, why):
+            if self.crowding.exceeded(node) and self._move_away(node, why):
                 continue
             if self.shared.clock - since < timeout:
                 continue
-            del self._overcommitted[node]
-            if any(_is_enforced(type) for type in self._exceeded(node)):
-                self._give_up_last(node)
+            self._give_up_last(node, self.crowding.crowded(node))
 
-    def _give_up_last(self, node: str) -> None:
-        seats = self.shared.seats_by_part(node)
-        group, part, _ = max(seats, key=lambda seat: seat[1].last_progress)
+    def _give_up_last(self, node: str, crowded: set[str]) -> None:
+        """Of the parts that hold some of what is too little, the last one gives up its seats.
+
+        If that is not enough, the next one follows once the pods of the first are gone.
+        """
+        seats = self.crowding.parts_holding(node, crowded)
+        if not seats:
+            del self._overcommitted[node]
+            return
+        if any(p.returning or self.shared.state(p) is JobState.ENDING for _, p in seats):
+            return
+        self._overcommitted[node] = self.shared.clock
+        group, part = max(seats, key=lambda seat: seat[1].last_progress)
         _log.warning("node %s is overcommitted; %s gives up its seats there", node, group.key)
         self.reconciler.give_up(group, part, Reason.of(Message.CAPACITY_TAKEN, node=node))
-
-
-def _is_enforced(type: str) -> bool:
-    """Whether kubelets count it. Types that only we count are unknown to other schedulers, whose
-    pods may stay."""
-    return type != "tenancy" and not type.startswith("apart:")

@@ -22,13 +22,21 @@ from dataclasses import dataclass
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.groups import Member, WorkloadGroup
 from fluxnetes.cluster.labels.names import GATES
+from fluxnetes.cluster.outcome import (
+    DELETED,
+    is_suspended_by_user,
+    outcome_of,
+    runs_elsewhere,
+)
 from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.controller.actions.queue import ActionQueue
-from fluxnetes.controller.actions.types import Action, BindPod, ChangeWorkload, EndPod
+from fluxnetes.controller.actions.types import Action, BindPod, EndPod
+from fluxnetes.controller.deadlines import change, release
 from fluxnetes.controller.state import ControllerState
 from fluxnetes.queue.events import Ended, PartsLost, Returned, Started
+from fluxnetes.queue.jobs import OnLoss
 from fluxnetes.queue.states import WAITING, EndCause, JobState
 
 
@@ -49,7 +57,7 @@ class Reconciler:
         found: list[Action] = []
         for part in group.holding:
             state = self.shared.state(part)
-            if state is JobState.ENDING:
+            if state is JobState.ENDING and not self._returns_late(part):
                 found += self._end(group, part)
             elif part.returning:
                 found += self._return(group, part)
@@ -57,11 +65,15 @@ class Reconciler:
                 found += self._place(group, part, state)
         return found
 
+    def _returns_late(self, part: GroupPart) -> bool:
+        """Whether the walltime of a part was over while it was being returned to the queue."""
+        return part.returning is not None and self.shared.job(part).cause is EndCause.TIMED_OUT
+
     # -- start ---------------------------------------------------------------------------------
 
     def _place(self, group: WorkloadGroup, part: GroupPart, state: JobState) -> Iterator[Action]:
         if not group.pods and not group.workloads:
-            self.shared.send(Ended(part.job, ok=False, reason=Reason.of(Message.DELETED_BY_USER)))
+            self.shared.job_over(part, outcome_of(group, part) or DELETED)
             return
         if part.is_filled:
             if state is JobState.ALLOCATED:
@@ -75,10 +87,12 @@ class Reconciler:
             part.start_return(Reason.of(Message.POD_DELETED))
             yield from self._return(group, part)
             return
-        for uid, workload in group.workloads.items():
-            adapter = ADAPTERS[group.kinds[uid]]
-            if adapter.is_waiting_for_us(workload):
-                yield _change(group, uid, adapter.release(workload), "it may start")
+        if state is JobState.ALLOCATED or group.waiting is None:
+            # All workloads of a part that runs were released; others wait with another part.
+            for uid in group.workloads:
+                yield from release(self.shared, group, uid)
+        if any(self.shared.is_suspending(uid) for uid in group.workloads):
+            return  # its pods are about to be deleted, and created again once it is released
         for task in part.take_binds():
             yield from self._bind(part, task, group.pods[part.pods[task]])
 
@@ -146,7 +160,13 @@ class Reconciler:
         for uid, workload in group.workloads.items():
             adapter = ADAPTERS[group.kinds[uid]]
             if not adapter.is_suspended(workload) and adapter.end(workload) is None:
-                yield _change(group, uid, adapter.suspend(workload), reason)
+                yield change(group, uid, adapter.suspend(workload), reason)
+
+    def _fail(self, group: WorkloadGroup, reason: str) -> Iterator[Action]:
+        for uid, workload in group.workloads.items():
+            adapter = ADAPTERS[group.kinds[uid]]
+            if adapter.end(workload) is None:
+                yield change(group, uid, adapter.fail(workload), reason)
 
     # -- end -----------------------------------------------------------------------------------
 
@@ -154,38 +174,62 @@ class Reconciler:
         job = self.shared.job(part)
         self._revoke_binds(part)
         is_empty = not part.bound and not self.actions.is_binding_job(part.job)
-        if is_empty and self._never_ran(group, part):
-            self.shared.job_requeued(group, part)
-            self.shared.send(Returned(part.job, Reason.of(Message.TIME_LOST)))
-            return
-        if is_empty and not self._creates_more(group):
-            self.shared.send(Ended(part.job, ok=False, reason=job.reason))
-            if self.shared.state(part) in WAITING:  # it may be placed again before the next look
-                self.shared.job_requeued(group, part)
+        if is_empty and self._is_over(group, part):
             return
         grace = self.shared.settings.forced_delete
         late = job.expected is not None and self.shared.now > job.expected + grace
-        if job.cause is EndCause.TIMED_OUT and not late:
+        times_out = job.cause is EndCause.TIMED_OUT
+        if times_out:
             yield from self._end_by_deadline(group, part)
-            return
-        yield from self._suspend(group, reason_text(job.reason))
+        elif job.cause is EndCause.LOST_NODES and job.submission.on_loss is OnLoss.FAIL:
+            yield from self._fail(group, reason_text(job.reason))
+        else:
+            yield from self._suspend(group, reason_text(job.reason))
         for task in part.bound:
             member = group.pods.get(part.pods[task])
-            if member is not None and (late or not member.owner):
+            if member is not None and (late or not (member.owner or times_out)):
                 yield _end_pod(member, reason_text(job.reason), delete=True)
 
-    def _never_ran(self, group: WorkloadGroup, part: GroupPart) -> bool:
-        """Whether its walltime passed before all of it was bound, while no controller ran.
+    def _is_over(self, group: WorkloadGroup, part: GroupPart) -> bool:
+        """Nothing of a part runs any more: inform the queue how it ended, or that it waits again.
 
-        Then it has not had its time, and waits again. Not so if Kubernetes ends it, as we may have
-        requested, or if some pods have run that no workload creates again.
+        False if Kubernetes has yet to say so. What Kubernetes says comes first: a Job that
+        completed has completed, whatever we asked of it since.
         """
         job = self.shared.job(part)
-        if job.cause is not EndCause.TIMED_OUT or job.running is not None:
+        outcome = outcome_of(group, part, job.cause)
+        if outcome is not None:
+            self.shared.job_over(part, outcome)
+        elif is_suspended_by_user(group):
+            self.shared.suspend_job(group, part)
+        elif self._lost_its_time(group, part):
+            self.shared.job_requeued(group, part)
+            self.shared.send(Returned(part.job, Reason.of(Message.TIME_LOST)))
+        elif self._creates_more(group) or runs_elsewhere(group, part):
+            return False
+        else:
+            self.shared.send(Ended(part.job, ok=False, reason=job.reason))
+            if self.shared.state(part) in WAITING:  # it may be placed again before the next look
+                self.shared.job_requeued(group, part)
+        return True
+
+    def _lost_its_time(self, group: WorkloadGroup, part: GroupPart) -> bool:
+        """Whether its walltime passed before all of it was bound, while no controller ran.
+
+        Then it has not had its time, and waits again. So does a workload that we suspended: for
+        Kubernetes it has not ended, and its time does not count. Not so if Kubernetes ends it, as
+        we may have requested, or if some pods have run that no workload creates again.
+        """
+        job = self.shared.job(part)
+        if job.cause is not EndCause.TIMED_OUT:
             return False
         if not group.workloads:
-            return not part.ended and not part.held
-        return all(self._outlasts(group, uid, part) for uid in group.workloads)
+            return job.running is None and not part.ended and not part.held
+        return all(
+            ADAPTERS[group.kinds[uid]].is_waiting_for_us(workload)
+            or (job.running is None and self._outlasts(group, uid, part))
+            for uid, workload in group.workloads.items()
+        )
 
     def _outlasts(self, group: WorkloadGroup, uid: str, part: GroupPart) -> bool:
         """Whether Kubernetes lets a workload run longer than its job's walltime."""
@@ -208,7 +252,7 @@ class Reconciler:
         for uid, workload in group.workloads.items():
             if self._outlasts(group, uid, part):
                 adapter = ADAPTERS[group.kinds[uid]]
-                yield _change(group, uid, adapter.end_by_deadline(workload), "walltime")
+                yield change(group, uid, adapter.end_by_deadline(workload), "walltime")
         for task in part.bound:
             member = group.pods.get(part.pods[task])
             if member is None or member.owner:
@@ -223,13 +267,13 @@ def _lacks_pods(group: WorkloadGroup, part: GroupPart) -> bool:
     return not group.workloads and len(part.pods) < part.seats
 
 
-def _change(group: WorkloadGroup, uid: str, content: dict[str, object], why: str) -> ChangeWorkload:
-    workload = group.workloads[uid]
-    return ChangeWorkload(
-        group.kinds[uid], workload.metadata.namespace, workload.metadata.name, uid, content, why
-    )
-
-
 def _end_pod(member: Member, why: str, *, delete: bool) -> EndPod:
     metadata = member.pod.metadata
-    return EndPod(metadata.namespace, metadata.name, metadata.uid, delete, why)
+    return EndPod(
+        metadata.namespace,
+        metadata.name,
+        metadata.uid,
+        metadata.resource_version,
+        delete,
+        why,
+    )

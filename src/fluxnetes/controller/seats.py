@@ -24,6 +24,7 @@ from fluxnetes.cluster.labels.names import JOB, TASK
 from fluxnetes.cluster.parts import GroupPart, HeldSeat
 from fluxnetes.cluster.pods.footprint import Footprint
 from fluxnetes.common.reasons import Message, Reason
+from fluxnetes.controller.finish import end_tasks
 from fluxnetes.controller.state import ControllerState
 from fluxnetes.kube.objects.pods import Pod
 from fluxnetes.queue.events import Cancel
@@ -132,11 +133,12 @@ class SeatAssigner:
         elif member.pod.spec.node_name:
             if self._take_seat_where_bound(group, member.pod):
                 return
-            # Another scheduler bound it to another node. It holds that one, so ours is free.
+            # Another scheduler bound it to another node. It holds that one, so ours is free; how
+            # the job ended is known when the pod has ended.
             group.leave_seat(uid)
             self.shared.model.account(member.pod)
             part.hold_seat(task, self.shared.clock, ok=True)
-        else:
+        elif task not in part.bound:  # else the watch has yet to show the bind
             part.request_bind(task)  # a scheduling gate of another component may be gone
 
     def _take_seat_where_bound(self, group: WorkloadGroup, pod: Pod) -> bool:
@@ -202,7 +204,7 @@ class SeatAssigner:
             excess = max(0, len(free) - due - self._seats_of_lost(group, part))
             due = max(0, due - len(free))
             late = [t for t in free[excess:] if t in part.held and self._is_late(part.held[t])]
-            self._end(part, free[:excess] + late)
+            end_tasks(self.shared, group, part, free[:excess] + late)
 
     def _seats_of_lost(self, group: WorkloadGroup, part: GroupPart) -> int:
         """The number of seats held for replacements of pods that still exist, on a node that is
@@ -227,11 +229,6 @@ class SeatAssigner:
         never = [task for task in reversed(range(len(part.nodes))) if task not in taken]
         return succeeded + never + held[len(succeeded) :]
 
-    def _end(self, part: GroupPart, tasks: list[int]) -> None:
-        if tasks:
-            failed = part.release_seats(tasks)
-            self.shared.end_tasks(part, tasks, failed)
-
 
 def written_seat(shared: ControllerState, part: GroupPart, pod: Pod) -> int | None:
     """The seat of a part that a bind of ours wrote into a pod's annotations; None: there is none.
@@ -244,6 +241,8 @@ def written_seat(shared: ControllerState, part: GroupPart, pod: Pod) -> int | No
         return None
     if task in part.ended or not pod.spec.node_name or part.nodes[task] != pod.spec.node_name:
         return None
+    if pod.metadata.controller is None:
+        return task  # it was bound once, and no other pod comes in its place
     start = pod.status.start_time
     is_old = pod.is_over and start is not None and start.timestamp() < (shared.job(part).start or 0)
     return None if is_old else task

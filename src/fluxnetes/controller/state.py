@@ -15,18 +15,23 @@ from dataclasses import dataclass, field
 from fluxnetes.cluster.groups import GroupKey, WorkloadGroup
 from fluxnetes.cluster.model import ClusterModel
 from fluxnetes.cluster.node_graph import NodeChanges
+from fluxnetes.cluster.outcome import GroupOutcome
 from fluxnetes.cluster.parts import NO_NODE, GroupPart
 from fluxnetes.cluster.pods.reader import PodReader
+from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Allocation
 from fluxnetes.queue.errors import QueueError
 from fluxnetes.queue.events import (
+    Ended,
     Event,
     GraphChanged,
+    Incomplete,
     NodesClosed,
     NodesOpened,
     Started,
+    Suspended,
     TasksEnded,
 )
 from fluxnetes.queue.jobs import Origin, QueueJob
@@ -37,6 +42,11 @@ _log = logging.getLogger("fluxnetes.controller")
 
 WorkloadName = tuple[str, str, str]
 """Kind, namespace and name of a group: how users refer to it in dependencies."""
+
+
+_SUSPENSION_SEEN = 5.0
+"""Seconds after which a suspension that was requested has been seen, or was replaced by a release
+before it was sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +65,9 @@ class ControllerSettings:
     """How long a pod waits for the workload that its ownerReferences name, or for its PodGroup."""
     forced_delete: float = 30.0
     """Pods that should have ended are deleted if they are still there after this long."""
+    incomplete: float = 60.0
+    """How long a group runs without some of its pods before it is returned to the queue or failed,
+    if it asks for that."""
     node_conflict: float = 5.0
     """How long foreign pods and ours may hold more than a node has before a group of ours goes."""
 
@@ -73,7 +86,7 @@ class ControllerState:
     now: int
     """Seconds since the epoch, for the queue; set once per round."""
     clock: float
-    """Monotonic seconds, for timeouts; set once per round."""
+    """Observed seconds, for timeouts; set once per round (see `observation`)."""
     next_id: int
     """The number of the next job."""
     parts: dict[int, tuple[WorkloadGroup, GroupPart]] = field(init=False, default_factory=dict)
@@ -94,6 +107,8 @@ class ControllerState:
     """Groups for which actions may be needed."""
     _unsettled: dict[GroupKey, None] = field(init=False, default_factory=dict)
     """Groups for which actions were requested, some of which may not have had their effect yet."""
+    _suspending: dict[str, float] = field(init=False, default_factory=dict)
+    """When a suspension that the watch has not shown yet was last requested, by workload."""
     _nodes_to_recheck: set[str] = field(init=False, default_factory=set)
     """Nodes that changed, or on which a seat became empty: may our pods still go there?"""
 
@@ -102,10 +117,6 @@ class ControllerState:
     def begin_round(self, now: int, clock: float) -> None:
         """A round of the controller begins."""
         self.now, self.clock = now, clock
-
-    def set_clock(self, clock: float) -> None:
-        """Something happened between two rounds."""
-        self.clock = clock
 
     # -- events for the queue ------------------------------------------------------------------
 
@@ -142,6 +153,10 @@ class ControllerState:
             self.send(NodesClosed(tuple(sorted(changes.closed))))
         if changes.opened:
             self.send(NodesOpened(tuple(sorted(changes.opened))))
+
+    def graph_rewritten(self) -> None:
+        """Properties of the graph changed that only have to be written to the store."""
+        self.has_new_graph = True
 
     def events_written(self) -> None:
         """All events so far are about to be written to the store."""
@@ -210,11 +225,40 @@ class ControllerState:
             if task not in ended and node != NO_NODE:
                 self.seats_on.setdefault(node, set()).add((part.job, task))
 
+    def await_end(self, group: WorkloadGroup, part: GroupPart) -> None:
+        """A job holds nothing, and its pods still run: on nodes that are gone, or where another
+        scheduler put them. It ends with them."""
+        members = frozenset(part.members)
+        self.gather_again(group, part, Reason.of(Message.PODS_ELSEWHERE))
+        part.expect_ends(members)
+
     def job_requeued(self, group: WorkloadGroup, part: GroupPart) -> None:
         """A job waits again; its group may ask for something else by now."""
         self._clear_seats(part)
         group.requeue_part(part)
         self.model.mark_dirty(group)
+
+    def job_over(self, part: GroupPart, outcome: GroupOutcome | None) -> None:
+        """Nothing of a job runs any more; None: Kubernetes does not say how it ended."""
+        if outcome is None:
+            self.send(Ended(part.job, ok=False))
+        else:
+            self.send(Ended(part.job, reason=outcome.reason, outcome=outcome.state))
+
+    def suspend_job(self, group: WorkloadGroup, part: GroupPart) -> None:
+        """The user suspended what a job stands for; it holds nothing until that is resumed."""
+        if part.holds:
+            self.job_requeued(group, part)
+        part.gather(again=False)
+        self.send(Suspended(part.job, Reason.of(Message.SUSPENDED_BY_USER)))
+
+    def gather_again(self, group: WorkloadGroup, part: GroupPart, why: Reason) -> None:
+        """A job holds nothing, and waits until its pods are there."""
+        if part.holds:
+            self.job_requeued(group, part)
+        if not part.gathers:
+            part.gather(again=True)
+            self.send(Incomplete(part.job, why))
 
     def job_ended(self, group: WorkloadGroup, part: GroupPart) -> None:
         """A job has ended; its pods that are still bound count as foreign usage."""
@@ -278,6 +322,22 @@ class ControllerState:
     def keep_unsettled(self, group: WorkloadGroup) -> None:
         """A group still waits for something that a timeout may end."""
         self._unsettled[group.key] = None
+
+    def suspension_requested(self, workload: str) -> None:
+        """A waiting workload is about to be suspended; its pods will be deleted."""
+        self._suspending[workload] = self.clock
+
+    def is_suspending(self, workload: str) -> bool:
+        """Whether a suspension was requested whose effect was not seen yet."""
+        since = self._suspending.get(workload)
+        if since is None or self.clock - since < _SUSPENSION_SEEN:
+            return since is not None
+        del self._suspending[workload]
+        return False
+
+    def suspension_seen(self, workload: str) -> None:
+        """A workload is suspended, or gone."""
+        self._suspending.pop(workload, None)
 
     def recheck_node(self, node: str) -> None:
         """A node changed, or a seat on it became empty."""

@@ -11,17 +11,23 @@ from fluxnetes.cluster.demand import (
     ReadFootprint,
     UnsupportedPod,
     ask,
+    has_pods_to_place,
     missing,
+    missing_pods,
 )
 from fluxnetes.cluster.groups import LABELLED, POD, GroupKey, WorkloadGroup
+from fluxnetes.cluster.outcome import DELETED, is_suspended_by_user, outcome_of
 from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.common.reasons import Message, Reason, ReasonCode
 from fluxnetes.controller.state import ControllerState
-from fluxnetes.queue.events import Alter, Cancel, Grow, Hold, Release, Reshape, Submit
+from fluxnetes.queue.errors import QueueError
+from fluxnetes.queue.events import Alter, Gathered, Grow, Hold, Release, Reshape, Submit
 from fluxnetes.queue.jobs import Dependency, DependencyKind, OnLoss, Origin, Submission
 from fluxnetes.queue.states import JobState
 
-_DELETED = Reason.of(Message.DELETED_BY_USER)
+_FIRST = 2**31 - 1
+"""The class of pods that a running group lost: they go before all other jobs of their queue. Higher
+than any priority that Kubernetes allows."""
 _NOTHING_TO_PLACE = Reason.of(Message.NOTHING_TO_PLACE)
 
 
@@ -31,6 +37,8 @@ class GroupSubmitter:
 
     shared: ControllerState
     read: ReadFootprint
+    refused: dict[str, str] = field(default_factory=dict)
+    """Workloads with a value that the store refused in an earlier term, and what it said."""
     demands: dict[int, Demand] = field(default_factory=dict)
     """What was last asked for each job."""
     _dependants: set[GroupKey] = field(default_factory=set)
@@ -39,28 +47,27 @@ class GroupSubmitter:
     def settle(self, group: WorkloadGroup) -> None:
         """Submit what the group asks for; `group.not_queued` says why something is not
         submitted."""
+        self._end_waiting(group)
         waiting = group.waiting
         if self._is_ending(group):
-            self._withdraw(waiting, Reason.of(Message.PART_ENDING))
+            self._gather(group, waiting, Reason.of(Message.PART_ENDING))
             return
         try:
             if group.label_errors:
                 raise UnsupportedPod("; ".join(dict.fromkeys(group.label_errors.values())))
             demand = ask(group, self.read)
         except UnsupportedPod as unsupported:
-            reason = Reason.from_text(str(unsupported), ReasonCode.UNSUPPORTED)
-            group.refuse(reason)
-            self._withdraw(waiting, reason)
+            group.refuse(unsupported.reason)
+            self._gather(group, waiting, unsupported.reason)
             return
         except Prerequisite as missing_first:
-            reason = Reason.from_text(str(missing_first), ReasonCode.PREREQUISITE)
-            group.wait_for(reason)
-            self._withdraw(waiting, reason)
+            group.wait_for(missing_first.reason)
+            self._gather(group, waiting, missing_first.reason)
             return
         if demand is None:
             self._nothing_asked(group, waiting)
-        elif waiting is None:
-            self._more_asked(group, demand)
+        elif waiting is None or waiting.gathers:
+            self._more_asked(group, demand, waiting)
         elif self.shared.state(waiting) in (JobState.PENDING, JobState.HELD):
             self._alter(waiting, demand)
 
@@ -75,41 +82,70 @@ class GroupSubmitter:
         )
 
     def _nothing_asked(self, group: WorkloadGroup, waiting: GroupPart | None) -> None:
-        is_gone = not group.workloads and not group.pods
-        if is_gone or group.holding or group.closed is not None:
+        if waiting is not None and is_suspended_by_user(group):
             group.queued()
-            self._withdraw(waiting, _DELETED if is_gone else _NOTHING_TO_PLACE)
+            if self.shared.state(waiting) is JobState.PENDING:
+                self.shared.suspend_job(group, waiting)
+        elif group.holding or group.is_deleted or not has_pods_to_place(group):
+            group.queued()
+            self._gather(group, waiting, _NOTHING_TO_PLACE)
         else:
-            incomplete = missing(group)
+            incomplete = missing(group, self.shared.model.ordered_sets)
             group.wait_for(incomplete)
-            self._withdraw(waiting, incomplete)
+            self._gather(group, waiting, incomplete)
 
-    def _withdraw(self, waiting: GroupPart | None, reason: Reason) -> None:
-        """The group does not ask for its waiting job any more."""
+    def _end_waiting(self, group: WorkloadGroup) -> None:
+        """End waiting jobs of a group that has ended without them, or that is gone."""
+        for part in [part for part in group.parts if not part.holds]:
+            outcome = outcome_of(group, part)
+            if outcome is None and not group.workloads and not group.pods:
+                outcome = DELETED
+            if outcome is not None:
+                self.shared.job_over(part, outcome)
+
+    def _gather(self, group: WorkloadGroup, waiting: GroupPart | None, reason: Reason) -> None:
+        """The group cannot start as it is; its job keeps its place, and waits for the rest of the
+        group."""
         if waiting is not None:
-            waiting.withdraw()
-            self.shared.send(Cancel(waiting.job, Reason.of(Message.WITHDRAWN, reason=reason)))
+            self.shared.gather_again(group, waiting, reason)
 
     # -- new jobs ------------------------------------------------------------------------------
 
-    def _more_asked(self, group: WorkloadGroup, demand: Demand) -> None:
+    def _more_asked(self, group: WorkloadGroup, demand: Demand, waiting: GroupPart | None) -> None:
         grown = next((part for part in group.holding if self._can_grow(part)), None)
         if grown is not None:
             self.shared.send(Grow(grown.job))
             return
         if group.parts and demand.footprints == group.rejected_late:
             return
+        if waiting is not None:
+            self._gathered(group, waiting, demand)
+            return
         try:
             dependencies = self._dependencies(group.key, demand)
         except Prerequisite as missing_first:
-            group.wait_for(Reason.from_text(str(missing_first), ReasonCode.PREREQUISITE))
+            group.wait_for(missing_first.reason)
             self._dependants.add(group.key)
             return
         except UnsupportedPod as unsupported:
-            group.refuse(Reason.from_text(str(unsupported), ReasonCode.UNSUPPORTED))
+            group.refuse(unsupported.reason)
             return
         group.queued()
         self._submit(group, demand, dependencies)
+
+    def _gathered(self, group: WorkloadGroup, part: GroupPart, demand: Demand) -> None:
+        """The pods of a job that waits for them are there, or come once its workload is released.
+
+        Pods that a workload creates by itself, in place of pods that failed, may take minutes.
+        """
+        if not has_pods_to_place(group):
+            return
+        group.queued()
+        if self.shared.send(Gathered(part.job, demand.gang, demand.size)):
+            part.gather(again=False)
+            part.reshape(demand.footprints)
+            self.demands[part.job] = demand
+            self._hold_or_release(part, demand)
 
     def _can_grow(self, part: GroupPart) -> bool:
         job = self.shared.job(part)
@@ -127,11 +163,23 @@ class GroupSubmitter:
             dependencies=dependencies,
             size=demand.size,
         )
-        if shared.send(Submit(submission)):
-            shared.next_id_used()
-            shared.job_submitted(group, GroupPart(submission.id, demand.footprints))
-            self.demands[submission.id] = demand
-            self._recheck_dependants()
+        if missing_pods(group) is not None:
+            submission = replace(submission, job_class=_FIRST)
+        try:
+            self._check_refused(group)
+            shared.put(Submit(submission))
+        except QueueError as error:  # a value that cannot be stored, for example
+            group.refuse(Reason.from_text(str(error), ReasonCode.UNSUPPORTED))
+            return
+        shared.next_id_used()
+        shared.job_submitted(group, GroupPart(submission.id, demand.footprints))
+        self.demands[submission.id] = demand
+        self._recheck_dependants()
+
+    def _check_refused(self, group: WorkloadGroup) -> None:
+        """Raise QueueError if the store refused the job of this group before."""
+        if group.reference in self.refused:
+            raise QueueError(self.refused[group.reference])
 
     def _recheck_dependants(self) -> None:
         """A group was queued on which others may depend."""
@@ -157,17 +205,18 @@ class GroupSubmitter:
             self.shared.ended_before[key] for key in keys if key in self.shared.ended_before
         ]
         if not outcomes:
-            raise Prerequisite(f"{kind.value} {name}: nothing of that name was queued so far")
+            raise Prerequisite(Reason.of(Message.AFTER_UNKNOWN, kind=kind.value, name=name))
         if kind is DependencyKind.SUCCEEDED and not outcomes[0]:
-            raise UnsupportedPod(f"{kind.value} {name}: that has failed, and will never succeed")
+            raise UnsupportedPod(Reason.of(Message.AFTER_FAILED, kind=kind.value, name=name))
 
     # -- changes of waiting jobs ---------------------------------------------------------------
 
     def _alter(self, part: GroupPart, demand: Demand) -> None:
         before = self.demands.get(part.job)
-        if before == demand:
-            return
         shared, job = self.shared, self.shared.job(part)
+        # A job is also held while its user suspends its workload.
+        if before == demand and demand.hold == (job.state is JobState.HELD):
+            return
         if before is None or (before.footprints, before.size) != (demand.footprints, demand.size):
             shared.send(Reshape(part.job, demand.gang, demand.size))
             part.reshape(demand.footprints)
@@ -177,11 +226,15 @@ class GroupSubmitter:
             shared.send(Alter(part.job, queue=demand.queue))
         if before is not None and before.priority != demand.priority:
             shared.send(Alter(part.job, priority=demand.priority))
-        if demand.hold and shared.state(part) is JobState.PENDING:
-            shared.send(Hold(part.job))
-        elif not demand.hold and shared.state(part) is JobState.HELD:
-            shared.send(Release(part.job))
+        self._hold_or_release(part, demand)
         self.demands[part.job] = demand
+
+    def _hold_or_release(self, part: GroupPart, demand: Demand) -> None:
+        state = self.shared.state(part)
+        if demand.hold and state is JobState.PENDING:
+            self.shared.send(Hold(part.job))
+        elif not demand.hold and state is JobState.HELD:
+            self.shared.send(Release(part.job))
 
     def forget(self, job: int) -> None:
         """A job has ended."""

@@ -18,10 +18,12 @@ from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.model import ClusterModel
 from fluxnetes.cluster.pods.volumes import StorageObjects
 from fluxnetes.common.backoff import RetryTiming
+from fluxnetes.controller.observation import WatchedKind
 from fluxnetes.kube.cache import ChangeKind, ObjectChange
 from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.informer import Informer
 from fluxnetes.kube.objects.base import Resource
+from fluxnetes.kube.objects.jobs import STATEFUL_SETS
 from fluxnetes.kube.objects.nodes import NODES, Node
 from fluxnetes.kube.objects.podgroups import NATIVE_POD_GROUPS, POD_GROUPS
 from fluxnetes.kube.objects.pods import PODS
@@ -30,8 +32,8 @@ from fluxnetes.kube.objects.volumes import CLAIMS, STORAGE_CLASSES, VOLUMES
 
 _log = logging.getLogger("fluxnetes.controller")
 
-OPTIONAL = (POD_GROUPS, NATIVE_POD_GROUPS)
-"""Kinds that a cluster may not serve."""
+OPTIONAL = (POD_GROUPS, NATIVE_POD_GROUPS, STATEFUL_SETS)
+"""Kinds that a cluster may not serve, or that the controller may not be allowed to read."""
 
 _Handler = Callable[[list[ObjectChange[Any]]], None]
 """Handles a batch of changes from an informer."""
@@ -54,6 +56,8 @@ class Watchers:
         self.wake = wake
         self._changed_nodes: dict[str, Node | None] = {}
         """Nodes that changed since the last round; None: gone."""
+        self._tasks: asyncio.TaskGroup | None = None
+        self._running: dict[Informer[Any], asyncio.Task[None]] = {}
         self._handlers: list[tuple[Informer[Any], _Handler]] = []
 
         def watch(resource: Resource[Any], handle: _Handler) -> Informer[Any]:
@@ -68,8 +72,9 @@ class Watchers:
                 adapter.resource,
                 _one_by_one(partial(model.put_workload, kind), model.drop_workload),
             )
-        for resource in OPTIONAL:
+        for resource in (POD_GROUPS, NATIVE_POD_GROUPS):
             watch(resource, _one_by_one(model.put_pod_group, model.drop_pod_group))
+        watch(STATEFUL_SETS, _one_by_one(model.put_stateful_set, model.drop_stateful_set))
         self.storage = StorageObjects(
             claims=watch(CLAIMS, self._storage_changed).objects,
             volumes=watch(VOLUMES, self._storage_changed).objects,
@@ -81,8 +86,24 @@ class Watchers:
     async def run(self) -> None:
         """Watch all kinds until cancelled."""
         async with asyncio.TaskGroup() as tasks:
+            self._tasks = tasks
             for informer, handle in self._handlers:
-                tasks.create_task(self._watch(informer, handle))
+                self._running[informer] = tasks.create_task(self._watch(informer, handle))
+
+    def required(self) -> list[WatchedKind]:
+        """The watches of all kinds that every cluster serves. Part of `WatchedKinds`."""
+        return [each for each, _ in self._handlers if each.resource not in OPTIONAL]
+
+    def list_again(self, kind: WatchedKind) -> None:
+        """List all objects of a kind, and watch it from there. Part of `WatchedKinds`."""
+        for informer, handle in self._handlers:
+            if informer is kind:
+                informer.forget_version()
+                if self._tasks is not None:
+                    before = self._running[informer]
+                    before.cancel()
+                    follow = self._watch(informer, handle, after=before)
+                    self._running[informer] = self._tasks.create_task(follow)
 
     async def complete(
         self, *kinds: Resource[Any], meanwhile: Callable[[], None] = lambda: None
@@ -104,7 +125,11 @@ class Watchers:
             return True
         return informer.resource in OPTIONAL and informer.problem is not None
 
-    async def _watch(self, informer: Informer[Any], handle: _Handler) -> None:
+    async def _watch(
+        self, informer: Informer[Any], handle: _Handler, after: asyncio.Task[None] | None = None
+    ) -> None:
+        if after is not None:
+            await asyncio.wait([after])
         async for changes in informer.changes():
             handle(changes)
             self.wake.set()

@@ -103,7 +103,7 @@ class FolderCertStore:
             return StoredContents({})
         try:
             named = msgspec.json.decode(text, type=dict[str, str])
-        except msgspec.DecodeError:  # not written by the webhook; to be replaced
+        except (msgspec.DecodeError, RecursionError):  # not written by the webhook; to be replaced
             return StoredContents({}, text)
         return StoredContents({name: content.encode() for name, content in named.items()}, text)
 

@@ -173,6 +173,15 @@ class Space:
         status: Object = self.until_one("FluxJob", fluxjob, is_so)["status"]
         return status
 
+    def until_reason(self, fluxjob: str, code: str) -> Object:
+        """The status of a FluxJob, once its reason has this code."""
+
+        def is_so(record: Object) -> bool:
+            return bool(record.get("status", {}).get("reasonCode") == code)
+
+        status: Object = self.until_one("FluxJob", fluxjob, is_so)["status"]
+        return status
+
     # -- telling -------------------------------------------------------------------------------
 
     def story(self) -> str:

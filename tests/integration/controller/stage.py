@@ -41,6 +41,7 @@ TIMEOUTS: dict[str, float] = {
     "retry-delay": 1,
     "orphan-pod": 1,
     "forced-delete": 5,
+    "incomplete": 3,
     "node-conflict": 1,
 }
 

@@ -38,7 +38,7 @@ def test_a_group_with_a_pod_that_fails_has_failed(stage: Stage, space: Space) ->
     first, second = a_gang("g", 2)
     space.create(first.running_for("1s").failing(3), second.running_for("1s"))
     status = space.until_state("g-group", "failed")
-    assert "1 of its tasks" in status["reason"]
+    assert status["reason"] == "pod g-0 failed: Failed"
     assert condition(space.get("FluxJob", "g-group"), "Failed")["status"] == "True"
 
 

@@ -61,15 +61,15 @@ def test_backfill_goes_around_a_promise(stage: Stage, space: Space) -> None:
     assert space.get("Pod", "first")["status"]["reason"] == "DeadlineExceeded"
 
 
-def test_a_job_that_can_never_run_is_refused_at_once(space: Space) -> None:
+def test_a_job_that_no_node_can_serve_waits_and_blocks_nothing(space: Space) -> None:
     space.create(a_job("huge").of(2).with_cpu(17).queued())
     space.create(a_gang("wide", 9, cpu=16))
     for record in ("huge-job", "wide-group"):
-        status = space.until_state(record, "rejected")
-        assert status["submitStatus"] == "statusError"
+        status = space.until_reason(record, "Unsatisfiable")
+        assert (status["state"], status.get("position")) == ("pending", None)
         assert "cpu" in status["reason"]
-    space.until_event("huge", "Rejected", "cpu")
-    space.until_event("wide-0", "FailedScheduling", "rejected: ")
+    space.until_event("huge", "FailedScheduling", "Unsatisfiable: ")
+    space.until_event("wide-0", "FailedScheduling", "Unsatisfiable: ")
     assert space.get("Job", "huge")["spec"]["suspend"]
     space.create(a_gang("fine", 2))
     space.until_bound("fine-0", "fine-1")

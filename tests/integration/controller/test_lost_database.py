@@ -162,7 +162,9 @@ def test_a_hold_and_a_dependency_on_what_has_ended_are_kept(rebuilt: Rebuilt) ->
 
 
 def test_what_depends_on_a_failure_still_never_starts(rebuilt: Rebuilt) -> None:
-    rebuilt.space.until_event("never", "FailedScheduling", "afterok job/broken")
+    rebuilt.space.until_event(
+        "never", "FailedScheduling", "after job/broken succeeded, and that failed"
+    )
     assert rebuilt.space.get("Job", "never")["spec"]["suspend"]
 
 

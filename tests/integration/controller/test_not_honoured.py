@@ -60,6 +60,19 @@ def test_a_hard_rule_that_is_not_honoured_is_refused(space: Space, kind: str) ->
     assert space.node_of("a") == "" and space.get("Job", "j")["spec"]["suspend"]
 
 
+@pytest.mark.parametrize("key", ["walltime", "queue", "priority", "after"])
+def test_an_annotation_that_no_database_can_hold_is_refused_and_all_others_go_on(
+    space: Space, key: str
+) -> None:
+    """Kubernetes takes any text as an annotation's value."""
+    annotation = f"fluxnetes.io/{key}"
+    for number, value in enumerate(("1\0", "\0", "\uffff\0" * 1000)):
+        space.create(a_pod(f"bad-{number}").annotated({annotation: value}))
+        space.until_event(f"bad-{number}", "FailedScheduling", annotation)
+    space.create(a_pod("other"))
+    space.until_bound("other")
+
+
 FAST: Content = {"matchExpressions": [{"key": "disk", "operator": "In", "values": ["fast"]}]}
 LEFT_OUT: dict[str, tuple[str, dict[str, Any]]] = {
     "preferred nodes": (

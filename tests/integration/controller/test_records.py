@@ -162,9 +162,9 @@ async def test_what_comes_together_is_written_once(access: ApiAccess, namespace:
 
 async def test_a_forecast_waits_and_a_state_does_not(access: ApiAccess, namespace: str) -> None:
     async with at_work(access, namespace) as shared:
-        waits = a_view(namespace, "a")
+        waits = a_view(namespace, "a", position=300)
         await shared.want("a", waits)
-        for position in (2, 1):
+        for position in (201, 200):
             shared.say("a", replace(waits, position=position, reason=f"{position} ahead"))
             await asyncio.sleep(0.15)
         assert shared.writes == CREATED
@@ -183,6 +183,21 @@ async def test_a_forecast_comes_in_the_end(access: ApiAccess, namespace: str) ->
         await shared.want("a", replace(waits, position=1))
         assert len(shared.writes) == 3
         assert (await shared.read("a-job")).status.position == 1
+
+
+async def test_a_forecast_of_the_first_in_line_is_written_within_two_seconds(
+    access: ApiAccess, namespace: str
+) -> None:
+    async with at_work(access, namespace) as shared:
+        for number in range(100):
+            shared.say(f"{number}", a_view(namespace, f"a{number}", position=number + 2))
+        await shared.level()
+        for number in range(100):
+            shared.say(f"{number}", a_view(namespace, f"a{number}", position=number + 1))
+        began = time.monotonic()
+        await shared.level()
+        assert time.monotonic() - began < 10.0, "the usual forecast of this test takes a minute"
+        assert (await shared.read("a99-job")).status.position == 100
 
 
 async def test_after_a_restart_nothing_is_written_twice(access: ApiAccess, namespace: str) -> None:

@@ -55,8 +55,8 @@ def test_cpu_is_counted_wherever_it_is_asked_for(space: Space, kind: str) -> Non
     space.create(a_pod("large").with_spec(**SPECS[kind](17)))
     space.create(a_job("large-job").with_spec(**SPECS[kind](17)).queued())
     space.until_bound("fits")
-    space.until_event("large", "FailedScheduling", "rejected: ")
-    space.until_event("large-job", "Rejected", "rejected: ")
+    space.until_event("large", "FailedScheduling", "Unsatisfiable: ")
+    space.until_event("large-job", "FailedScheduling", "Unsatisfiable: ")
 
 
 def test_overhead_is_counted(stage: Stage, space: Space) -> None:
@@ -67,7 +67,7 @@ def test_overhead_is_counted(stage: Stage, space: Space) -> None:
     for cpu in (14, 15):
         space.create(a_pod(f"with-{cpu}").with_cpu(cpu).with_spec(runtimeClassName=name))
     space.until_bound("with-14")
-    space.until_event("with-15", "FailedScheduling", "rejected: ")
+    space.until_event("with-15", "FailedScheduling", "Unsatisfiable: ")
 
 
 AMOUNTS = {
@@ -90,7 +90,7 @@ def test_every_resource_is_counted(stage: Stage, space: Space, resource: str) ->
     for name, amount in (("large", too_much), ("second", more)):
         pod = a_pod(name).with_cpu(1).on("special")
         space.create(pod.asking_for_extended(resource, amount))
-    space.until_event("large", "FailedScheduling", "rejected: ")
+    space.until_event("large", "FailedScheduling", "Unsatisfiable: ")
     space.until_waits("second")
     space.delete("Pod", "all")
     space.until_bound("second")
@@ -104,7 +104,7 @@ def test_what_no_node_has_is_refused(space: Space) -> None:
 def test_the_slots_of_a_kubelet_are_counted(stage: Stage, space: Space) -> None:
     stage.add_node("narrow", NodeShape(pods=2))
     space.create([pod.on("narrow") for pod in a_gang("three", 3)])
-    space.until_event("three-0", "FailedScheduling", "rejected: ")
+    space.until_event("three-0", "FailedScheduling", "Unsatisfiable: ")
     space.create([pod.on("narrow") for pod in a_gang("two", 2)])
     space.until_bound("two-0", "two-1")
     space.create(a_pod("more").on("narrow"))
@@ -116,7 +116,7 @@ def test_cpu_is_counted_in_millicores(stage: Stage, space: Space) -> None:
     space.create([pod.on("odd") for pod in a_gang("fits", 7, cpu="143m")])
     space.until_bound(*(f"fits-{number}" for number in range(7)))
     space.create(a_pod("large").with_cpu("1002m").on("odd"))
-    space.until_event("large", "FailedScheduling", "rejected: ")
+    space.until_event("large", "FailedScheduling", "Unsatisfiable: ")
 
 
 def test_pods_that_admission_made_larger_are_matched_again(stage: Stage, space: Space) -> None:

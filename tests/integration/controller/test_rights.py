@@ -190,9 +190,21 @@ def change_a_job_that_is_held(site: Site, space: Space) -> None:
     space.until_one("FluxJob", "held-job", lambda record: record["spec"].get("duration") == 60)
 
 
+def suspend_the_owner_of_a_job_that_waits(site: Site, space: Space) -> None:
+    """JobSets are not served here; the request is answered by 404."""
+    owner = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "set"}
+    owned = a_job("owned").annotated({"fluxnetes.io/hold": "true"})
+    owned.with_job(activeDeadlineSeconds=600)
+    owned.content["metadata"]["ownerReferences"] = [{**owner, "uid": "1", "controller": True}]
+    space.create(owned)
+    space.until_event("owned", "Suspended", "deadline")
+
+
 def end_a_gang_that_lost_a_node(site: Site, space: Space) -> None:
     lost = space.node_of("big-0")
     site.api.delete(f"{NODES}/{lost}")
+    # What the pod collector of Kubernetes does after a minute.
+    site.api.delete(f"{space.path('Pod', 'big-0')}?gracePeriodSeconds=0")
     space.until_state("big-group", "failed")
     space.until_gone("Pod", "big-1")
 
@@ -215,6 +227,7 @@ STEPS: tuple[Callable[[Site, Space], None], ...] = (
     say_why_one_waits,
     use_a_name_again,
     change_a_job_that_is_held,
+    suspend_the_owner_of_a_job_that_waits,
     end_a_gang_that_lost_a_node,
     leave_a_name_to_another,
 )

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from fluxnetes.cluster.labels.names import AFTER_OK
 from tests.integration.controller.objects import a_gang, a_job, a_pod
 from tests.integration.controller.space import Space, condition
 from tests.integration.controller.stage import Stage
@@ -133,6 +134,75 @@ def test_a_single_pod_goes_without_a_fluxjob(space: Space) -> None:
     space.create(a_pod("alone"), a_gang("g", 2))
     space.until_state("g-group", "running")
     assert list(space.all("FluxJob")) == ["g-group"]
+
+
+def test_a_group_that_gathers_has_a_fluxjob(space: Space) -> None:
+    space.create(a_gang("g", 3)[:2])
+    gathers = space.until_state("g-group", "gathering")
+    assert "2 of the 3 pods" in gathers["reason"] and gathers["reasonCode"] == "Gathering"
+    space.until_event("g-0", "FailedScheduling", "2 of the 3 pods")
+    space.create(a_gang("g", 3)[2:])
+    assert space.until_state("g-group", "running")["size"] == 3
+
+
+def test_a_single_pod_that_waits_has_a_fluxjob_also_after_a_restart(
+    stage: Stage, space: Space
+) -> None:
+    stage.leave_open("node-0")
+    space.create(a_pod("first").with_cpu(16).with_walltime(600))
+    space.until_bound("first")
+    space.create(a_pod("second").with_cpu(16).with_walltime(60))
+    waits = space.until_state("second-pod", "pending")
+    assert (waits["position"], waits["reasonCode"]) == (1, "Resources")
+    owners = space.get("FluxJob", "second-pod")["metadata"]["ownerReferences"]
+    assert [(owner["kind"], owner["name"]) for owner in owners] == [("Pod", "second")]
+    space.delete("Pod", "first")
+    space.until_state("second-pod", "running")
+    before = space.get("FluxJob", "second-pod")["metadata"]["uid"]
+    stage.controller.stop()
+    stage.controller.start()
+    space.create(a_gang("g", 2, 0))  # is reported after the FluxJobs of the last term are read
+    space.until_state("g-group", "running")
+    space.delete("FluxJob", "g-group")
+    space.until_state("g-group", "running")
+    assert space.get("FluxJob", "second-pod")["metadata"]["uid"] == before
+    space.delete("Pod", "second")
+    space.until_gone("FluxJob", "second-pod")
+
+
+def test_the_events_of_a_job_without_pods_tell_all(stage: Stage, space: Space) -> None:
+    stage.leave_open("node-0")
+    space.create(a_pod("first").with_cpu(16).with_walltime(600))
+    space.until_bound("first")
+    space.create(a_job("next").with_cpu(16).with_walltime(60).queued())
+    why = space.until_event("next", "FailedScheduling", "not yet: ")
+    assert "it starts by " in why["note"] and "position 1 in queue default" in why["note"]
+    space.until_event("next", "StartPlanned", "it starts by ")
+    assert not [pod for pod in space.all("Pod") if pod.startswith("next")]
+    space.create(a_job("later").with_cpu(16).queued().annotated({AFTER_OK: "job/next"}))
+    space.until_event("later", "FailedScheduling", "after job/next succeeded")
+
+
+def test_an_ordered_stateful_set_in_a_group_is_told_why_it_cannot_start(space: Space) -> None:
+    template = a_gang("web", 2)[0].content
+    labels = {**template["metadata"]["labels"], "app": "web"}
+    spec = {**template["spec"], "restartPolicy": "Always"}
+    content = {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": {"name": "web"},
+        "spec": {
+            "replicas": 2,
+            "serviceName": "web",
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {"metadata": {"labels": labels}, "spec": spec},
+        },
+    }
+    sets = f"/apis/apps/v1/namespaces/{space.namespace}/statefulsets"
+    space.api.create(sets, content)
+    space.until_event("web-0", "FailedScheduling", "podManagementPolicy: Parallel")
+    space.until_event("web", "FailedScheduling", "podManagementPolicy: Parallel")
+    space.api.delete(f"{sets}/web")
 
 
 def test_a_deleted_fluxjob_is_written_again(space: Space) -> None:

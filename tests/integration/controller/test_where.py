@@ -29,7 +29,7 @@ def test_a_node_selector_is_honoured(stage: Stage, space: Space) -> None:
     space.create(a_pod("fast").with_spec(nodeSelector={"disk": "fast"}))
     space.create(a_pod("none").with_spec(nodeSelector={"disk": "golden"}))
     assert space.until_bound("fast")["fast"] == "special"
-    space.until_event("none", "FailedScheduling", "rejected: ")
+    space.until_event("none", "FailedScheduling", "Unsatisfiable: ")
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_taint_keeps_pods_away_that_do_not_tolerate_it(stage: Stage, space: Sp
     space.create(a_pod("tolerant").on("special").with_spec(tolerations=[lab]))
     space.create(a_pod("stranger").on("special"))
     assert space.until_bound("tolerant")["tolerant"] == "special"
-    space.until_event("stranger", "FailedScheduling", "rejected: ")
+    space.until_event("stranger", "FailedScheduling", "Unsatisfiable: ")
 
 
 def test_a_cordoned_node_gets_nothing_new_and_keeps_what_it_has(stage: Stage, space: Space) -> None:
@@ -172,10 +172,10 @@ def test_pods_that_keep_apart_are_on_different_nodes(stage: Stage, space: Space)
     space.until_bound("late")
 
 
-def test_more_pods_that_keep_apart_than_nodes_are_refused(space: Space) -> None:
+def test_more_pods_that_keep_apart_than_nodes_wait_for_nodes(space: Space) -> None:
     pod = apart_from(a_pod("a").labelled({"app": "db"}).in_group("g", 9), app="db")
     space.create(pod.times(9))
-    assert space.until_state("g-group", "rejected")
+    assert space.until_reason("g-group", "Unsatisfiable")["state"] == "pending"
 
 
 def test_others_that_keep_away_from_us_are_left_alone(stage: Stage, space: Space) -> None:

@@ -11,6 +11,8 @@ PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
 JOBS = f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs"
 WORK = "crash/work"
 """The label that says which piece of work a pod or a Job is of."""
+STAMP = "crash/stamp"
+"""The annotation with the number of a user's last action on a Job, written with that action."""
 
 
 def manifests(work: Work) -> list[tuple[str, Object]]:

@@ -1,4 +1,4 @@
-"""What happened to pods, Jobs and nodes, in the order in which it happened.
+"""What happened to pods, Jobs, FluxJobs, nodes and the leader's lease, in order.
 
 One line a change: its version (a moment in the cluster's history), when it was seen by a clock that
 all processes share, and what the thing was then like, as far as any check asks.
@@ -12,17 +12,21 @@ from typing import TypeAlias
 
 import msgspec
 
-from fluxnetes.cluster.labels.names import COMPLETION_INDEX, JOB
+from fluxnetes.cluster.labels.names import COMPLETION_INDEX, JOB, QUEUED
+from fluxnetes.controller.reporting.fluxjob_writer import WORKLOAD
 from fluxnetes.plane.api import Object
-from tests.integration.crash.manifests import WORK
+from tests.integration.crash.manifests import STAMP, WORK
 
 Amounts: TypeAlias = dict[str, int]
 """cpu in millicores, memory in MiB."""
 
 
-class Node(msgspec.Struct, frozen=True, tag="node"):
+class Node(msgspec.Struct, frozen=True, tag="node", omit_defaults=True):
     name: str
     allocatable: Amounts
+    is_closed: bool = False
+    """Cordoned."""
+    is_gone: bool = False
 
 
 class Pod(msgspec.Struct, frozen=True, tag="pod", omit_defaults=True):
@@ -39,6 +43,10 @@ class Pod(msgspec.Struct, frozen=True, tag="pod", omit_defaults=True):
     owner: str = ""
     index: str = ""
     requests: Amounts = {}
+    told: str = ""
+    """What its condition PodScheduled says while it has no node."""
+    is_deleting: bool = False
+    """Its deletion was requested: an end that follows is not its own."""
     is_gone: bool = False
 
     @property
@@ -61,10 +69,35 @@ class KubeJob(msgspec.Struct, frozen=True, tag="job", omit_defaults=True):
     end: str = ""
     """Complete or Failed."""
     reason: str = ""
+    completions: int = 1
+    is_queued: bool = False
+    """Whether an annotation says that it is suspended by us."""
+    stamp: str = ""
+    """Which action of its user was the last to change it."""
+    is_deleting: bool = False
     is_gone: bool = False
 
 
-Thing: TypeAlias = Node | Pod | KubeJob
+class FluxJobSeen(msgspec.Struct, frozen=True, tag="fluxjob", omit_defaults=True):
+    uid: str
+    name: str
+    workload: str = ""
+    state: str = ""
+    code: str = ""
+    reason: str = ""
+    job: int = 0
+    is_gone: bool = False
+
+
+class LeaseSeen(msgspec.Struct, frozen=True, tag="lease", omit_defaults=True):
+    """The Lease of the leader."""
+
+    uid: str
+    holder: str = ""
+    is_gone: bool = False
+
+
+Thing: TypeAlias = Node | Pod | KubeJob | FluxJobSeen | LeaseSeen
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -76,7 +109,7 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(Seen).decode
+decode = msgspec.json.Decoder(Seen).decode
 
 
 def write(seen: Iterable[Seen]) -> bytes:
@@ -86,7 +119,7 @@ def write(seen: Iterable[Seen]) -> bytes:
 def read(path: Path) -> list[Seen]:
     """All whole lines: the recorder may be at one."""
     *lines, _ = path.read_bytes().split(b"\n")
-    return [_decode(line) for line in lines]
+    return [decode(line) for line in lines]
 
 
 def pods(record: Iterable[Seen]) -> Iterator[tuple[Seen, Pod]]:
@@ -100,7 +133,7 @@ def last(record: Iterable[Seen]) -> dict[str, Seen]:
     """How each pod and each Job was seen last, by its uid."""
     found = {}
     for seen in record:
-        if not isinstance(seen.thing, Node):
+        if isinstance(seen.thing, Pod | KubeJob):
             found[seen.thing.uid] = seen
     return found
 
@@ -124,11 +157,24 @@ def a_pod(thing: Object) -> Pod:
         owner=owners[0]["uid"] if owners else "",
         index=labels.get(COMPLETION_INDEX, ""),
         requests=_amounts(spec["containers"][0].get("resources", {}).get("requests", {})),
+        told=_told(status),
+        is_deleting="deletionTimestamp" in metadata,
     )
 
 
+def _told(status: Object) -> str:
+    for each in status.get("conditions", []):
+        if each["type"] == "PodScheduled" and each["status"] == "False":
+            return str(each.get("message", ""))
+    return ""
+
+
 def a_node(thing: Object) -> Node:
-    return Node(thing["metadata"]["name"], _amounts(thing["status"].get("allocatable", {})))
+    return Node(
+        thing["metadata"]["name"],
+        _amounts(thing["status"].get("allocatable", {})),
+        is_closed=thing.get("spec", {}).get("unschedulable", False),
+    )
 
 
 def a_job(thing: Object) -> KubeJob:
@@ -147,7 +193,28 @@ def a_job(thing: Object) -> KubeJob:
         failed=status.get("failed", 0),
         end=ends[0]["type"] if ends else "",
         reason=ends[0].get("reason", "") if ends else "",
+        completions=thing["spec"].get("completions", 1),
+        is_queued=metadata.get("annotations", {}).get(QUEUED) == "true",
+        stamp=metadata.get("annotations", {}).get(STAMP, ""),
+        is_deleting="deletionTimestamp" in metadata,
     )
+
+
+def a_fluxjob(thing: Object) -> FluxJobSeen:
+    metadata, status = thing["metadata"], thing.get("status", {})
+    return FluxJobSeen(
+        uid=metadata["uid"],
+        name=metadata["name"],
+        workload=metadata.get("annotations", {}).get(WORKLOAD, ""),
+        state=status.get("state", ""),
+        code=status.get("reasonCode", ""),
+        reason=status.get("reason", ""),
+        job=status.get("jobID", 0),
+    )
+
+
+def a_lease(thing: Object) -> LeaseSeen:
+    return LeaseSeen(thing["metadata"]["uid"], thing["spec"].get("holderIdentity", ""))
 
 
 def _amounts(quantities: dict[str, str]) -> Amounts:

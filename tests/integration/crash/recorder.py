@@ -1,9 +1,10 @@
-"""Writes down all that happens to pods, Jobs and nodes, from etcd; a process of its own.
+"""Writes down all that happens to pods, Jobs, FluxJobs, nodes and leases; a process of its own.
 
     python -m tests.integration.crash.recorder SOCKET INTO
 
-Prints `recording` once it is, and goes on until it is ended. etcd tells every change once, in
-order, and the API server may come and go meanwhile. It must keep its objects as JSON for this.
+It reads from etcd, prints `recording` once it does, and goes on until it is ended. etcd tells every
+change once, in order, and the API server may come and go meanwhile. It must keep its objects as
+JSON for this.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import msgspec
 
 from fluxnetes.plane.api import Object
 from tests.integration.crash import record
-from tests.integration.crash.record import Node, Seen, Thing
+from tests.integration.crash.record import KubeJob, Pod, Seen, Thing
 
 RECORDING = "recording"
 
@@ -31,8 +32,19 @@ _FOLDERS: dict[str, Callable[[Object], Thing]] = {
     "pods": record.a_pod,
     "minions": record.a_node,
     "jobs": record.a_job,
+    "fluxjobs": record.a_fluxjob,
 }
 """Where the API server keeps what, below /registry."""
+_LEASE = "/registry/leases/fluxnetes-system/fluxnetes"
+
+
+def _reader(key: str) -> Callable[[Object], Thing] | None:
+    """What reads the object of a key; None: it is not recorded."""
+    if key == _LEASE:
+        return record.a_lease
+    # Custom objects are below their API group: /registry/jobs.example.org/fluxjobs/...
+    folders = key.split("/")[2:4]
+    return next((_FOLDERS[each] for each in folders if each in _FOLDERS), None)
 
 
 class Recorder:
@@ -50,22 +62,24 @@ class Recorder:
     def _read(self, event: Object) -> tuple[int, Thing] | None:
         pair = event["kv"]
         key = b64decode(pair["key"]).decode()
-        folder = key.split("/")[2]
-        if folder not in _FOLDERS:
+        reader = _reader(key)
+        if reader is None:
             return None
-        thing = self._removed(key) if event.get("type") == "DELETE" else self._put(key, pair)
+        before = self._known.get(key)
+        thing = (
+            self._removed(key) if event.get("type") == "DELETE" else self._put(key, reader, pair)
+        )
+        if thing == before and not isinstance(thing, Pod | KubeJob):
+            return None  # a heartbeat or a renewal
         return (int(pair["mod_revision"]), thing) if thing is not None else None
 
-    def _put(self, key: str, pair: dict[str, str]) -> Thing:
-        content = json.loads(b64decode(pair["value"]))
-        thing = self._known[key] = _FOLDERS[key.split("/")[2]](content)
+    def _put(self, key: str, reader: Callable[[Object], Thing], pair: dict[str, str]) -> Thing:
+        thing = self._known[key] = reader(json.loads(b64decode(pair["value"])))
         return thing
 
     def _removed(self, key: str) -> Thing | None:
         thing = self._known.pop(key, None)
-        if thing is None or isinstance(thing, Node):
-            return None
-        return msgspec.structs.replace(thing, is_gone=True)
+        return None if thing is None else msgspec.structs.replace(thing, is_gone=True)
 
 
 def messages(path: Path) -> Iterator[Object]:

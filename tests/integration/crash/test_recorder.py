@@ -72,4 +72,4 @@ def test_nothing_else_is_recorded() -> None:
 def test_a_record_is_read_as_it_was_written() -> None:
     seen = taken(Recorder(), put("minions/n1", 3, NODE), put("pods/crash/p1", 4, POD))
     lines = record.write(seen).splitlines()
-    assert [record._decode(line) for line in lines] == seen
+    assert [record.decode(line) for line in lines] == seen

@@ -148,9 +148,9 @@ def _fluxjob(thing: Object) -> Row:
 
 
 def _wait_for_books(site: Site) -> None:
-    """Until no job lives; if some do for long, the checks will say so."""
+    """Until no job lives that could run; if some do for long, the checks will say so."""
     deadline = time.monotonic() + _SETTLE
-    query = "SELECT count(*) FROM jobs WHERE NOT ended"
+    query = "SELECT count(*) FROM jobs WHERE NOT ended AND reason_code != 'Unsatisfiable'"
     while _count(site, query) and time.monotonic() < deadline:
         time.sleep(0.2)
 

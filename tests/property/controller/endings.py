@@ -7,6 +7,7 @@ from typing import cast
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.demand import least_size
 from fluxnetes.cluster.groups import WorkloadGroup, is_live
+from fluxnetes.common.reasons import Message
 from fluxnetes.controller.state import ControllerState
 from fluxnetes.kube.objects.jobs import Job
 from fluxnetes.queue.states import JobState
@@ -44,9 +45,13 @@ def _is_hopeless(shared: ControllerState, group: WorkloadGroup) -> bool:
 
 
 def _may_wait(group: WorkloadGroup) -> bool:
-    """Its job has ended without it, or it is not complete."""
-    if group.parts:
+    """Its job has ended without it, or it is not complete, or it can never be."""
+    blocked = group.not_queued
+    if blocked is not None and blocked.reason.message is Message.GROUP_TOO_LARGE:
+        return True
+    if not all(part.gathers for part in group.parts):
         return False
     live = sum(is_live(member.pod) for member in group.pods.values())
     wanted = sum(ADAPTERS[group.kinds[uid]].size(job) for uid, job in group.workloads.items())
-    return group.closed is not None or max(live, wanted) < least_size(group)
+    is_closed = group.closed is not None and not group.parts
+    return is_closed or max(live, wanted) < least_size(group)

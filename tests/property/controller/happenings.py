@@ -18,13 +18,14 @@ from fluxnetes.cluster.labels.names import (
     GROUP,
     GROUP_SIZE,
     HOLD,
+    INCOMPLETE,
     MAX_SIZE,
     MIN_SIZE,
     QUEUED,
     WALLTIME,
 )
 from fluxnetes.kube.objects.pods import Pod
-from tests.property.controller.scene import FAST, NODES, Scene, a_node
+from tests.property.controller.scene import DEVICE, FAST, NODES, Scene, a_node
 from tests.unit.cluster.builders import OTHERS, a_job, one_pod
 from tests.unit.cluster.objects import Content, a_container
 from tests.unit.controller.cluster import is_ours
@@ -53,6 +54,7 @@ class Where(enum.Enum):
     FAST = "with a fast disk"
     POOL_SIZE = "without another of its kind"
     PORT = "where a port is free"
+    DEVICE = "where a device is free"
 
 
 def _spec(where: Where, cpu: int, kind: str) -> Content:
@@ -66,12 +68,14 @@ def _spec(where: Where, cpu: int, kind: str) -> Content:
         case Where.PORT:
             ports = [{"containerPort": 80, "hostPort": 80}]
             return {"containers": [{**a_container(cpu=str(cpu)), "ports": ports}]}
+        case Where.DEVICE:
+            return {"containers": [a_container(cpu=str(cpu), limits={DEVICE: "1"})]}
     return {}
 
 
 @dataclass(frozen=True)
 class JobComes:
-    """A Job, as the webhook leaves it."""
+    """A Job, as the webhook leaves it; or a plain one, as its user wrote it."""
 
     pods: int = 2
     cpu: int = 1
@@ -83,6 +87,9 @@ class JobComes:
     held: bool = False
     ring: int = 0
     """The size of the label group that it is a part of, with others; 0: it is alone."""
+    plain: bool = False
+    deadline: int | None = None
+    incomplete: str | None = None
     again: bool = False
     """Under the name of the one that came last, if that is gone."""
 
@@ -93,6 +100,7 @@ class JobComes:
         options = {} if self.walltime is None else {WALLTIME: f"{self.walltime}s"}
         options |= {} if self.least is None else {MIN_SIZE: str(min(self.least, self.pods))}
         options |= {HOLD: "true"} if self.held else {}
+        options |= {} if self.incomplete is None else {INCOMPLETE: self.incomplete}
         completions = self.completions
         if completions is not None and completions > 0:
             completions += self.pods
@@ -104,6 +112,9 @@ class JobComes:
                 cpu=str(self.cpu),
                 completions=self.pods if self.indexed else completions,
                 completionMode="Indexed" if self.indexed else "NonIndexed",
+                suspended=not self.plain,
+                queued=not self.plain,
+                activeDeadlineSeconds=self.deadline,
                 annotations=options,
                 labels={GROUP: f"ring-{self.ring}", GROUP_SIZE: str(self.ring)}
                 if self.ring
@@ -227,6 +238,20 @@ class JobHeld:
 
 
 @dataclass(frozen=True)
+class JobAsksForTime:
+    """Its user gives it more or less time."""
+
+    number: int
+    walltime: int
+
+    def __call__(self, scene: Scene) -> None:
+        job = _one(list(scene.cluster.jobs), self.number)
+        if job is not None:
+            asked = {WALLTIME: f"{self.walltime}s"}
+            scene.cluster.patch_job(job, {"metadata": {"annotations": asked}})
+
+
+@dataclass(frozen=True)
 class AdmissionChanges:
     """Pods that Jobs make from now on ask for this, whatever their template says; 0: no longer."""
 
@@ -271,6 +296,16 @@ class PodsLinger:
         scene.cluster.stop_time = self.seconds
 
 
+@dataclass(frozen=True)
+class PodsOutliveNodes:
+    """Pods run on for so long after the object of their node is gone."""
+
+    seconds: int
+
+    def __call__(self, scene: Scene) -> None:
+        scene.cluster.outlives = self.seconds
+
+
 # -- nodes and others ------------------------------------------------------------------------------
 
 
@@ -306,18 +341,32 @@ class NodeCloses:
 
 
 @dataclass(frozen=True)
+class NodeDrained:
+    """It is cordoned, and all pods of ours there are evicted."""
+
+    number: int
+
+    def __call__(self, scene: Scene) -> None:
+        NodeCloses(self.number)(scene)
+        for pod in scene.cluster.on(NODES[self.number % len(NODES)]):
+            if is_ours(pod):
+                scene.cluster.delete_pod(pod.metadata.uid)
+
+
+@dataclass(frozen=True)
 class NodeChanges:
-    """It is larger or smaller, and has a fast disk or none."""
+    """It is larger or smaller, has a fast disk or none, and some of its devices."""
 
     number: int
     cpu: int
     fast: bool
+    devices: int | None = 2
 
     def __call__(self, scene: Scene) -> None:
         name = NODES[self.number % len(NODES)]
         node = scene.cluster.nodes.get(name)
         if node is not None:
-            new = a_node(name, cpu=self.cpu, fast=self.fast)
+            new = a_node(name, cpu=self.cpu, fast=self.fast, devices=self.devices)
             scene.put(replace(new, spec=node.spec))
 
 
@@ -401,6 +450,28 @@ class CrashAtCommit:
 
     def __call__(self, scene: Scene) -> None:
         scene.crash_at_commit(written=self.written)
+
+
+@dataclass(frozen=True)
+class Away:
+    """No controller runs for a while, in which things happen."""
+
+    happenings: tuple[Happening, ...]
+    seconds: int
+
+    def __call__(self, scene: Scene) -> None:
+        scene.away(self.happenings, self.seconds)
+
+
+@dataclass(frozen=True)
+class Pause:
+    """The controller stands still for a while, in which things happen."""
+
+    happenings: tuple[Happening, ...]
+    seconds: int
+
+    def __call__(self, scene: Scene) -> None:
+        scene.pause(self.happenings, self.seconds)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,11 @@
   controller had seen when the bind took off.
 - A seat has one pod at most, a pod one seat, and all books of the controller say the same.
 - A group that never was complete does not keep some of its pods bound while nothing moves.
+- No pods of ours leave a node for lack of capacity, unless pods took it: a node that only shrank
+  keeps what it holds.
+- No Job dies of its deadline while it waits, unless actions fail or news are late.
+- A group that runs without some of its pods says so, and not for longer than it asked for.
+- A job that runs has the walltime that it asks for, or was refused it.
 - What the queue checks of itself (`queue/persist/validate.py`) holds, too.
 """
 
@@ -11,15 +16,19 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import cast
 
-from fluxnetes.cluster.demand import least_size
+from fluxnetes.cluster.demand import least_size, missing_pods
 from fluxnetes.cluster.groups import GroupKey, WorkloadGroup, is_live
 from fluxnetes.cluster.labels.names import EXCLUSIVE
 from fluxnetes.cluster.parts import NO_NODE, GroupPart
 from fluxnetes.cluster.pods.requests import held_amounts
+from fluxnetes.common.reasons import code_of
 from fluxnetes.controller.actions.types import BindPod
+from fluxnetes.controller.crowding import CrowdedNodes
+from fluxnetes.kube.objects.jobs import Job
 from fluxnetes.kube.objects.pods import Pod
-from fluxnetes.queue.states import HOLDING, WAITING
+from fluxnetes.queue.states import HOLDING, WAITING, JobState
 from tests.unit.controller.cluster import is_ours
 from tests.unit.controller.play import Play
 
@@ -52,6 +61,11 @@ class Inspector:
         """By the uid of the pod."""
         self._partial: dict[GroupKey, Partial] = {}
         self._started: set[GroupKey] = set()
+        self._ran: set[str] = set()
+        """Uids of Jobs of which a pod was bound."""
+        self._incomplete: dict[GroupKey, int] = {}
+        """Since when groups run incomplete that asked not to."""
+        self._had_trouble = self._had_gap = False
         self.attend()
 
     def attend(self) -> None:
@@ -59,7 +73,14 @@ class Inspector:
         play = self._play
         play.looked = self.look
         play.executor.takes_off, play.executor.lands = self._takes_off, self._lands
+        play.controller.node_sync.crowding = _Witness(play.shared, play)
         self._partial.clear()
+        self._incomplete.clear()
+
+    def expect_lost_time(self) -> None:
+        """No controller sees what happens for a while: time of deadlines that passes then is
+        lost."""
+        self._had_trouble = self._had_gap = True
 
     # -- binds ---------------------------------------------------------------------------------
 
@@ -73,6 +94,8 @@ class Inspector:
         """A pod was bound just now."""
         cluster, aware = self._play.cluster, self._aware[bind.uid]
         mine, there = cluster.pods[bind.uid], cluster.on(bind.node)
+        if mine.metadata.controller is not None:
+            self._ran.add(mine.metadata.controller.uid)
         seen = [pod for pod in there if is_ours(pod) or pod.metadata.uid in aware.foreign]
         held = Counter[str]()
         for pod in seen:
@@ -87,9 +110,59 @@ class Inspector:
     def look(self) -> None:
         """A round is over."""
         self._check_books()
+        self._had_trouble |= bool(self._play.lags or self._play.executor.luck)
         for group in self._play.shared.model.groups.values():
             self._check_seats(group)
             self._check_partial(group)
+            self._check_deadlines(group)
+            self._check_incomplete(group)
+            self._check_walltimes(group)
+
+    def _check_walltimes(self, group: WorkloadGroup) -> None:
+        shared, asked = self._play.shared, group.options.walltime
+        jobs = [shared.job(part) for part in group.holding]
+        if asked is None or self._had_gap or not self._has_looked(group):
+            return  # after a gap a job may have the walltime that it was found with for a moment
+        for job in jobs if all(each.state is JobState.RUNNING for each in jobs) else ():
+            refused = self._play.controller.walltimes._refused.get(job.id)
+            assert asked in (job.walltime, refused), f"{group.key} runs for {job.walltime} s"
+
+    def _check_incomplete(self, group: WorkloadGroup) -> None:
+        shared = self._play.shared
+        jobs = [shared.job(part) for part in group.holding]
+        runs = any(job.state is JobState.RUNNING for job in jobs)
+        leaves = any(part.returning for part in group.holding)
+        if not runs or leaves or any(job.state is JobState.ENDING for job in jobs):
+            self._incomplete.pop(group.key, None)
+            return
+        lacks, said = missing_pods(group), code_of(jobs[0].reason)
+        if self._has_looked(group) and lacks is not None:
+            assert said == "Incomplete", f"{group.key} lacks {lacks}, and says {said!r}"
+        if lacks is None or group.options.incomplete == "wait":
+            self._incomplete.pop(group.key, None)
+            return
+        since = self._incomplete.setdefault(group.key, self._play.cluster.now)
+        most = self._play.options.settings.incomplete + SLACK
+        assert self._play.cluster.now - since <= most, f"{group.key} lacks {lacks} for too long"
+
+    def _has_looked(self, group: WorkloadGroup) -> bool:
+        """Whether the controller has looked at a group since something happened to it."""
+        shared = self._play.shared
+        is_decided = shared.events_sent == self._play.controller._events_decided
+        return is_decided and group.key not in shared.model._dirty
+
+    def _check_deadlines(self, group: WorkloadGroup) -> None:
+        if group.closed is not None:
+            self._ran.update(group.workloads)  # or it was rejected, and never will
+        if self._had_trouble:
+            return
+        for uid, each in group.workloads.items():
+            job = cast(Job, each)
+            # The walltime of a group ends all of its Jobs, by a deadline of one second.
+            if job.end is None or job.spec.active_deadline_seconds == 1:
+                continue
+            is_late = job.end.reason == "DeadlineExceeded"
+            assert not is_late or uid in self._ran, f"{group.key} died while it waited"
 
     def _check_books(self) -> None:
         shared = self._play.shared
@@ -163,6 +236,21 @@ class Inspector:
     def _is_placed(self, uid: str) -> bool:
         pod = self._play.cluster.pods.get(uid)
         return pod is not None and bool(pod.spec.node_name) and is_live(pod)
+
+
+@dataclass(slots=True, eq=False)
+class _Witness(CrowdedNodes):
+    """Looks whether a node is really crowded when one of ours is about to leave it."""
+
+    play: Play
+
+    def parts_holding(self, node: str, types: set[str]) -> list[tuple[WorkloadGroup, GroupPart]]:
+        found = CrowdedNodes.parts_holding(self, node, types)
+        # What is late is not known, so only what came can be judged.
+        if found and not self.play.lags and not self.play.cluster.news:
+            really = self.play.cluster.crowded(node)
+            assert types <= really, f"{node} is not crowded by {types}, at most by {really}"
+        return found
 
 
 def _clash(one: Pod, other: Pod) -> bool:

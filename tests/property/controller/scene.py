@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import TypeVar, cast
 
 from fluxnetes.cluster.groups import WorkloadGroup
@@ -11,6 +12,7 @@ from fluxnetes.kube.objects.jobs import Job
 from fluxnetes.kube.objects.nodes import Node
 from fluxnetes.queue.states import ENDED
 from tests.property.controller.inspector import Inspector
+from tests.property.controller.truth import TruthRecorder
 from tests.unit.cluster.builders import machine
 from tests.unit.controller.cluster import Cluster
 from tests.unit.controller.play import Crash, Play
@@ -21,10 +23,14 @@ NODES = ("n1", "n2", "n3")
 FAST = {"disk": "fast"}
 
 
-def a_node(name: str, *, cpu: int = 4, fast: bool | None = None) -> Node:
-    """All but the last have fast disks."""
+DEVICE = "example.com/device"
+
+
+def a_node(name: str, *, cpu: int = 4, fast: bool | None = None, devices: int | None = 2) -> Node:
+    """All but the last have fast disks; without a number of devices no plugin is registered."""
     is_fast = name != NODES[-1] if fast is None else fast
-    return machine(name, cpu=str(cpu), labels=FAST if is_fast else {})
+    more = {} if devices is None else {DEVICE: str(devices)}
+    return machine(name, cpu=str(cpu), labels=FAST if is_fast else {}, more=more)
 
 
 class Scene:
@@ -33,6 +39,7 @@ class Scene:
     def __init__(self, play: Play) -> None:
         self.play = play
         self.inspector = Inspector(play)
+        self.truth = TruthRecorder(play.cluster)
         self._count = 0
         self._names: dict[str, str] = {}
 
@@ -110,6 +117,32 @@ class Scene:
         else:
             self.play.store.before_commit = crash
 
+    def away(self, happenings: Iterable[Callable[[Scene], None]], seconds: int) -> None:
+        """The controller is killed, things happen, and after a while another one starts."""
+        self.inspector.expect_lost_time()
+        for happening in happenings:
+            happening(self)
+        for _ in range(seconds):
+            self.cluster.pass_time()
+        self.restart()
+        self.settle()
+
+    def pause(self, happenings: Iterable[Callable[[Scene], None]], seconds: int) -> None:
+        """The controller stands still while things happen, and then goes on."""
+        self.inspector.expect_lost_time()
+        for happening in happenings:
+            happening(self)
+        for _ in range(seconds):
+            self.cluster.pass_time()
+        self.settle()
+
+    def check_ends(self) -> None:
+        """What jobs ended as is what Kubernetes says, and no group was ever forgotten."""
+        jobs = list(self.play.store.keeper.jobs.values())
+        wrong = self.truth.contradictions(jobs)
+        assert not wrong, "\n".join(wrong)
+        assert not self.play.controller.sweep.repairs, "a group was forgotten"
+
     # -- the end of all ------------------------------------------------------------------------
 
     def clear_up(self) -> None:
@@ -121,7 +154,7 @@ class Scene:
         for pod in list(self.cluster.pods.values()):
             if pod not in self.cluster.ours:
                 self.cluster.drop(pod)
-        self.cluster.run_time, self.cluster.stop_time = 2, 0
+        self.cluster.run_time, self.cluster.stop_time, self.cluster.outlives = 2, 0, 0
         self.cluster.usual, self.cluster.hesitation = "", 0
         for uid, job in list(self.cluster.jobs.items()):
             news = {"suspend": self._waits(uid), "parallelism": max(1, job.spec.parallelism)}

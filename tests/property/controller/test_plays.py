@@ -11,9 +11,12 @@ from tests.property.controller.scripts import (
     COMING,
     ENDS,
     FALLS,
+    GAPS,
     NODES_AND_OTHERS,
     TROUBLE,
     USERS,
+    draining,
+    shrinking,
     stories,
 )
 from tests.property.profile import examples
@@ -27,9 +30,11 @@ def live_through(story: list[Happening]) -> None:
             happening(scene)
         scene.clear_up()
         check_that_all_came_to_an_end(scene)
+        scene.check_ends()
         scene.delete_everything()
         scene.wait(20)
         scene.check_that_nothing_is_left()
+        scene.check_ends()
 
 
 @given(stories(COMING | ENDS))
@@ -50,6 +55,18 @@ def test_so_it_is_when_nodes_come_and_go_and_others_take_capacity(story: list[Ha
     live_through(story)
 
 
+@given(draining())
+@examples(25)
+def test_so_it_is_when_nodes_are_drained_under_gangs(story: list[Happening]) -> None:
+    live_through(story)
+
+
+@given(shrinking())
+@examples(25)
+def test_so_it_is_when_nodes_shrink_below_what_their_pods_hold(story: list[Happening]) -> None:
+    live_through(story)
+
+
 @given(stories(COMING | ENDS | TROUBLE))
 @examples(25)
 def test_so_it_is_when_actions_fail_and_news_are_late(story: list[Happening]) -> None:
@@ -65,4 +82,10 @@ def test_so_it_is_when_the_controller_is_killed(story: list[Happening]) -> None:
 @given(stories(USERS | USERS | ENDS | NODES_AND_OTHERS | TROUBLE | FALLS))
 @examples(25)
 def test_so_it_is_when_all_of_this_happens(story: list[Happening]) -> None:
+    live_through(story)
+
+
+@given(stories(USERS | ENDS | NODES_AND_OTHERS, GAPS))
+@examples(50)
+def test_so_it_is_when_no_controller_sees_what_happens(story: list[Happening]) -> None:
     live_through(story)

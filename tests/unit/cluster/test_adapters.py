@@ -48,6 +48,12 @@ def test_a_job_is_as_large_as_run_side_by_side_and_no_more_than_are_to_succeed(
     assert JOBS.size(job) == size
 
 
+@pytest.mark.parametrize(("failed", "size"), [("", 4), ("2", 4), ("0,2-4", 2), ("0-5", 0)])
+def test_indexes_that_failed_for_good_are_not_created_again(failed: str, size: int) -> None:
+    job = a_job(pods=4, completions=6, status={"failedIndexes": failed})
+    assert JOBS.size(job) == size
+
+
 @pytest.mark.parametrize(
     ("completions", "counted", "live", "seen", "to_come"),
     [
@@ -143,7 +149,7 @@ def test_a_job_that_is_out_of_time_gets_a_deadline_that_is_over() -> None:
         (ended("FailureTarget"), None),
         (
             ended("Failed", reason="DeadlineExceeded", message="too long"),
-            WorkloadOutcome(False, "DeadlineExceeded: too long"),
+            WorkloadOutcome(False, "DeadlineExceeded: too long", timed_out=True),
         ),
         (
             ended("Failed", reason="BackoffLimitExceeded"),

@@ -76,11 +76,19 @@ def test_nodes_of_the_control_plane_are_left_out_by_default() -> None:
     assert list(every.nodes) == ["cp"]
 
 
-def test_a_node_that_joins_the_control_plane_later_is_left_out_from_then_on() -> None:
+def test_a_node_that_joins_the_control_plane_later_is_closed_and_keeps_what_it_holds() -> None:
     known = node_graph("n1")
     node = machine("n1", labels={"node-role.kubernetes.io/control-plane": ""})
-    assert known.put([node]).reshaped
-    assert not known.nodes
+    assert known.put([node]) == NodeChanges(closed={"n1"})
+    assert known.nodes["n1"].closed
+    assert known.put([machine("n1")]) == NodeChanges(opened={"n1"})
+
+
+def test_so_it_is_after_a_restart() -> None:
+    known = NodeGraph()
+    known.keep_zones({"n1": "default"})
+    node = machine("n1", labels={"node-role.kubernetes.io/control-plane": ""})
+    assert known.put([node]).closed == {"n1"}
 
 
 def test_a_node_that_is_gone_leaves_the_tree_with_all_that_it_had() -> None:
@@ -165,10 +173,27 @@ def test_a_node_that_grows_or_shrinks_keeps_its_place() -> None:
     known = node_graph("n1")
     before = known.nodes["n1"].vertex
     turn = known.put([machine("n1", cpu="2", memory="16Gi")])
-    assert turn == NodeChanges(reshaped=True)
+    assert turn == NodeChanges(
+        reshaped=True, shrunk={("n1", "cpu"): 4000}, grown={("n1", "memory"): 16384}
+    )
     assert known.nodes["n1"].vertex == before
     found = pools(known, "n1")
     assert (found["cpu"], found["memory"]) == (2000, 16384)
+
+
+def test_a_pool_that_jobs_hold_stays_though_nothing_is_left_of_it() -> None:
+    known = node_graph("n1")
+    assert known.ensure_pools([("n1", "a.b/gpu"), ("n1", "cpu"), ("gone", "cpu")]).reshaped
+    assert pools(known, "n1")["a.b/gpu"] == 0
+    assert known.put([machine("n1", more={"a.b/gpu": "8"})]).grown == {("n1", "a.b/gpu"): 8}
+    assert pools(known, "n1")["a.b/gpu"] == 8
+
+
+def test_a_port_that_a_job_holds_is_found_again_when_the_next_pod_asks_for_it() -> None:
+    known = node_graph("n1", "n2")
+    known.ensure_pools([("n1", "port:TCP/80")])
+    assert known.need({"port:TCP/80": 1}).reshaped
+    assert (pools(known, "n1")["port:TCP/80"], pools(known, "n2")["port:TCP/80"]) == (1, 1)
 
 
 def test_a_resource_that_a_device_plugin_brings_is_there_from_then_on() -> None:

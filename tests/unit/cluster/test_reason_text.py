@@ -8,7 +8,7 @@ import pytest
 
 from fluxnetes.cluster import reason_text as module
 from fluxnetes.cluster.reason_text import KubernetesReasonText
-from fluxnetes.common.reasons import Amount, JobRef, Message, Moment, Reason
+from fluxnetes.common.reasons import Amount, JobRef, Message, Moment, Reason, ResourceHours
 
 SLOT, SHARE = Amount(1, "pods"), Amount(1, "tenancy")
 POD_16 = (Amount(16000, "cpu"), SLOT, SHARE)
@@ -37,7 +37,7 @@ def on_one(needs: Amount, best: int) -> Reason:
         ),
         (
             Reason.of(Message.PODS, count=2, pod=(SLOT, SHARE), found=0),
-            "needs room for 2 pods of 1 pods, 1 tenancy; there is room for 0",
+            "needs room for 2 pods; there is room for 0",
         ),
         (
             on_one(Amount(20000, "cpu"), 15500),
@@ -50,6 +50,53 @@ def on_one(needs: Amount, best: int) -> Reason:
         (
             on_one(Amount(1_000_000, "tenancy"), 999_999),
             "no node is free for a pod that shares its node with no other",
+        ),
+        (
+            Reason.of(
+                Message.BUDGET_SHORT,
+                budget="lab",
+                needs=ResourceHours(2500.0, "cpu"),
+                left=ResourceHours(1000.0, "cpu"),
+                all=ResourceHours(64_000.0, "cpu"),
+            ),
+            "budget lab: needs 2.5 cpu-hours and 1.0 of 64.0 are left",
+        ),
+        (
+            Reason.of(
+                Message.BUDGET_EXCEEDED,
+                budget="lab",
+                needs=ResourceHours(2048.0, "memory"),
+                all=ResourceHours(1024.0, "memory"),
+            ),
+            "budget lab: needs 2.0 GiB-hours of memory, more than all of it, 1.0",
+        ),
+        (
+            Reason.of(
+                Message.MAY_HOLD,
+                account="user ada",
+                most=Amount(64_000, "cpu"),
+                needs=Amount(500, "cpu"),
+            ),
+            "limit: user ada may hold 64 cpu at a time, and this job needs 500m cpu",
+        ),
+        (Reason.of(Message.NO_SUCH_TYPE, type="example.com/fpga"), "no node has example.com/fpga"),
+        (
+            Reason.of(Message.PODS_EVER, count=2, pod=(SLOT, SHARE), found=0),
+            "needs room for 2 pods; all nodes together have room for 0",
+        ),
+        (
+            Reason.of(
+                Message.FOREIGN_IN_THE_WAY,
+                reason=Reason.from_text("so"),
+                nodes=("node-1", "node-2"),
+            ),
+            "so; it would fit without the pods that others placed on node-1, node-2",
+        ),
+        (
+            Reason.of(
+                Message.CLOSED_IN_THE_WAY, reason=Reason.from_text("so"), nodes=("node-1", "2 more")
+            ),
+            "so; it would fit with node-1, 2 more, cordoned or not ready",
         ),
         (Reason.of(Message.QUEUE_STOPPED, queue="batch"), "queue batch is stopped"),
         (
@@ -77,6 +124,23 @@ def on_one(needs: Amount, best: int) -> Reason:
         ),
         (Reason.of(Message.ORDERED_BEFORE, job=JobRef(7)), "job/prepare is ordered before it"),
         (Reason.of(Message.ORDERED_BEFORE, job=JobRef(8)), "job 8 is ordered before it"),
+        (
+            Reason.of(Message.OVERRAN, jobs=(JobRef(7), JobRef(8))),
+            "job/prepare, job 8 overran its walltime",
+        ),
+        (Reason.of(Message.OVERRAN, jobs=(7,)), "job/prepare overran its walltime"),
+        (
+            Reason.of(Message.AFTER_JOB, kind="afterok", job=JobRef(7)),
+            "it runs after job/prepare succeeded",
+        ),
+        (
+            on_one(Amount(1, "port:TCP/8080"), 0),
+            "host port 8080/TCP is free on no node that it may use",
+        ),
+        (
+            Reason.of(Message.UNKNOWN_TYPE, type="example.com/fpga", types="cpu, subnet, tenancy"),
+            "needs example.com/fpga, which no node of this cluster has",
+        ),
         (Reason.from_text("job 7 has 16000 cpu"), "job 7 has 16000 cpu"),
     ],
 )

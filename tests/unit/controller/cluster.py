@@ -15,6 +15,7 @@ controllers.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -26,7 +27,7 @@ from fluxnetes.cluster.node_graph import is_closed
 from fluxnetes.cluster.pods.requests import held_amounts
 from fluxnetes.cluster.quantities import amounts
 from fluxnetes.kube.cache import ChangeKind
-from fluxnetes.kube.objects.base import Object
+from fluxnetes.kube.objects.base import Condition, Object
 from fluxnetes.kube.objects.jobs import Job
 from fluxnetes.kube.objects.nodes import Node
 from fluxnetes.kube.objects.pods import Pod
@@ -66,13 +67,25 @@ class Cluster:
     """Seconds after a failure in which a Job makes no pod."""
     stop_time: int = 0
     """Seconds that a running pod needs to go, beyond one."""
+    suspended_job_sets: dict[str, bool] = field(default_factory=dict)
+    """By uid; one that is not here is not suspended."""
+    outlives: int = 0
+    """Seconds that pods run on after their node's object is gone, until they are collected."""
+    gone: dict[str, int] = field(default_factory=dict)
+    """When nodes went, by name."""
     made: int = 0
     """How many pods were ever made by controllers."""
     failures: dict[str, int] = field(default_factory=dict)
     """When a pod of a Job last failed, by the Job's uid."""
     tally: dict[str, dict[str, bool]] = field(default_factory=dict)
     """Whether pods of Jobs ended well, by the Job's uid and the pod's."""
+    witness: Callable[[News], None] = lambda news: None
+    """Sees everything, at once."""
     _version: int = 0
+    sizes: dict[str, list[tuple[int, dict[str, int]]]] = field(default_factory=dict)
+    """What each node had, from which version on, in order."""
+    bound: dict[str, int] = field(default_factory=dict)
+    """The version at which each pod was first on a node, by uid."""
 
     # -- objects -------------------------------------------------------------------------------
 
@@ -88,15 +101,27 @@ class Cluster:
         object = replace(object, metadata=metadata)
         change = ChangeKind.CHANGED if key in known else ChangeKind.ADDED
         known[key] = object
-        self.news.append(News(kind, change, object))
+        self._tell(News(kind, change, object))
+        if isinstance(object, Node):
+            has = amounts(object.status.allocatable, up=False)
+            self.sizes.setdefault(key, []).append((self._version, has))
+        elif isinstance(object, Pod) and object.spec.node_name:
+            self.bound.setdefault(key, self._version)
         return object
 
     def drop(self, object: Object) -> None:
         """An object is gone."""
         known, kind = self._of(object)
         key = object.metadata.name if isinstance(object, Node) else object.metadata.uid
-        if known.pop(key, None) is not None:
-            self.news.append(News(kind, ChangeKind.DELETED, object))
+        last = known.pop(key, None)
+        if isinstance(object, Node):
+            self.gone[key] = self.now
+        if last is not None:
+            self._tell(News(kind, ChangeKind.DELETED, last))
+
+    def _tell(self, news: News) -> None:
+        self.news.append(news)
+        self.witness(news)
 
     def _of(self, object: Object) -> tuple[dict[str, Any], str]:
         if isinstance(object, Node):
@@ -119,11 +144,13 @@ class Cluster:
         if pod.spec.node_name or pod.metadata.deletion_timestamp is not None or pod.is_over:
             raise Refused(f"pod {pod.metadata.name} cannot be bound any more")
         annotations = {**pod.metadata.annotations, JOB: str(job), TASK: str(task)}
+        scheduled = Condition("PodScheduled", "True", last_transition_time=self.moment)
         self.put(
             replace(
                 pod,
                 metadata=replace(pod.metadata, annotations=annotations),
                 spec=replace(pod.spec, node_name=node, scheduling_gates=()),
+                status=replace(pod.status, conditions=(scheduled,)),
             )
         )
 
@@ -158,7 +185,10 @@ class Cluster:
         more = content.get("metadata", {}).get("annotations", {})
         merged = {**job.metadata.annotations, **more}
         annotations = {key: value for key, value in merged.items() if value is not None}
-        renamed = {"activeDeadlineSeconds": "active_deadline_seconds"}
+        renamed = {
+            "activeDeadlineSeconds": "active_deadline_seconds",
+            "backoffLimit": "backoff_limit",
+        }
         spec = {renamed.get(key, key): value for key, value in content.get("spec", {}).items()}
         self.put(
             replace(
@@ -167,6 +197,20 @@ class Cluster:
                 spec=replace(job.spec, **spec),
             )
         )
+
+    def patch_job_set(self, uid: str, content: dict[str, Any]) -> None:
+        """A JobSet has its Jobs follow when it is suspended or resumed."""
+        self.suspended_job_sets[uid] = content["spec"]["suspend"]
+        self.keep_job_sets()
+
+    def keep_job_sets(self) -> None:
+        """Jobs of JobSets are suspended if and only if their JobSet is."""
+        for job in list(self.jobs.values()):
+            owner = job.metadata.controller
+            if owner is not None and owner.kind == "JobSet" and job.end is None:
+                suspend = self.suspended_job_sets.get(owner.uid, False)
+                if job.spec.suspend != suspend:
+                    self.patch_job(job.metadata.uid, {"spec": {"suspend": suspend}})
 
     def delete_job(self, uid: str) -> None:
         """In the background: its pods follow."""
@@ -186,6 +230,7 @@ class Cluster:
             owner = pod.metadata.controller
             if owner is not None and owner.kind == "Job" and owner.uid not in self.jobs:
                 self.delete_pod(pod.metadata.uid)
+        self.keep_job_sets()
         for job in list(self.jobs.values()):
             JobController(self, job).look()
 
@@ -201,11 +246,14 @@ class Cluster:
         """What the kubelet of a pod's node does about it."""
         uid, status = pod.metadata.uid, pod.status
         going = pod.metadata.deletion_timestamp
-        if pod.spec.node_name not in self.nodes:
+        since = self.gone.get(pod.spec.node_name, 0)
+        if pod.spec.node_name not in self.nodes and self.now - since > self.outlives:
             self.drop(pod)
         elif going is not None:
             if self.now - going.timestamp() > self.stop_time:
-                self.drop(pod)
+                # Kubelets write a final phase before they remove a pod.
+                self.end_pod(uid, "Failed")
+                self.drop(self.pods[uid])
         elif status.phase == "Pending":
             self._admit(pod)
         else:
@@ -217,6 +265,11 @@ class Cluster:
                 self.end_pod(uid, "Succeeded")
 
     def _admit(self, pod: Pod) -> None:
+        if pod.spec.node_name not in self.nodes:
+            self.put(
+                replace(pod, status=replace(pod.status, phase="Running", start_time=self.moment))
+            )
+            return
         free = self.free(pod.spec.node_name, admitted=True)
         short = [type for type, amount in held_amounts(pod) if amount > free.get(type, amount)]
         labels = self.nodes[pod.spec.node_name].metadata.labels.items()
@@ -243,6 +296,22 @@ class Cluster:
                     if type in left:
                         left[type] -= amount
         return left
+
+    def crowded(self, node: str) -> set[str]:
+        """What the pods on a node hold more of than it had since the youngest of them came."""
+        found = set()
+        for type in {type for pod in self.on(node) for type, _ in held_amounts(pod)}:
+            held = {pod.metadata.uid: dict(held_amounts(pod)).get(type, 0) for pod in self.on(node)}
+            youngest = max(self.bound[uid] for uid, amount in held.items() if amount)
+            if sum(held.values()) > self._largest(node, type, youngest):
+                found.add(type)
+        return found
+
+    def _largest(self, node: str, type: str, since: int) -> int:
+        history = self.sizes[node]
+        ends = [version for version, _ in history[1:]] + [self._version + 1]
+        pairs = zip(history, ends, strict=True)
+        return max(has.get(type, 0) for (_, has), end in pairs if end > since)
 
     def is_open(self, node: str) -> bool:
         return node in self.nodes and not is_closed(self.nodes[node])

@@ -158,6 +158,8 @@ class FakeExecutor:
         if isinstance(action, BindPod):
             cluster.bind(action.uid, action.node, action.job, action.task)
             self.lands(action)
+        elif isinstance(action, ChangeWorkload) and action.kind == "JobSet":
+            cluster.patch_job_set(action.uid, action.content)
         elif isinstance(action, ChangeWorkload):
             cluster.patch_job(action.uid, action.content)
         elif action.delete:

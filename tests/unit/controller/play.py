@@ -28,13 +28,14 @@ from fluxnetes.cluster.model import ClusterModel
 from fluxnetes.cluster.node_graph import NodeGraph
 from fluxnetes.cluster.pods.reader import PodReader
 from fluxnetes.controller import loop as controller_module
-from fluxnetes.controller.actions import outcomes
+from fluxnetes.controller import observation
 from fluxnetes.controller.leadership import terms
+from fluxnetes.controller.leadership.recovery import zones_of
 from fluxnetes.controller.loop import Controller
 from fluxnetes.controller.state import ControllerSettings, ControllerState
 from fluxnetes.controller.watchers import Watchers
-from fluxnetes.kube.cache import ObjectChange
-from fluxnetes.kube.client import KubeClient
+from fluxnetes.kube.cache import ChangeKind, ObjectChange
+from fluxnetes.kube.client import KubeClient, Listing
 from fluxnetes.kube.objects.base import Object
 from fluxnetes.kube.objects.nodes import Node
 from fluxnetes.kube.objects.pods import Pod
@@ -53,6 +54,7 @@ TIMEOUTS = ControllerSettings(
     retry_delay=4.0,
     orphan_pod=2.0,
     forced_delete=3.0,
+    incomplete=4.0,
     node_conflict=2.0,
 )
 CONFIG = SchedulerConfig(queues=(QueueConfig(grace=2),))
@@ -80,6 +82,9 @@ class Clock:
     def monotonic(self) -> float:
         return float(self._cluster.now - 1_000_000_000)
 
+    def process_time(self) -> float:
+        return 0.0
+
 
 class Play:
     """See the module's docstring."""
@@ -106,7 +111,7 @@ class Play:
             self.cluster.put(node)
 
     def __enter__(self) -> Play:
-        for module in (controller_module, outcomes, terms):
+        for module in (controller_module, observation, terms):
             self._patches.enter_context(patch.object(module, "time", self.clock))
         # So few that it happens here, too, that a cycle is cut short and new jobs come later, and
         # that a round does not look at all groups.
@@ -125,9 +130,11 @@ class Play:
         self.cluster.news.clear()
         model, wake = ClusterModel(NodeGraph()), asyncio.Event()
         self.watchers = Watchers(cast(KubeClient, None), model, wake)
-        self._takers = {each.resource.plural: take for each, take in self.watchers._handlers}
-        for news in self.cluster.everything():
-            self._take(news)
+        self._watches = {
+            each.resource.plural: (each, take) for each, take in self.watchers._handlers
+        }
+        self._list_all()
+        model.node_graph.keep_zones(zones_of(finish(self.store.system())))
         model.node_graph.put(self.watchers.take_nodes()[0])
         self.executor = FakeExecutor(self.cluster, self.clock.monotonic)
         self.store.before_commit = self._be_meanwhile
@@ -267,17 +274,35 @@ class Play:
 
     def deliver(self) -> bool:
         """Bring what happened to the controller; False: there was nothing."""
+        if not all(each.is_complete for each in self.watchers.required()):
+            if not self.lags:
+                self._list_all()
+                self.cluster.news.clear()
+            return True
         fresh = self._fresh()
         self.cluster.news = [each for each in self.cluster.news if each.kind in self.lags]
         for news in fresh:
             self._take(news)
         return bool(fresh)
 
+    def _list_all(self) -> None:
+        """Everything is listed, as after a gap; what is gone since is noticed, too."""
+        for informer, handle in self.watchers._handlers:
+            plural = informer.resource.plural
+            listed = [n.object for n in self.cluster.everything() if n.kind == plural]
+            handle(informer._cache.replace(Listing(listed, "1")))
+            informer.is_complete = True
+
     def _fresh(self) -> list[News]:
         return [each for each in self.cluster.news if each.kind not in self.lags]
 
     def _take(self, news: News) -> None:
-        self._takers[news.kind]([ObjectChange(news.change, news.object)])
+        informer, handle = self._watches[news.kind]
+        if news.change is ChangeKind.DELETED:
+            informer._cache.objects.pop(news.object.key, None)
+        else:
+            informer._cache.objects[news.object.key] = news.object
+        handle([ObjectChange(news.change, news.object)])
 
 
 def _uid_of(cluster: Cluster, job: str) -> str:

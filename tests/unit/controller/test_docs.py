@@ -65,11 +65,14 @@ def test_the_page_has_the_defaults_of_options() -> None:
 
 
 def test_the_queues_of_the_page_can_be_read(tmp_path: Path) -> None:
-    [written] = re.findall(r"(?ms)^```yaml\n(.*?)^```$", PAGE)
-    file = tmp_path / "queues.yaml"
-    file.write_text(written)
-    shown = yaml.safe_load(written)["queues"]
-    assert [queue.name for queue in read_config(file).queues] == [each["name"] for each in shown]
+    blocks = re.findall(r"(?ms)^```yaml\n(.*?)^```$", PAGE)
+    assert len(blocks) == 2
+    for written in blocks:
+        file = tmp_path / "queues.yaml"
+        file.write_text(written)
+        shown = yaml.safe_load(written)["queues"]
+        read = read_config(file, kubernetes=True)
+        assert [queue.name for queue in read.queues] == [each["name"] for each in shown]
 
 
 def test_the_page_has_the_names_and_files_that_are_used() -> None:

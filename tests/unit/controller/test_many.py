@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 import pytest
 
-from fluxnetes.cluster.labels.names import QUEUE
+from fluxnetes.cluster.labels.names import PRIORITY, QUEUE
 from fluxnetes.controller import loop as controller_module
 from fluxnetes.queue.config import PriorityWeights, QueueConfig, SchedulerConfig
 from tests.unit.cluster.builders import machine, one_pod
@@ -53,6 +53,28 @@ def test_all_are_looked_at_where_more_than_arrival_counts() -> None:
             play.cluster.put(one_pod(f"p{number}"))
         play.step()
         assert len(play.shared.scheduler.jobs) == 2 * SIZE
+
+
+def test_all_are_looked_at_while_a_group_asks_for_a_priority() -> None:
+    with a_play() as play:
+        for number in range(2 * SIZE):
+            play.cluster.put(one_pod(f"p{number}"))
+        for number in range(SIZE):
+            play.cluster.put(one_pod(f"urgent{number}", annotations={PRIORITY: "5"}))
+        play.settle()
+        assert bound(play) == [f"urgent{number}" for number in range(SIZE)]
+        play.end(*(pod for number in range(SIZE) for pod in play.pods(f"urgent{number}")))
+        assert play.shared.scheduler.orders_by_arrival, "none that waits has a priority"
+
+
+def test_a_low_priority_that_waits_lets_all_others_pass() -> None:
+    with a_play() as play:
+        play.put(one_pod("first", cpu=str(SIZE)))
+        play.put(*(one_pod(f"low{n}", annotations={PRIORITY: "-5"}) for n in range(SIZE)))
+        for number in range(3 * SIZE):
+            play.cluster.put(one_pod(f"p{number}"))
+        play.end(*play.pods("first"))
+        assert bound(play) == ["first", *(f"p{number}" for number in range(SIZE))]
 
 
 @pytest.mark.parametrize("look_at", [3, 1000])

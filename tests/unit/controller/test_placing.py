@@ -61,6 +61,24 @@ def test_our_gate_is_removed_and_a_foreign_gate_is_waited_for(play: Play) -> Non
     assert play.where("b") == ["n1"]
 
 
+def test_a_pod_that_is_bound_is_not_bound_again_when_old_news_of_it_come_late(play: Play) -> None:
+    """The rest of its group is not bound yet, so its binds are looked at again."""
+    binds: list[str] = []
+    play.executor.takes_off = lambda bind: binds.append(bind.name)
+    play.executor.luck.extend([Luck.GOOD, Luck.STUCK])
+    old = one_pod("a", group="ring", size=2, labels={"seen": "late"})
+    for pod in (one_pod("a", group="ring", size=2), one_pod("b", group="ring", size=2)):
+        play.cluster.put(pod)
+    play.look()
+    play.lags = {"pods"}
+    for _ in range(3):
+        play.step()
+    play.cluster.now += 4
+    play.watchers.model.put_pod(old)
+    play.step()
+    assert binds.count("a") == 1
+
+
 def test_a_job_on_hold_waits_until_it_is_let_go(play: Play) -> None:
     play.put(a_job("train", annotations={HOLD: "true"}))
     assert play.states() == ["held"]
@@ -120,7 +138,7 @@ def test_a_late_pod_that_no_node_can_serve_is_asked_for_once(play: Play) -> None
     play.put(one_pod("a", group="ring", size=1))
     play.put(one_pod("b", group="ring", size=1, cpu="64"))
     play.wait(3)
-    assert play.states() == ["running", "rejected"]
+    assert play.states() == ["running", "pending"]
 
 
 # -- jobs that change ------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
     base    the protocol: what an adapter says about a workload, and the patches it makes
     jobs    Jobs (batch/v1)
+    owners  controllers that own workloads, and suspend them
 
 An adapter says what an object means (how many pods, of which template, whether it has ended) and
 how it is released, suspended and ended. Only the top owner counts: what a workload creates belongs

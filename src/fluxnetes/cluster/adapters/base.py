@@ -19,6 +19,8 @@ class WorkloadOutcome:
 
     ok: bool
     reason: str = ""
+    timed_out: bool = False
+    """Whether it failed because Kubernetes ended it at its deadline."""
 
 
 class WorkloadAdapter(Protocol[T]):
@@ -36,8 +38,20 @@ class WorkloadAdapter(Protocol[T]):
         """The number of pods that it wants to run at this moment, suspended or not."""
         ...
 
+    def declared_size(self, object: T) -> int:
+        """The number of pods that it runs at once, by its spec alone, whatever has ended so far."""
+        ...
+
     def walltime(self, object: T) -> int | None:
         """The seconds after which Kubernetes itself ends it."""
+        ...
+
+    def counts_while_waiting(self, object: T) -> bool:
+        """Whether Kubernetes counts its deadline from when it came, unless it is suspended."""
+        ...
+
+    def counting_since(self, object: T) -> float | None:
+        """Since when its deadline counts, in seconds since the epoch; None: it does not yet."""
         ...
 
     def is_suspended(self, object: T) -> bool: ...
@@ -48,6 +62,11 @@ class WorkloadAdapter(Protocol[T]):
 
     def end(self, object: T) -> WorkloadOutcome | None:
         """How it ended, if it has."""
+        ...
+
+    def is_done(self, object: T, succeeded: int) -> bool:
+        """Whether it is sure to end well, though it does not say so yet: so many of its pods have
+        succeeded, and none lives."""
         ...
 
     def to_come(self, object: T, live: int, succeeded: int) -> int:
@@ -64,6 +83,23 @@ class WorkloadAdapter(Protocol[T]):
 
     def suspend(self, object: T) -> Content:
         """The patch that ends its pods until it is released again."""
+        ...
+
+    def note_owner_suspends(self, object: T) -> Content:
+        """The patch that notes that its owner suspends it for us; see `owners`."""
+        ...
+
+    def is_suspended_by_owner(self, object: T) -> bool:
+        """Whether that was noted: then its owner has to be resumed, to release it."""
+        ...
+
+    def forget_suspension(self, object: T) -> Content | None:
+        """The patch that removes the note of a suspension from one that runs; None: none is
+        there."""
+        ...
+
+    def fail(self, object: T) -> Content:
+        """The patch by which Kubernetes ends it as failed, once a pod of it has failed."""
         ...
 
     def end_by_deadline(self, object: T) -> Content:

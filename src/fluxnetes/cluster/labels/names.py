@@ -24,6 +24,7 @@ EXCLUSIVE = "fluxnetes.io/exclusive"
 PRIORITY = "fluxnetes.io/priority"
 HOLD = "fluxnetes.io/hold"
 BEGIN = "fluxnetes.io/begin"
+INCOMPLETE = "fluxnetes.io/incomplete"
 AFTER = "fluxnetes.io/after"
 AFTER_OK = "fluxnetes.io/afterok"
 AFTER_ANY = "fluxnetes.io/afterany"
@@ -43,7 +44,7 @@ SIZES = (GROUP_SIZE, MIN_SIZE, MAX_SIZE)
 DEPENDENCIES = (AFTER, AFTER_OK, AFTER_ANY)
 MARKS = frozenset(
     (GROUP, *SIZES, WALLTIME, QUEUE, EXCLUSIVE, PRIORITY, HOLD, BEGIN, *DEPENDENCIES, MANAGED)
-) | {ALLOCATION}
+) | {ALLOCATION, INCOMPLETE}
 
 # --- what we write -----------------------------------------------------------------------------
 
@@ -53,7 +54,8 @@ TASK = "fluxnetes.io/task"
 """An annotation, written with the bind: the task of the job, and so the seat, of the pod."""
 
 QUEUED = "fluxnetes.io/queued"
-"""An annotation: "true" on a Job that we suspended, so we may release it. The gate has its name."""
+"""An annotation: "true" on a Job that we suspended, so we may release it; "owner" if we suspended
+the JobSet that owns it. The gate has its name."""
 
 WRITTEN = frozenset((JOB, TASK, QUEUED))
 
@@ -109,6 +111,12 @@ DIALECTS = (
     ),
 )
 """The first that is found wins. All but ours are supported for existing manifests."""
+
+
+def size_key(dialect: str) -> str:
+    """The key of a group's size in a dialect."""
+    return next((each.size for each in DIALECTS if each.name == dialect), GROUP_SIZE)
+
 
 JOBSPEC = "jobspec"
 """Part of a label's key; with the value `zone` it asked Fluence for one zone, and one node."""

@@ -27,6 +27,7 @@ from fluxnetes.kube.objects.base import Metadata
 LARGEST_SIZE = 100_000
 """Maximum members of a group."""
 LARGEST_PRIORITY = 2**31 - 1
+INCOMPLETE_ACTIONS = ("wait", "requeue", "fail")
 MOST_REFERENCES = 100
 """Maximum workloads that one can depend on."""
 
@@ -78,6 +79,9 @@ class WorkloadLabels:
     """Seconds since 1970."""
     after: tuple[tuple[str, str], ...] = ()
     """What must have happened (`after`: started, `afterok`, `afterany`), and to what (`job/a`)."""
+    incomplete: str = "wait"
+    """What to do about a gang that lost some of its pods and cannot replace them: `wait`,
+    `requeue` or `fail`."""
     pod_group: str | None = None
     """The name of a PodGroup, which may or may not exist."""
     zone_together: bool = False
@@ -136,6 +140,7 @@ def _read(items: tuple[tuple[str, str], ...]) -> WorkloadLabels:
         hold=values.read(names.HOLD, _flag) or False,
         begin=values.read(names.BEGIN, _moment),
         after=_after(values),
+        incomplete=values.read(names.INCOMPLETE, _incomplete) or "wait",
         pod_group=group if dialect and dialect.of_object else None,
         zone_together=any(names.JOBSPEC in key and value == "zone" for key, value in items),
         unknown=tuple(sorted(key for key, _ in items if _is_unknown(key))),
@@ -213,6 +218,12 @@ def _flag(key: str, value: str) -> bool:
     if value.lower() not in ("true", "false"):
         raise InvalidLabel(key, value, '"true" or "false"')
     return value.lower() == "true"
+
+
+def _incomplete(key: str, value: str) -> str:
+    if value not in INCOMPLETE_ACTIONS:
+        raise InvalidLabel(key, value, " or ".join(f'"{each}"' for each in INCOMPLETE_ACTIONS))
+    return value
 
 
 def _priority(key: str, value: str) -> int:

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from fluxnetes.cluster.adapters import ADAPTERS
-from fluxnetes.cluster.labels.names import JOB, TASK
+from fluxnetes.cluster.adapters.owners import OWNERS
+from fluxnetes.cluster.labels.names import GATES, JOB, TASK
 from fluxnetes.controller.actions.queue import ActionQueue
 from fluxnetes.controller.actions.types import Action, BindPod, ChangeWorkload, EndPod
 from fluxnetes.kube.client import KubeClient
@@ -148,29 +149,43 @@ class Executor:
                 raise
 
     async def _remove_gates(self, action: BindPod) -> None:
-        """All gates are ours; if another one was added meanwhile the test fails, and we retry."""
-        test = [{"name": gate} for gate in action.gates]
+        """Remove all gates, unless there is one that is not ours.
+
+        The pod may have other gates than it was seen with, or none: those that it has count then.
+        """
+        try:
+            await self._patch_gates(action, action.gates)
+        except (InvalidObject, Conflict):
+            pod = await self.client.get(PODS, action.name, action.namespace)
+            gates = tuple(gate.name for gate in pod.spec.scheduling_gates)
+            if pod.metadata.uid != action.uid or not all(gate in GATES for gate in gates):
+                raise
+            if gates:
+                await self._patch_gates(action, gates)
+
+    async def _patch_gates(self, action: BindPod, gates: tuple[str, ...]) -> None:
+        """Remove the gates if they are still these."""
+        test = [{"name": gate} for gate in gates]
         operations: list[dict[str, Any]] = [
             {"op": "test", "path": "/metadata/uid", "value": action.uid},
             {"op": "test", "path": "/spec/schedulingGates", "value": test},
             {"op": "remove", "path": "/spec/schedulingGates"},
         ]
-        try:
-            await self.client.patch(PODS, action.name, edits(operations), action.namespace)
-        except (InvalidObject, Conflict):
-            pod = await self.client.get(PODS, action.name, action.namespace)
-            if pod.metadata.uid != action.uid or pod.spec.scheduling_gates:
-                raise
+        await self.client.patch(PODS, action.name, edits(operations), action.namespace)
 
     async def _change(self, action: ChangeWorkload) -> None:
-        adapter = ADAPTERS[action.kind]
+        owner = OWNERS.get(action.kind)
+        resource = ADAPTERS[action.kind].resource if owner is None else owner
         metadata = {**action.content.get("metadata", {}), "uid": action.uid}
         content = {**action.content, "metadata": metadata}
-        await self.client.patch(adapter.resource, action.name, merge(content), action.namespace)
+        await self.client.patch(resource, action.name, merge(content), action.namespace)
 
     async def _end_pod(self, action: EndPod) -> None:
         if action.delete:
-            await self.client.delete(PODS, action.name, action.namespace, uid=action.uid)
+            await self.client.delete(
+                PODS, action.name, action.namespace, uid=action.uid, version=action.version
+            )
             return
-        content = {"metadata": {"uid": action.uid}, "spec": {"activeDeadlineSeconds": 1}}
+        metadata = {"uid": action.uid, "resourceVersion": action.version}
+        content = {"metadata": metadata, "spec": {"activeDeadlineSeconds": 1}}
         await self.client.patch(PODS, action.name, merge(content), action.namespace)

@@ -7,7 +7,6 @@ group is seen to be filled as early as possible.
 from __future__ import annotations
 
 import logging
-import time
 from dataclasses import dataclass
 
 from fluxnetes.controller.actions.types import Action, BindPod
@@ -31,7 +30,6 @@ class OutcomeRecorder:
         known = self.shared.parts.get(bind.job)
         if known is not None and known[1].pods.get(bind.task) == bind.uid:
             group, part = known
-            self.shared.set_clock(time.monotonic())
             self.seats.pod_bound(part, bind.task)
             if part.is_filled:  # the round that the watch starts reports that the job runs
                 self.shared.request_reconcile(group)

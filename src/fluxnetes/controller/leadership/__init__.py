@@ -5,6 +5,7 @@ preflight    what the cluster must have first, and its uid
 crd          installs the FluxJob definition
 election     the Lease of the cluster
 recovery     the state of a term, from the store and the cluster
+held_pools   what pods hold of pools that shrank or are gone
 adoption     what only the cluster knows: running jobs without a record, order of arrival
 
 preflight ──▶ election ──▶ recovery (over `adoption`) ──▶ Controller.run

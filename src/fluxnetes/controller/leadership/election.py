@@ -185,14 +185,25 @@ class LeaderElection:
         """Release the lease, if it is ours. Best effort: otherwise it expires."""
         held, self._renewed = self._lease, float("-inf")
         self.lost.set()
-        if held is None or held.spec.holder_identity != self.identity:
-            return
-        released = {"holderIdentity": None, "leaseDurationSeconds": 1, "renewTime": _now()}
         try:
             async with asyncio.timeout(self._timing.retry):
-                await self._patch(held, released)
+                while held is not None and held.spec.holder_identity == self.identity:
+                    held = await self._release(held)
         except (KubeError, TimeoutError) as error:
             _log.info("cannot release the lease %s: %s", self._name, error)
+
+    async def _release(self, held: Lease) -> Lease | None:
+        """Release the lease as it was last seen; the lease as it is now, if it is another one.
+
+        A renewal may have been in flight when this candidate was told to stop. Its answer was not
+        waited for, and the lease has a newer version than is known here.
+        """
+        released = {"holderIdentity": None, "leaseDurationSeconds": 1, "renewTime": _now()}
+        try:
+            await self._patch(held, released)
+        except Conflict:
+            return await self._client.get(LEASES, self._name, self._namespace)
+        return None
 
     # --- both ----------------------------------------------------------------------------------
 

@@ -17,9 +17,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.demand import Prerequisite, UnsupportedPod, footprint_of
-from fluxnetes.cluster.groups import LABELLED, GroupKey, WorkloadGroup
-from fluxnetes.cluster.labels.names import JOB
+from fluxnetes.cluster.groups import GroupKey, WorkloadGroup, is_live
+from fluxnetes.cluster.labels.names import JOB, TASK
 from fluxnetes.cluster.labels.parse import NO_OPTIONS
 from fluxnetes.cluster.model import ClusterModel
 from fluxnetes.cluster.node_graph import cluster_of
@@ -29,6 +30,7 @@ from fluxnetes.cluster.pods.reader import PodReader
 from fluxnetes.common.reasons import ReasonCode
 from fluxnetes.controller.decisions import closed_by
 from fluxnetes.controller.leadership.adoption import PodAdoption, ended_before, sort_by_arrival
+from fluxnetes.controller.leadership.held_pools import keep_held_pools, resume_earlier_sizes
 from fluxnetes.controller.seats import written_number, written_seat
 from fluxnetes.controller.state import ControllerSettings, ControllerState
 from fluxnetes.graph.columns import ResourceGraph
@@ -42,7 +44,7 @@ from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.queue.events import PartsLost
 from fluxnetes.queue.jobs import Origin, QueueJob
 from fluxnetes.queue.scheduler import Scheduler
-from fluxnetes.queue.states import HOLDING, WAITING, JobState
+from fluxnetes.queue.states import ENDED, HOLDING, WAITING, JobState
 from fluxnetes.store.errors import StoreRefused
 from fluxnetes.store.store import Store
 from fluxnetes.store.system import StoredSystem
@@ -83,13 +85,16 @@ async def recover(
     belongs to.
     """
     anywhere = _anywhere(reader)
+    _keep_grouped(model, stored)
     _read_everything(reader)
+    keep_held_pools(model, before, stored.allocations)
     _mark_closed(model)
     graph = model.node_graph.graph
     snapshot, lost = _on_our_graph(stored, before, graph)
     await store.keep_system(graph, config, fence, snapshot.allocations, before)
     matcher = Matcher(graph, policy=config.match_policy)
-    scheduler = Scheduler.resume(matcher, config, snapshot, now=now)
+    # What happened while no controller led is not known before the first round.
+    scheduler = Scheduler.resume(matcher, config, snapshot, now=now, enforce_walltimes=False)
     shared = ControllerState(
         model,
         matcher,
@@ -106,6 +111,7 @@ async def recover(
     _Resumption(shared, snapshot).run()
     ended = await _close_ended(store, shared)
     adopted = PodAdoption(shared, reader).run()
+    resume_earlier_sizes(shared, before)
     shared.remember_outcomes(ended_before(shared))
     sort_by_arrival(model, config)
     if adopted and not snapshot.jobs:
@@ -216,6 +222,15 @@ def _next_id(snapshot: Snapshot, model: ClusterModel) -> int:
     return 1 + max([0, snapshot.arrivals, *known, *(n for n in bound if n is not None)])
 
 
+def _keep_grouped(model: ClusterModel, stored: Snapshot) -> None:
+    """Workloads stay in the groups that the stored jobs stand for."""
+    for job in stored.jobs:
+        if job.submission.origin is Origin.CLUSTER and job.state not in ENDED:
+            key = GroupKey.of(job.submission.workload)
+            if key.kind in ADAPTERS:
+                model.keep_grouped(key)
+
+
 # --- jobs that the store knows -----------------------------------------------------------------
 
 
@@ -241,6 +256,7 @@ class _Resumption:
             # Nothing of it is left; the first round will see that.
             group = self.shared.model.empty_group(GroupKey.of(job.submission.workload))
         part = GroupPart(job.id, _footprints(job))
+        part.gather(again=job.state is JobState.GATHERING)
         self.shared.job_submitted(group, part)
         if allocation is not None and job.state in HOLDING:
             nodes = self.shared.nodes_of(allocation)
@@ -249,6 +265,8 @@ class _Resumption:
             self.shared.job_placed(part, nodes, allocation.ended_tasks)
             _take_seats(self.shared, group, part, was_full=job.state is JobState.RUNNING)
             self.shared.request_reconcile(group)
+        elif part.gathers:
+            part.expect_ends(_pods_elsewhere(group, part).values())
         self.shared.model.mark_dirty(group)
 
 
@@ -274,11 +292,33 @@ def _take_seats(
             part.pod_bound(task)
             group.pod_changed(uid)
             shared.model.account(pod)
+    free = set(range(len(part.nodes))) - part.ended - part.pods.keys()
     if was_full:
         until = shared.clock + shared.settings.replacement_pod
-        for task in set(range(len(part.nodes))) - part.ended - part.pods.keys():
+        for task in free:
             # Whether its pod succeeded only the workload knows, which replaces it if need be.
             part.hold_seat(task, until, ok=bool(group.workloads))
+    elsewhere = _pods_elsewhere(group, part)
+    # Pods that wait will take some of the seats; for the others there are none any more.
+    waiting = sum(not m.pod.spec.node_name and is_live(m.pod) for m in group.pods.values())
+    missing = sorted(free - elsewhere.keys())[0 if was_full else waiting :]
+    part.resume(
+        has_failed=shared.job(part).tasks_failed > 0,
+        elsewhere=elsewhere.values(),
+        missing=missing,
+    )
+
+
+def _pods_elsewhere(group: WorkloadGroup, part: GroupPart) -> dict[int, str]:
+    """Pods without a workload that were bound for a part and have no seat, by task: they may be on
+    nodes that are gone."""
+    found = {}
+    for uid, member in group.pods.items():
+        task = written_number(member.pod, TASK)
+        is_ours = written_number(member.pod, JOB) == part.job and not member.owner
+        if is_ours and task is not None and uid not in group.seats and member.pod.spec.node_name:
+            found[task] = uid
+    return found
 
 
 async def _close_ended(
@@ -294,10 +334,9 @@ async def _close_ended(
         if is_withdrawn or job.end is None:
             continue
         closed = closed_by(group, job)
-        if group.key.kind == LABELLED:
-            old = [uid for uid, m in group.pods.items() if _is_older(m.pod, job.submitted)]
-            closed = replace(closed, pods=frozenset(old))
-        group.close(closed)
+        # An end is no reason for pods that came after it.
+        old = [uid for uid in closed.pods if _is_older(group.pods[uid].pod, job.end)]
+        group.close(replace(closed, pods=frozenset(old)))
         ended.append((group, job))
     return ended
 

@@ -26,18 +26,23 @@ from fluxnetes.cluster.pods.reader import PodReader
 from fluxnetes.controller.actions.executor import Executor
 from fluxnetes.controller.actions.outcomes import OutcomeRecorder
 from fluxnetes.controller.actions.queue import ActionQueue
+from fluxnetes.controller.deadlines import DeadlineKeeper
 from fluxnetes.controller.decisions import DecisionApplier
+from fluxnetes.controller.incomplete import IncompleteGroups
 from fluxnetes.controller.leadership.election import LeaderElection, LeadershipLost, LeaseTiming
 from fluxnetes.controller.leadership.preflight import prepare
 from fluxnetes.controller.leadership.recovery import PodReadAhead, check_cluster, recover, zones_of
 from fluxnetes.controller.loop import Controller
 from fluxnetes.controller.node_sync import NodeSync
+from fluxnetes.controller.observation import Observation
 from fluxnetes.controller.reconcile import Reconciler
 from fluxnetes.controller.reporting.reporter import Reporter
 from fluxnetes.controller.reporting.reports import Reports, report_to
 from fluxnetes.controller.seats import SeatAssigner
 from fluxnetes.controller.state import ControllerSettings, ControllerState
 from fluxnetes.controller.submission import GroupSubmitter
+from fluxnetes.controller.sweep import Sweep
+from fluxnetes.controller.walltimes import WalltimeSync
 from fluxnetes.controller.watchers import Watchers
 from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.errors import TemporaryError
@@ -45,7 +50,7 @@ from fluxnetes.kube.objects.nodes import NODES
 from fluxnetes.queue.changes import Snapshot
 from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.service.mailbox import Mailbox
-from fluxnetes.store.errors import LeaseLost
+from fluxnetes.store.errors import LeaseLost, ValueRefused
 from fluxnetes.store.lease import SECONDS, StoreLease
 from fluxnetes.store.store import Store
 from fluxnetes.store.system import StoredSystem
@@ -56,6 +61,8 @@ _DRAIN = 3.0
 """Maximum seconds at the end of a term for writing reports, and for releasing the store's lease."""
 _RETRY_DELAY = 1.0
 """Seconds until the next attempt after the API server failed during a term."""
+_CHECK_INTERVAL = 0.5
+"""Seconds between two checks whether the cluster is being observed."""
 _LEASE_INTERVAL = 0.5
 """Seconds between two attempts to take the store's lease."""
 
@@ -105,6 +112,10 @@ async def run(
             # A term cannot begin without the API server; the next one may reach it.
             _log.warning("the term ends: %s", _first(away))
             await asyncio.sleep(_RETRY_DELAY)
+        except* ValueRefused as refused:
+            # Nothing of it was written: the next term begins before it, and leaves its cause out.
+            _log.error("the term ends: %s", _first(refused))
+            await asyncio.sleep(_RETRY_DELAY)
         finally:
             with suppress(Exception):
                 await asyncio.shield(leader.release())
@@ -123,6 +134,8 @@ class _Candidate:
     leads: Callable[[], None]
     ahead: StoredSystem | None
     """The stored graph as it was read before the term, to save time; it may have changed since."""
+    refused: dict[str, str] = field(default_factory=dict)
+    """Workloads with a value that the store refused, and what it said."""
 
 
 def _first(group: BaseException) -> BaseException:
@@ -212,6 +225,7 @@ async def _run_term(term: _Term, tasks: asyncio.TaskGroup) -> None:
     controller, reports, mailbox = parts.controller, parts.reports, parts.controller.mailbox
     tasks.create_task(parts.executor.run())
     tasks.create_task(reports.run())
+    tasks.create_task(_keep_checking(controller.observation))
     candidate.leads()
     mailbox.open(controller.shared, watchers.wake.set)
     try:
@@ -220,6 +234,13 @@ async def _run_term(term: _Term, tasks: asyncio.TaskGroup) -> None:
         mailbox.close()
         with suppress(asyncio.CancelledError, Exception):
             await asyncio.shield(reports.drain(_DRAIN))
+
+
+async def _keep_checking(observation: Observation) -> None:
+    """Check also while a round waits for the store."""
+    while True:
+        await asyncio.sleep(_CHECK_INTERVAL)
+        observation.check()
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +300,7 @@ def _assemble(
     reporter = Reporter(shared, reports)
     reconciler = Reconciler(shared, actions)
     seats = SeatAssigner(shared, reader)
-    submitter = GroupSubmitter(shared, reader)
+    submitter = GroupSubmitter(shared, reader, candidate.refused)
     executor = Executor(
         candidate.client,
         actions,
@@ -294,6 +315,9 @@ def _assemble(
         seats=seats,
         submitter=submitter,
         reconciler=reconciler,
+        deadlines=DeadlineKeeper(shared, actions, reports.events),
+        incomplete=IncompleteGroups(shared, reconciler, reporter),
+        walltimes=WalltimeSync(shared, reporter),
         decisions=DecisionApplier(shared, seats, submitter),
         actions=actions,
         reporter=reporter,
@@ -301,5 +325,7 @@ def _assemble(
         config=options.config,
         fence=fence,
         mailbox=options.mailbox or Mailbox(),
+        observation=Observation(watchers, shared.clock),
+        sweep=Sweep(shared),
     )
     return _TermParts(controller, executor, reports)

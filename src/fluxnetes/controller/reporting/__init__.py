@@ -1,19 +1,23 @@
 """Reports for users: events, conditions of pods, and FluxJobs.
 
 reporter         what is reported about which object, and when          start here
+waiting          which waiting groups are reported next
+wait_texts       words about a job that waits: position, promised start, what changed
+start_events     which events a waiting group gets, and how many
+job_names        reasons with the names of objects in place of job numbers
 reports          the three kinds of reports as one, with their throttle
 events           what happened to an object             (`kubectl describe`)
 conditions       why a pod waits                        (the same, and dashboards)
 fluxjob_sync     keeps FluxJobs equal to what is wanted
+fluxjob_reports  which groups have a FluxJob, and when it changes
+fluxjob_builder  what the FluxJob of a group says
 fluxjob_view     the content of a FluxJob
 fluxjob_writer   single writes of FluxJobs
-jobspec_text     a request as a Flux jobspec, for the FluxJob
-units            reasons of the queue in the units of Kubernetes
 throttle         reports give way to binds
 dedup            drops events that repeat others
 delay_queue      keys that are due later
 
 loop ──▶ reporter ──┬──▶ events ──▶ dedup ──▶ workers ────┐
                     ├──▶ conditions ──▶ delay_queue ──────┼──▶ throttle ──▶ API server
-                    └──▶ fluxjob_sync ──▶ delay_queue ────┘
+                    └──▶ fluxjob_reports ──▶ fluxjob_sync ─┘
 """

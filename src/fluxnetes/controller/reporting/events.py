@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from fluxnetes.common.backoff import Backoff, RetryTiming
 from fluxnetes.controller.reporting.dedup import EventDedup
@@ -33,6 +33,7 @@ from fluxnetes.kube.objects.events import EVENTS, Reference
 from fluxnetes.kube.objects.times import micro_time
 
 T = TypeVar("T", bound=Object)
+EventType: TypeAlias = Literal["Normal", "Warning"]
 
 LONGEST_NOTE = 1024
 """Maximum characters of a note; the API server refuses longer ones."""
@@ -132,7 +133,7 @@ class EventRecorder:
         reason: str,
         note: str,
         *,
-        type: Literal["Normal", "Warning"] = "Normal",
+        type: EventType = "Normal",
         reporter: str = "fluxnetes",
         action: str = "Scheduling",
     ) -> None:

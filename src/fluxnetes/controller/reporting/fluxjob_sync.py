@@ -12,9 +12,10 @@ reference is the key. A moment later the FluxJob is compared with the object, an
 are written. So ten changes in half a second cost one write, repeating the same costs none, and
 after a restart objects that are right are left alone.
 
-Positions in the queue and forecasts change all the time and for all jobs at once. They have a delay
-queue of their own: at most one write per FluxJob every ten seconds, and a limited number per second
-in all. They never delay a state.
+Positions in the queue and forecasts change all the time and for all jobs at once. They have delay
+queues of their own: one for the first jobs of each queue, which are written every second if need
+be, and one for all others, with at most one write per FluxJob every ten seconds. Both have a
+limited number of writes per second in all, and never delay a state.
 
 A FluxJob is owned by its workload, if that is one object, and is deleted with it. One whose job has
 ended is kept for `keep` seconds. One whose job has not ended, and that is not wanted, is an orphan:
@@ -55,12 +56,16 @@ _log = logging.getLogger("fluxnetes.controller")
 
 @dataclass(frozen=True, slots=True)
 class FluxJobSyncTiming:
-    """In seconds, but for the last two."""
+    """In seconds, but for the last three."""
 
     settle: float = 0.5
     """How long a change waits for further changes."""
     forecast: float = 10.0
     """Minimum time between the last write and that of a new position or forecast."""
+    near_forecast: float = 1.0
+    """The same for the first jobs of a queue, and jobs in no line; see `FluxJobView.is_near`."""
+    near_settle: float = 0.1
+    """How long a new position or forecast of those waits for further changes: all come at once."""
     restore: float = 5.0
     """How long a deleted FluxJob is not restored: its workload may be deleted too."""
     refused: float = 30.0
@@ -71,6 +76,8 @@ class FluxJobSyncTiming:
     """The number of workers that write changes."""
     forecasts_a_second: float = 20.0
     """Maximum writes of forecasts per second."""
+    near_forecasts_a_second: float = 200.0
+    """The same for the first jobs of a queue, and jobs in no line."""
 
 
 @dataclass(slots=True)
@@ -107,9 +114,10 @@ class FluxJobSync:
         self._existing: dict[str, FluxJob] = {}
         self._changes: DelayQueue[str] = DelayQueue()
         self._forecasts: DelayQueue[str] = DelayQueue()
+        self._near_forecasts: DelayQueue[str] = DelayQueue()
         self._busy: set[str] = set()
         """Keys that a worker is processing."""
-        self._is_listed = asyncio.Event()
+        self._has_listed = asyncio.Event()
         self._is_settled = False
 
     @property
@@ -142,14 +150,25 @@ class FluxJobSync:
         """Everything that is known is wanted now; other FluxJobs of ours may be deleted."""
         self._is_settled = True
 
+    @property
+    def is_listed(self) -> bool:
+        """Whether all FluxJobs that exist were seen."""
+        return self._has_listed.is_set()
+
+    def unwanted(self) -> list[str]:
+        """The keys of FluxJobs that exist and are not wanted, and whose job has not ended."""
+        left = self._existing.keys() - self._wanted.keys()
+        return sorted(key for key in left if self._existing[key].status.end is None)
+
     def hurry(self) -> None:
         """Write all changes now, without waiting for more."""
-        self._changes.hurry()
-        self._forecasts.hurry()
+        for delays in (self._changes, self._forecasts, self._near_forecasts):
+            delays.hurry()
 
     def is_synced(self) -> bool:
         """Whether everything that is wanted is written."""
-        return not (self._busy or self._changes or self._forecasts)
+        waiting = self._changes or self._forecasts or self._near_forecasts
+        return not (self._busy or waiting)
 
     def _has_ended(self, key: str) -> bool:
         known = self._wanted.get(key)
@@ -160,12 +179,15 @@ class FluxJobSync:
             self._changes.add(key)
 
     def _plan(self, key: str, known: _Wanted) -> None:
-        before, now = known.written, time.monotonic()
+        before, pace = known.written, self._pace
+        since_written = time.monotonic() - known.written_at
         if before is None or before.without_forecast != known.view.without_forecast:
-            self._changes.add(key, self._pace.settle)
+            self._changes.add(key, pace.settle)
+        elif known.view.is_near:
+            left = pace.near_forecast - since_written
+            self._near_forecasts.add(key, max(left, pace.near_settle))
         else:
-            left = known.written_at + self._pace.forecast - now
-            self._forecasts.add(key, max(left, self._pace.settle))
+            self._forecasts.add(key, max(pace.forecast - since_written, pace.settle))
 
     # --- writing -------------------------------------------------------------------------------
 
@@ -173,10 +195,13 @@ class FluxJobSync:
         """Synchronise until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._watch())
-            await self._is_listed.wait()
+            await self._has_listed.wait()
             for _ in range(self._pace.at_once):
                 tasks.create_task(self._work(self._changes))
             tasks.create_task(self._work(self._forecasts, 1 / self._pace.forecasts_a_second))
+            pause = self._pace.at_once / self._pace.near_forecasts_a_second
+            for _ in range(self._pace.at_once):
+                tasks.create_task(self._work(self._near_forecasts, pause))
             tasks.create_task(self._sweep())
 
     async def _work(self, delays: DelayQueue[str], pause: float = 0.0) -> None:
@@ -251,7 +276,7 @@ class FluxJobSync:
         async for batch in Informer(self._client, FLUX_JOBS, scope, timing=self._retry).changes():
             for change in batch:
                 self._observe(change)
-            self._is_listed.set()
+            self._has_listed.set()
 
     def _observe(self, change: ObjectChange[FluxJob]) -> None:
         found, key = change.object, key_of(change.before or change.object)

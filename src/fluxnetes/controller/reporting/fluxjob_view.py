@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 
+from fluxnetes.controller.reporting.waiting import FIRST_IN_LINE
 from fluxnetes.kube.objects.base import Condition, Owner
 from fluxnetes.kube.objects.fluxjobs import Columns, FluxJobSpec, FluxJobStatus, Wrapped
 from fluxnetes.notation.hostlist import encode_hostlist
@@ -67,6 +68,12 @@ class FluxJobView:
     def is_over(self) -> bool:
         """Whether the job has ended."""
         return self.state in ENDED and self.end is not None
+
+    @property
+    def is_near(self) -> bool:
+        """Whether its forecast is written soon: it is one of the first jobs of its queue, or waits
+        for something else than its turn."""
+        return self.position is None or self.position <= FIRST_IN_LINE
 
     @property
     def without_forecast(self) -> FluxJobView:

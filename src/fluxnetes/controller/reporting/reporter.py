@@ -1,51 +1,56 @@
 """Decides what users are shown about which object, and when: events, pod conditions and FluxJobs.
 
-What begins or ends is reported at once. Why a job waits, and until when, changes all the time and
-takes a query to the queue. So it is computed in turn, for a limited number of groups per second.
+What begins or ends is reported at once. Why a group waits, and until when, changes all the time and
+takes a query to the queue. So it is computed in turn (`waiting`), for a limited time per second.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.groups import (
-    LABELLED,
-    POD,
     GroupKey,
     Member,
+    NotQueued,
     WorkloadGroup,
     is_live,
 )
 from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.cluster.pods.reader import notes
-from fluxnetes.cluster.reason_text import KubernetesReasonText, moment_text
 from fluxnetes.common.reasons import Message, Reason, code_of
 from fluxnetes.controller.actions.types import Action, BindPod
-from fluxnetes.controller.reporting.events import about
-from fluxnetes.controller.reporting.fluxjob_view import FluxJobView
-from fluxnetes.controller.reporting.jobspec_text import jobspec_text
+from fluxnetes.controller.reporting.events import EventType, about
+from fluxnetes.controller.reporting.fluxjob_builder import WaitForecast
+from fluxnetes.controller.reporting.fluxjob_reports import FluxJobReports, reason_of
+from fluxnetes.controller.reporting.job_names import text_for
 from fluxnetes.controller.reporting.reports import Reports
+from fluxnetes.controller.reporting.start_events import StartEvents
+from fluxnetes.controller.reporting.wait_texts import WaitTexts
+from fluxnetes.controller.reporting.waiting import FIRST_IN_LINE, WaitingGroups
 from fluxnetes.controller.state import ControllerState
-from fluxnetes.kube.objects.base import Owner
 from fluxnetes.kube.objects.events import Reference
-from fluxnetes.kube.objects.fluxjobs import Wrapped
 from fluxnetes.kube.objects.pods import PODS
-from fluxnetes.match.gang.model import Gang
 from fluxnetes.queue.changes import Changes
-from fluxnetes.queue.jobs import Origin, QueueJob
-from fluxnetes.queue.states import ENDED, HOLDING, WAITING, JobState
+from fluxnetes.queue.jobs import QueueJob
+from fluxnetes.queue.states import HOLDING, WAITING, JobState
 
-_WRAPPED = {"Pod": Wrapped.POD, "Job": Wrapped.JOB, "Group": Wrapped.GROUP}
-_EXPLAINED_PER_TICK = 100
-"""Maximum waiting groups whose reason is computed per tick (a second)."""
-_EXPLAIN_SECONDS = 0.02
-"""Maximum time per tick for that, so that rounds are not delayed."""
+_FIRST_SECONDS = 0.1
+"""Maximum time per tick (a second) for reports on the first in line, so that rounds are not
+delayed."""
+_TURN_SECONDS = 0.02
+"""The same for all other reports that are made in turn."""
+_QUIET_FOR = 2.0
+"""Seconds without a change after which it is reported that a group is not queued: while its pods
+are being created, it is about to become complete."""
+_GATHERS_FOR = 5.0
+"""Seconds after which it is reported anyway."""
 _REPORTED_PODS = 20
 """Maximum pods of a group that get an event or a condition about the whole group."""
 _BAD_ENDS = (JobState.FAILED, JobState.TIMED_OUT, JobState.REJECTED)
+_PLAN_EVENTS = ("planned", "unplanned")
 
 
 @dataclass(slots=True, eq=False)
@@ -54,12 +59,14 @@ class Reporter:
 
     shared: ControllerState
     reports: Reports
-    _waiting: dict[GroupKey, float] = field(default_factory=dict)
-    """Waiting groups, and since when; those that were explained last come last."""
-    _has_event: set[GroupKey] = field(default_factory=set)
-    """Waiting groups whose pods have an event that says why."""
-    _nodes: dict[int, tuple[str, ...]] = field(default_factory=dict)
-    """The nodes that each job was given last; its FluxJob names them after its end, too."""
+    _waiting: WaitingGroups = field(default_factory=WaitingGroups)
+    _start_events: StartEvents = field(default_factory=StartEvents)
+    _unqueued: dict[GroupKey, float] = field(default_factory=dict)
+    """When groups that are not queued last changed."""
+    _fluxjobs: FluxJobReports = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._fluxjobs = FluxJobReports(self.shared, self.reports.fluxjobs)
 
     # -- at once -------------------------------------------------------------------------------
 
@@ -80,20 +87,50 @@ class Reporter:
 
     def group_settled(self, group: WorkloadGroup) -> None:
         """A group was looked at; it may wait for something that the queue does not know."""
+        self._fluxjobs.group_settled(group)
         blocked = group.not_queued
         if group.is_gone:
-            self._waiting.pop(group.key, None)
-            self.reports.conditions.forget(group.reference)
-            self.reports.fluxjobs.forget(group.reference)
-        elif blocked is not None and blocked.is_refused:
-            refused = Reason.of(Message.REFUSED, reason=blocked.reason).coded(blocked.reason.code)
-            self._warn(group, "FailedScheduling", refused)
-            self._condition(group, refused)
+            self._waits_no_longer(group)
+            self._fluxjobs.forget(group)
         elif blocked is not None:
-            waits = Reason.of(Message.WAITS, reason=blocked.reason).coded(blocked.reason.code)
-            self._condition(group, waits)
-            if not group.pods and _is_suspended_by_us(group):
-                self._warn(group, "FailedScheduling", waits)
+            reason = reason_of(blocked)
+            self._condition(group, reason)
+            if blocked.is_refused:
+                self._warn(group, "FailedScheduling", reason)
+            if not group.parts:
+                self._unqueued[group.key] = self.shared.clock
+                self._waiting.add(group.key, self.shared.clock)
+                self._waiting.changed(group.key)
+        elif not group.parts:
+            self._waits_no_longer(group)
+
+    def _waits_no_longer(self, group: WorkloadGroup) -> None:
+        self._waiting.remove(group.key)
+        self._unqueued.pop(group.key, None)
+        self._start_events.forget(group.key)
+        self.reports.conditions.forget(group.reference)
+
+    def group_incomplete(self, group: WorkloadGroup, reason: Reason) -> None:
+        """A group runs without some of its pods; its FluxJob has the reason from its job."""
+        self._warn(group, "Incomplete", reason)
+
+    def walltime_changed(self, group: WorkloadGroup, reason: Reason) -> None:
+        """A running group has more or less time."""
+        self._record_running(group, "WalltimeChanged", self._coded(group, reason), "Normal")
+
+    def walltime_refused(self, group: WorkloadGroup, reason: Reason) -> None:
+        """A running group cannot have the walltime that it asks for; it keeps what it has."""
+        note = self._coded(group, reason, "the walltime stays: ")
+        self._record_running(group, "WalltimeRefused", note, "Warning")
+
+    def _record_running(self, group: WorkloadGroup, event: str, note: str, type: EventType) -> None:
+        """Record an event for the workloads of a group or, without any, for its pods."""
+        about_them = [
+            about(ADAPTERS[group.kinds[uid]].resource, each)
+            for uid, each in group.workloads.items()
+        ] or [about(PODS, member.pod) for member in list(group.pods.values())[:_REPORTED_PODS]]
+        for regarding in about_them:
+            self.reports.events.record(regarding, event, note, type=type)
 
     def _report_ignored(self, group: WorkloadGroup) -> None:
         """A group is queued: report which of its settings are ignored."""
@@ -112,6 +149,7 @@ class Reporter:
         arrived = {move.job for move in moves if move.before is None}
         # A requeued job may have been given other nodes in the same step.
         requeued = {m.job: m.reason for m in moves if m.before in HOLDING and m.after in WAITING}
+        planned = {event.job for event in changes.events if event.kind in _PLAN_EVENTS}
         for id, job in changes.jobs.items():
             group = self.shared.group_of_job(job)
             if group is None:
@@ -119,15 +157,15 @@ class Reporter:
             if id in arrived:
                 self._report_ignored(group)
             if job.state in WAITING:
-                self._waiting.setdefault(group.key, self.shared.clock)
+                self._waiting.add(group.key, self.shared.clock)
             else:
-                self._waiting.pop(group.key, None)
-                self._has_event.discard(group.key)
-                self.reports.conditions.forget(group.reference)
+                self._waits_no_longer(group)
+            if id in planned:
+                self._waiting.changed(group.key)
             known = self.shared.parts.get(id)
             if job.state not in WAITING or job.restarts:
                 # A job that waits for the first time is explained within a second (`refresh`).
-                self._want_fluxjob(group, job, known[1] if known is not None else None)
+                self._fluxjobs.want(group, job, known[1] if known is not None else None)
             if job.state in _BAD_ENDS:
                 self._warn(group, _event_reason(job.state), job.reason, f"{job.state.value}: ")
                 self._condition(group, job.reason, f"{job.state.value}: ")
@@ -135,178 +173,148 @@ class Reporter:
                 self._warn(group, "Requeued", requeued[id])
 
     def term_started(self, ended: Iterable[tuple[WorkloadGroup, QueueJob]]) -> None:
-        """Report the state of everything that is queued or runs, and of what has ended.
-
-        The previous term may not have reported some of the ends; without this, their FluxJobs would
-        say for ever that they run.
-        """
-        for group, job in ended:
-            self._want_fluxjob(group, job, None)
+        """Report the state of everything that is queued or runs, and of what has ended."""
+        self._fluxjobs.term_started(ended)
         for group, part in self.shared.parts.values():
-            job = self.shared.job(part)
-            if job.state in WAITING:
-                self._waiting[group.key] = self.shared.clock
-            self._want_fluxjob(group, job, part)
-        self.reports.fluxjobs.settle()
+            if self.shared.state(part) in WAITING:
+                self._waiting.add(group.key, self.shared.clock)
 
     # -- in turn -------------------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Compute why jobs wait, for the waiting groups whose turn it is."""
-        began = time.perf_counter()
-        for key in list(self._waiting)[:_EXPLAINED_PER_TICK]:
-            if time.perf_counter() - began > _EXPLAIN_SECONDS:
-                return
-            since = self._waiting.pop(key)
-            group = self.shared.model.groups.get(key)
-            part = group.waiting if group is not None else None
-            if group is None or part is None:
-                continue
-            self._waiting[key] = since
+        """Report what changes by itself: why groups wait, and where the pods of others are."""
+        self._fluxjobs.take_over()
+        for key in self._fluxjobs.take_pods_changed():
+            self._fluxjobs.follow_pods(key)
+        first = self._waiting.take_first(self.shared.scheduler.step, self._first_in_line())
+        for key in _in_time(first, _FIRST_SECONDS):
+            self._report_waiting(key)
+        for key in _in_time(self._waiting.take_turn(), _TURN_SECONDS):
+            self._report_waiting(key)
+
+    def _first_in_line(self) -> Iterator[GroupKey]:
+        for job in self.shared.scheduler.first_in_line(FIRST_IN_LINE):
+            known = self.shared.parts.get(job.id)
+            if known is not None:  # else it is the job of a gRPC caller
+                yield known[0].key
+
+    def _report_waiting(self, key: GroupKey) -> None:
+        group = self.shared.model.groups.get(key)
+        part = group.waiting if group is not None else None
+        if group is not None and part is not None:
             self._explain(group, part)
+        elif group is not None and group.not_queued is not None and not group.parts:
+            self._explain_unqueued(group, group.not_queued)
+        else:
+            self._waiting.remove(key)
 
     def _explain(self, group: WorkloadGroup, part: GroupPart) -> None:
-        explained = self.shared.scheduler.explain(part.job, self.shared.now)
+        """Report why a group waits in the queue, and until when."""
         job = self.shared.job(part)
-        position = None if explained.place is None else explained.place + 1
-        eta = explained.until if job.plan is not None else None
-        reason = explained.reason
-        self._want_fluxjob(group, job, part, reason, position, eta)
-        after = "" if eta is None else f"; it starts by {moment_text(eta)}"
-        if position is not None:
-            after += f"; position {position} in queue {job.queue}"
-        self._condition(group, reason, after=after)
-        if group.key not in self._has_event:
-            # Reasons change all the time; the condition and the FluxJob follow, events do not.
-            self._has_event.add(group.key)
-            self._warn_pods(group, "FailedScheduling", reason, "not yet: ")
+        explained = self.shared.scheduler.explain(part.job, self.shared.now)
+        texts = WaitTexts.of(explained, job, lambda reason: self._text(group, reason))
+        forecast = WaitForecast(
+            self._text(group, explained.reason),
+            code_of(explained.reason),
+            texts.position,
+            texts.eta,
+        )
+        self._fluxjobs.want(group, job, part, forecast)
+        self._condition(group, explained.reason, after=texts.after)
+        news = self._start_events.news(
+            group.key,
+            texts.code,
+            texts.eta,
+            clock=self.shared.clock,
+            objects=len(group.workloads) + sum(1 for _ in _waiting_pods(group)),
+        )
+        for what, before in news:
+            note, type = texts.event(what, before)
+            self._record(group, what.value, note, type)
 
-    def _job_name(self, id: int) -> str | None:
-        """Users know other jobs by their workloads, not by job numbers."""
-        job = self.shared.scheduler.jobs.get(id)
-        if job is None or job.submission.origin is not Origin.CLUSTER:
-            return None
-        kind = job.submission.workload.partition("/")[0].lower()
-        return f"{kind}/{job.submission.name}"
+    def _explain_unqueued(self, group: WorkloadGroup, blocked: NotQueued) -> None:
+        """Report why a group is not in the queue."""
+        clock, key = self.shared.clock, group.key
+        is_quiet = clock - self._unqueued.get(key, clock) >= _QUIET_FOR
+        if not is_quiet and clock - self._waiting.since(key) < _GATHERS_FOR:
+            self._waiting.changed(key)  # it is looked at again after the next tick
+            return
+        self._fluxjobs.want_unqueued(group, blocked)
+        reason = reason_of(blocked)
+        news = self._start_events.news(
+            group.key,
+            blocked.reason.message,
+            None,
+            clock=self.shared.clock,
+            objects=len(group.workloads) + sum(1 for _ in _waiting_pods(group)),
+        )
+        for what, _ in news:
+            note = self._coded(group, reason)
+            self._record(group, what.value, note, "Warning")
+            if blocked.reason.message is Message.PODS_IN_SEQUENCE:
+                self._record_for_owners(group, what.value, note)
 
-    def _text(self, reason: Reason | None) -> str:
-        return KubernetesReasonText(self._job_name).render(reason)
+    def _record_for_owners(self, group: WorkloadGroup, event: str, note: str) -> None:
+        """Record a warning for the objects that created the pods of a group, each once."""
+        owners = (member.pod.metadata.controller for member in _waiting_pods(group))
+        for owner in {each.uid: each for each in owners if each is not None}.values():
+            regarding = Reference(
+                owner.api_version, owner.kind, owner.name, owner.uid, group.key.namespace
+            )
+            self.reports.events.record(regarding, event, note, type="Warning")
 
-    def _coded(self, reason: Reason | None, before: str, after: str = "") -> str:
+    # -- conditions and events -----------------------------------------------------------------
+
+    def _text(self, group: WorkloadGroup, reason: Reason | None) -> str:
+        return text_for(self.shared, reason, group.key.namespace)
+
+    def _coded(
+        self, group: WorkloadGroup, reason: Reason | None, before: str = "", after: str = ""
+    ) -> str:
         """A reason in words, with its code in front: `Resources: needs 9 pods ...`."""
         code = "" if reason is None else f"{reason.code.value}: "
-        return f"{code}{before}{self._text(reason)}{after}"
-
-    # -- conditions, events, FluxJobs ----------------------------------------------------------
+        return f"{code}{before}{self._text(group, reason)}{after}"
 
     def _condition(
         self, group: WorkloadGroup, reason: Reason | None, before: str = "", after: str = ""
     ) -> None:
-        pods = [
-            member.pod.key
-            for member in list(group.pods.values())[:_REPORTED_PODS]
-            if is_live(member.pod) and not member.pod.spec.node_name and not _is_gated(member)
-        ]
-        if pods:
-            message = self._coded(reason, before, after)
+        pods = [m.pod.key for m in _waiting_pods(group) if not m.pod.spec.scheduling_gates]
+        if pods:  # of gated pods the API server sets the condition itself
+            message = self._coded(group, reason, before, after)
             self.reports.conditions.want(group.reference, pods, "Unschedulable", message)
 
     def _warn(
         self, group: WorkloadGroup, event: str, reason: Reason | None, before: str = ""
     ) -> None:
         """Record a warning event for the workloads of a group, and for its pods that wait."""
+        self._record(group, event, self._coded(group, reason, before), "Warning")
+
+    def _record(self, group: WorkloadGroup, event: str, note: str, type: EventType) -> None:
         for uid, workload in group.workloads.items():
             regarding = about(ADAPTERS[group.kinds[uid]].resource, workload)
-            note = self._coded(reason, before)
-            self.reports.events.record(regarding, event, note, type="Warning")
+            self.reports.events.record(regarding, event, note, type=type)
         event = "FailedScheduling" if event == "Rejected" else event
-        self._warn_pods(group, event, reason, before)
-
-    def _warn_pods(
-        self, group: WorkloadGroup, event: str, reason: Reason | None, before: str
-    ) -> None:
-        note = self._coded(reason, before)
-        for member in list(group.pods.values())[:_REPORTED_PODS]:
-            if is_live(member.pod) and not member.pod.spec.node_name:
-                self.reports.events.record(
-                    about(PODS, member.pod),
-                    event,
-                    note,
-                    type="Warning",
-                    reporter=member.pod.spec.scheduler_name,
-                )
-
-    def _want_fluxjob(
-        self,
-        group: WorkloadGroup,
-        job: QueueJob,
-        part: GroupPart | None,
-        reason: Reason | None = None,
-        position: int | None = None,
-        eta: int | None = None,
-    ) -> None:
-        """Update the FluxJob of a group; single pods have none, only their condition."""
-        if group.key.kind == POD or (group.parts and group.parts[0].job != job.id):
-            return  # the FluxJob of a group with several parts is about the first
-        if group.is_deleted and group.key.kind != LABELLED:
-            return  # the FluxJob was deleted with its workload
-        if part is not None and part.holds:
-            self._nodes[job.id] = tuple(dict.fromkeys(part.nodes))
-        if job.state in WAITING:
-            self._nodes.pop(job.id, None)
-        nodes = self._nodes.get(job.id, ())
-        if job.state in ENDED:
-            self._nodes.pop(job.id, None)
-        view = FluxJobView(
-            namespace=group.key.namespace,
-            name=group.key.name,
-            kind=_WRAPPED[group.key.kind],
-            state=job.state,
-            reason=self._text(reason or job.reason),
-            reason_code=code_of(reason or job.reason),
-            queue=job.queue,
-            position=position,
-            eta=eta if eta is not None or job.plan is None else job.plan.start,
-            start=job.start,
-            end=job.end if job.state in ENDED else None,
-            walltime=job.walltime,
-            nodes=nodes,
-            size=len(part.footprints) if part is not None else _size(job),
-            job_id=job.id,
-            owner=_owner(group),
-            jobspec=jobspec_text(job),
-        )
-        self.reports.fluxjobs.want(group.reference, view)
+        for member in _waiting_pods(group):
+            regarding, scheduler = about(PODS, member.pod), member.pod.spec.scheduler_name
+            self.reports.events.record(regarding, event, note, type=type, reporter=scheduler)
 
 
-def _owner(group: WorkloadGroup) -> Owner | None:
-    """The workload of a group, if it is one object."""
-    if len(group.workloads) != 1:
-        return None
-    ((uid, workload),) = group.workloads.items()
-    resource = ADAPTERS[group.kinds[uid]].resource
-    return Owner(resource.api_version, resource.kind, workload.metadata.name, uid)
+def _waiting_pods(group: WorkloadGroup) -> Iterator[Member]:
+    """The first pods of a group, as far as they wait."""
+    for member in list(group.pods.values())[:_REPORTED_PODS]:
+        if is_live(member.pod) and not member.pod.spec.node_name:
+            yield member
 
 
-def _is_gated(member: Member) -> bool:
-    """Whether a pod has scheduling gates: the API server sets the condition of those itself."""
-    return bool(member.pod.spec.scheduling_gates)
+def _in_time(keys: Iterable[GroupKey], seconds: float) -> Iterator[GroupKey]:
+    """As many of the keys as can be processed in a time."""
+    until = time.perf_counter() + seconds
+    for key in keys:
+        yield key
+        if time.perf_counter() > until:
+            return
 
 
 def _event_reason(state: JobState) -> str:
     """The state as the reason of an event: `timed out` is TimedOut."""
     return "".join(word.capitalize() for word in state.value.split())
-
-
-def _size(job: QueueJob) -> int:
-    """The number of pods that a job asked for."""
-    request = job.submission.request
-    return sum(shape.count for shape in request.shapes) if isinstance(request, Gang) else 1
-
-
-def _is_suspended_by_us(group: WorkloadGroup) -> bool:
-    """Whether a workload creates no pods because we suspended it."""
-    return any(
-        ADAPTERS[group.kinds[uid]].is_waiting_for_us(workload)
-        for uid, workload in group.workloads.items()
-    )

@@ -15,7 +15,7 @@ _STATES = {
     Fate.SUCCEEDS: "completed",
     Fate.FAILS: "failed",
     Fate.OVERRUNS: "timed out",
-    Fate.IMPOSSIBLE: "rejected",
+    Fate.IMPOSSIBLE: "pending",
 }
 _ENDED = {state.value for state in ENDED}
 
@@ -23,7 +23,8 @@ _ENDED = {state.value for state in ENDED}
 def leaks(evidence: Evidence) -> list[str]:
     """What is left of jobs that are over."""
     tables = [f"{count} rows are left in {name}" for name, count in evidence.left.items() if count]
-    alive = [row for row in evidence.rows if row.state not in _ENDED]
+    waits = {work.name for work in evidence.works if work.fate is Fate.IMPOSSIBLE}
+    alive = [r for r in evidence.rows if r.state not in _ENDED and r.name not in waits]
     return tables + [f"job {row.id} of {row.workload} is {row.state}" for row in alive]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -11,7 +11,9 @@ from fluxnetes.controller.actions.executor import BIND_WORKERS, Executor
 from fluxnetes.controller.actions.queue import ENOUGH_BINDS, ActionQueue
 from fluxnetes.controller.actions.types import Action, BindPod
 from fluxnetes.kube.client import KubeClient
-from fluxnetes.kube.errors import Conflict, KubeError, TemporaryError
+from fluxnetes.kube.errors import Conflict, InvalidObject, KubeError, TemporaryError
+from fluxnetes.kube.objects.base import Metadata
+from fluxnetes.kube.objects.pods import Gate, Pod, PodSpec
 
 BIND = BindPod("default", "a", "uid-a", "n1", job=1, task=0)
 ELSEWHERE = replace(BIND, node="n2")
@@ -189,6 +191,79 @@ def test_every_bind_that_was_done_is_reported() -> None:
 
     play(script(), executor)
     assert term.bound == [BIND]
+
+
+GATE = "fluxnetes.io/queued"
+
+
+class GatedPod:
+    """An API server with one gated pod, whose watch is quicker than its answers."""
+
+    def __init__(self, gates: tuple[str, ...] = (GATE,)) -> None:
+        self.gates = gates
+        self.binds = 0
+        self.shows: Callable[[], None] = lambda: None
+        """Called when the pod has changed, and before the answer."""
+
+    async def patch(self, *_: object) -> None:
+        if self.gates != (GATE,):
+            raise InvalidObject("the test failed")
+        self.gates = ()
+        self.shows()
+        await asyncio.sleep(0)
+
+    async def get(self, *_: object) -> Pod:
+        gates = tuple(Gate(name) for name in self.gates)
+        return Pod(metadata=Metadata(uid=BIND.uid), spec=PodSpec(scheduling_gates=gates))
+
+    async def bind(self, *_: object, **__: object) -> None:
+        self.binds += 1
+        if self.binds > 1:
+            raise Conflict("it is bound already")
+        self.shows()
+
+
+def gated_executor(server: GatedPod) -> Executor:
+    term = Term()
+    client = cast(KubeClient, server)
+    return Executor(client, ActionQueue(), term, term, hold_back=lambda node: False)
+
+
+def run_until_idle(executor: Executor, script: Callable[[], None]) -> None:
+    async def run() -> None:
+        async with asyncio.timeout(10):
+            working = asyncio.create_task(executor.run())
+            script()
+            while executor.actions.requested or executor.actions._working:
+                await asyncio.sleep(0.001)
+            await a_moment()
+            working.cancel()
+
+    asyncio.run(run())
+
+
+def test_a_gated_pod_is_bound_once_though_it_is_seen_without_its_gate_meanwhile() -> None:
+    server = GatedPod()
+    executor = gated_executor(server)
+    gated = replace(BIND, gates=(GATE,))
+    server.shows = lambda: executor.actions.request(replace(BIND, gates=()))
+    run_until_idle(executor, lambda: executor.actions.request(gated))
+    assert server.binds == 1
+
+
+def test_a_pod_that_lost_its_gate_meanwhile_is_bound_all_the_same() -> None:
+    server = GatedPod(gates=())
+    executor = gated_executor(server)
+    run_until_idle(executor, lambda: executor.actions.request(replace(BIND, gates=(GATE,))))
+    assert server.binds == 1
+
+
+def test_a_pod_that_got_a_gate_of_another_component_is_not_bound() -> None:
+    server = GatedPod(gates=(GATE, "example.com/quota"))
+    executor = gated_executor(server)
+    executor.observer.action_failed = lambda *_: None  # type: ignore[method-assign]
+    run_until_idle(executor, lambda: executor.actions.request(replace(BIND, gates=(GATE,))))
+    assert server.binds == 0
 
 
 def test_the_queue_is_full_while_all_workers_have_enough_to_do() -> None:

@@ -93,12 +93,14 @@ def test_what_ended_is_not_started_again(play: Play, empty: bool) -> None:
     assert not play.shared.parts
 
 
-def test_what_was_rejected_stays_so(play: Play) -> None:
+def test_what_no_node_can_serve_waits_and_starts_when_one_comes(play: Play) -> None:
     play.put(a_job("train", cpu="64"))
     play.restart()
     play.wait(2)
-    assert not play.shared.parts
+    assert play.states() == ["pending"]
     assert play.pods("train") == []
+    play.put(machine("large", cpu="64"))
+    assert play.where("train") == ["large"]
 
 
 def test_a_task_that_ends_right_after_a_job_was_taken_over_is_over(play: Play) -> None:
