@@ -20,6 +20,8 @@ StoreFolder = Annotated[
     Path | None,
     typer.Option(metavar="DIR", file_okay=False, help="Data folder of the embedded server."),
 ]
+LONGEST_TIME = 604_800
+"""Maximum of an option in seconds: a week."""
 Port = Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="Port; 0: any free one.")]
 LogLevel = Annotated[str, typer.Option(metavar="LEVEL", help="debug, info, warning or error.")]
 

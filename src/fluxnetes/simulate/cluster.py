@@ -116,7 +116,8 @@ def _copy_rows(patch: GraphPatch, rows: Ints, copy: Ints, node: int) -> Ints:
 def survey(graph: ResourceGraph) -> SimulatedCluster:
     """Number the processors of a graph, in the order of a walk through it."""
     tree = graph.topology()
-    types = graph.type_id[tree.vertex]
+    types = np.full(len(tree), -1)
+    types[tree.once()] = graph.type_id[tree.vertex[tree.once()]]
     nodes = np.flatnonzero(types == graph.types.get("node"))
     if not len(nodes):
         raise SimulationError("the graph has no nodes; a simulation places jobs on nodes")

@@ -2,7 +2,11 @@
 
     {"workload": {"name", "jobs", "skipped": {reason: count}},
      "cluster": {"nodes", "processors"},
-     "policies": {NAME: {...the figures of `metrics`..., "schedule": [JOB, ...]}}}
+     "policies": {NAME: {...the figures of `metrics`...,
+                         "wait_distribution": [{"seconds", "share"}, ...],
+                         "waits_by_size": [{"least", "most", "jobs", "mean_wait", "median_wait",
+                                            "p95_wait"}, ...],
+                         "schedule": [JOB, ...]}}}
 
 A JOB is {"job", "submit", "start", "end", "size", "nodes", "backfilled"}: its number in the trace,
 its times in seconds, its processors, on how many nodes it ran, and whether it was backfilled.
@@ -26,7 +30,7 @@ import msgspec
 from fluxnetes.common.reasons import code_of
 from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.simulate.forecast import Forecast, compare
-from fluxnetes.simulate.metrics import measure
+from fluxnetes.simulate.metrics import measure, wait_distribution, waits_by_size
 from fluxnetes.simulate.schedule import Schedule
 
 
@@ -46,7 +50,12 @@ def write_json(schedules: Sequence[Schedule]) -> bytes:
 
 
 def _policy(schedule: Schedule) -> dict[str, Any]:
-    return {**asdict(measure(schedule)), "schedule": list(_jobs(schedule))}
+    return {
+        **asdict(measure(schedule)),
+        "wait_distribution": [asdict(each) for each in wait_distribution(schedule)],
+        "waits_by_size": [asdict(each) for each in waits_by_size(schedule)],
+        "schedule": list(_jobs(schedule)),
+    }
 
 
 def _jobs(schedule: Schedule) -> Iterator[dict[str, int | bool]]:

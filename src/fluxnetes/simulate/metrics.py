@@ -32,6 +32,23 @@ DEFINITIONS = {
 }
 
 
+_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+
+WAIT_LIMITS = (
+    0,
+    _MINUTE,
+    10 * _MINUTE,
+    _HOUR,
+    4 * _HOUR,
+    12 * _HOUR,
+    _DAY,
+    3 * _DAY,
+    7 * _DAY,
+    30 * _DAY,
+)
+"""Waits in seconds up to which jobs are counted."""
+
+
 @dataclass(frozen=True, slots=True)
 class Figures:
     """One row of the table; see `DEFINITIONS`."""
@@ -55,6 +72,26 @@ class StepFunction:
 
     time: Ints
     value: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class WaitShare:
+    """The share of the jobs that waited no longer than so many seconds."""
+
+    seconds: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class SizeClass:
+    """The waits of the jobs with a number of processors from `least` to `most`."""
+
+    least: int
+    most: int
+    jobs: int
+    mean_wait: float
+    median_wait: float
+    p95_wait: float
 
 
 def measure(schedule: Schedule) -> Figures:
@@ -81,7 +118,7 @@ def measure(schedule: Schedule) -> Figures:
 
 
 def _utilisation(schedule: Schedule, makespan: int) -> float:
-    used = int((schedule.workload.size * (schedule.end - schedule.start)).sum())
+    used = float((schedule.workload.size * (schedule.end - schedule.start).astype(float)).sum())
     return used / (schedule.machine.processors * makespan) if makespan else 0.0
 
 
@@ -109,3 +146,37 @@ def _steps(up: Ints, down: Ints, amount: Ints) -> StepFunction:
     change = np.zeros(len(time), np.int64)
     np.add.at(change, at, np.concatenate((amount, -amount)))
     return StepFunction(time, np.cumsum(change))
+
+
+def wait_distribution(schedule: Schedule) -> list[WaitShare]:
+    """The share of jobs up to each of `WAIT_LIMITS`, as far as there are longer waits."""
+    wait = np.sort(schedule.wait)
+    if not len(wait):
+        return []
+    counts = np.searchsorted(wait, WAIT_LIMITS, side="right")
+    last = int(np.searchsorted(WAIT_LIMITS, wait[-1]))
+    shares = [
+        WaitShare(limit, int(count) / len(wait))
+        for limit, count in zip(WAIT_LIMITS[: last + 1], counts.tolist(), strict=False)
+    ]
+    return shares if shares[-1].share == 1 else [*shares, WaitShare(int(wait[-1]), 1.0)]
+
+
+def waits_by_size(schedule: Schedule) -> list[SizeClass]:
+    """The waits of jobs of 1, 2 to 3, 4 to 7 ... processors; sizes that no job has are left out."""
+    size, wait = schedule.workload.size, schedule.wait
+    power = np.frexp(size.astype(float))[1] - 1
+    found: list[SizeClass] = []
+    for exponent in np.unique(power).tolist():
+        mine = wait[power == exponent]
+        found.append(
+            SizeClass(
+                least=2**exponent,
+                most=2 ** (exponent + 1) - 1,
+                jobs=len(mine),
+                mean_wait=float(mine.mean()),
+                median_wait=float(np.median(mine)),
+                p95_wait=float(np.percentile(mine, 95)),
+            )
+        )
+    return found

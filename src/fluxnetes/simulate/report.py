@@ -1,4 +1,4 @@
-"""Writes a report: one HTML file with a table, a Gantt chart, and usage and queue over time.
+"""Writes a report: one HTML file with tables, a Gantt chart, usage and queue over time, and waits.
 
 The file is self-contained: it has its styles, its script (the parts in `page/`, concatenated) and
 the schedules as columns of numbers, and loads nothing. The browser draws the charts on canvases,
@@ -18,12 +18,13 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from fluxnetes.simulate.metrics import DEFINITIONS, measure
+from fluxnetes.simulate.metrics import DEFINITIONS, measure, waits_by_size
+from fluxnetes.simulate.report_waits import distribution_table, size_table
 from fluxnetes.simulate.schedule import Schedule
 from fluxnetes.simulate.table import TITLES, written
 from fluxnetes.simulate.workload import Workload
 
-SCRIPTS = ("times.js", "view.js", "gantt.js", "lines.js", "jobs.js", "page.js")
+SCRIPTS = ("times.js", "view.js", "gantt.js", "lines.js", "waits.js", "jobs.js", "page.js")
 """The parts of the script; each uses those before it."""
 
 
@@ -35,6 +36,8 @@ def write_report(schedules: Sequence[Schedule]) -> str:
         title=escape(f"Simulation of {workload.name}"),
         subtitle=escape(f"{len(workload):,} jobs on {size}. {_left_out(workload)}"),
         summary=_summary(schedules),
+        shares=distribution_table(schedules),
+        sizes=size_table(schedules),
         definitions="\n".join(_definitions()),
         style=_part("page.css"),
         # The data must not contain the end tag of <script>, whatever the trace is named.
@@ -96,6 +99,7 @@ def _policy(schedule: Schedule, first: int) -> dict[str, Any]:
         "start": (schedule.start - first).tolist(),
         "end": (schedule.end - first).tolist(),
         "backfilled": schedule.backfilled.astype(int).tolist(),
+        "by_size": [asdict(each) for each in waits_by_size(schedule)],
         **_runs(schedule),
     }
 

@@ -20,7 +20,7 @@ from fluxnetes.common.reasons import Reason
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Allocation, Snapshot
-from fluxnetes.queue.config import BackfillPolicy, SchedulerConfig
+from fluxnetes.queue.config import BackfillPolicy, SchedulerConfig, UnsatisfiablePolicy
 from fluxnetes.queue.events import Ended, Started, Submit
 from fluxnetes.queue.jobs import QueueJob, Submission
 from fluxnetes.queue.scheduler import Scheduler
@@ -98,9 +98,11 @@ class RunAhead:
         self, snapshot: Snapshot, now: int, policy: BackfillPolicy | None = None
     ) -> Scheduler:
         config, self.policy = self.config, policy
+        # No other nodes come, so a job that none can serve has its answer at once.
+        queues = [replace(q, unsatisfiable=UnsatisfiablePolicy.REJECT) for q in config.queues]
         if policy is not None:
-            queues = tuple(replace(queue, policy=policy) for queue in config.queues)
-            config = replace(config, queues=queues)
+            queues = [replace(queue, policy=policy) for queue in queues]
+        config = replace(config, queues=tuple(queues))
         # The run changes records; the next forecast needs them unchanged.
         jobs = tuple(replace(job, commitments=dict(job.commitments)) for job in snapshot.jobs)
         matcher = Matcher(self.graph, policy=config.match_policy)

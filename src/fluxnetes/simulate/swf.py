@@ -28,6 +28,7 @@ from pathlib import Path
 
 from fluxnetes.simulate.errors import SimulationError, TraceError
 from fluxnetes.simulate.workload import (
+    LONGEST,
     SkippedJob,
     Workload,
     WorkloadJob,
@@ -38,6 +39,8 @@ from fluxnetes.simulate.workload import (
 
 LARGEST = 2**53
 """Maximum of a number; larger ones are errors, and would not be exact as doubles."""
+_MAX_DIGITS = 15
+"""Maximum digits of a number in the header."""
 
 _FIELDS = 18
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -56,6 +59,9 @@ class _Field(IntEnum):
     STATUS = 10
     USER = 11
     GROUP = 12
+
+
+_TIMES = (_Field.SUBMIT, _Field.RUN_TIME, _Field.REQUESTED_TIME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +86,7 @@ def read_header(path: Path) -> TraceHeader:
         if text and not text.startswith(b";"):
             break
         key, _, value = text.lstrip(b"; \t").partition(b":")
-        if value.strip().isdigit():
+        if value.strip().isdigit() and len(value.strip()) <= _MAX_DIGITS:
             found.setdefault(key.strip().lower(), int(value))
     return TraceHeader(found.get(b"maxnodes"), found.get(b"maxprocs"))
 
@@ -113,16 +119,17 @@ def parse_jobs(
         try:
             yield _job(fields, overestimate)
         except (ValueError, OverflowError):
-            wrong = next(field for field in _Field if not _is_number(fields[field]))
+            wrong = next(field for field in _Field if not _is_number(fields, field))
             raise TraceError(name, number, *_complaint(fields[wrong], wrong)) from None
 
 
 def _job(fields: list[bytes], overestimate: float) -> WorkloadJob | SkippedJob:
-    submit, runtime = _number(fields[_Field.SUBMIT]), _number(fields[_Field.RUN_TIME])
+    submit = _number(fields[_Field.SUBMIT], LONGEST)
+    runtime = _number(fields[_Field.RUN_TIME], LONGEST)
     size = _number(fields[_Field.ALLOCATED_PROCESSORS])
     if size <= 0:
         size = _number(fields[_Field.REQUESTED_PROCESSORS])
-    walltime = _number(fields[_Field.REQUESTED_TIME])
+    walltime = _number(fields[_Field.REQUESTED_TIME], LONGEST)
     if walltime <= 0:
         walltime = estimated_walltime(runtime, overestimate)
     if submit < 0:
@@ -135,20 +142,20 @@ def _job(fields: list[bytes], overestimate: float) -> WorkloadJob | SkippedJob:
     return WorkloadJob(number, submit, runtime, walltime, size, user, group)
 
 
-def _number(field: bytes) -> int:
+def _number(field: bytes, most: int = LARGEST) -> int:
     """A whole number; some traces write it as 12.0, and some times have fractions."""
     try:
         value = int(field)
     except ValueError:
         value = round(float(field))
-    if abs(value) > LARGEST:
+    if abs(value) > most:
         raise OverflowError
     return value
 
 
-def _is_number(field: bytes) -> bool:
+def _is_number(fields: list[bytes], field: _Field) -> bool:
     try:
-        _number(field)
+        _number(fields[field], LONGEST if field in _TIMES else LARGEST)
     except (ValueError, OverflowError):
         return False
     return True
@@ -158,4 +165,13 @@ def _complaint(text: bytes, field: _Field) -> tuple[str, str]:
     shown = text.decode("latin-1")
     shown = shown if len(shown) <= 40 else f"{shown[:40]}..."
     what = field.name.lower().replace("_", " ")
-    return f"{shown!r}", f"a number (field {field + 1}, the {what}; -1: not known)"
+    most = f" of at most {LONGEST if field in _TIMES else LARGEST}" * _is_float(text)
+    return f"{shown!r}", f"a number{most} (field {field + 1}, the {what}; -1: not known)"
+
+
+def _is_float(text: bytes) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

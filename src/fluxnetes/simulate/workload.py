@@ -26,6 +26,12 @@ UNKNOWN = -1
 """The value of a field that is not known."""
 
 
+LONGEST = 2**40
+"""Maximum seconds of a time in a workload: 35,000 years. Sums over all jobs still fit a column."""
+MOST_OVERESTIMATE = 1_000_000
+"""Maximum factor between the walltime and the run time of a job."""
+
+
 class SkippedJob(StrEnum):
     """Why a job of a trace is not run."""
 
@@ -91,7 +97,7 @@ def gather(name: str, jobs: Iterable[WorkloadJob | SkippedJob], processors: int)
 
 def estimated_walltime(runtime: int, overestimate: float) -> int:
     """The walltime of a job that requested none; at least a second."""
-    return max(1, math.ceil(runtime * overestimate))
+    return max(1, min(math.ceil(runtime * overestimate), LONGEST))
 
 
 def check_overestimate(overestimate: float) -> None:
@@ -99,4 +105,8 @@ def check_overestimate(overestimate: float) -> None:
     if not (math.isfinite(overestimate) and overestimate >= 1):
         raise SimulationError(
             f"an overestimate of {overestimate} would kill jobs; give a factor of at least 1"
+        )
+    if overestimate > MOST_OVERESTIMATE:
+        raise SimulationError(
+            f"an overestimate of {overestimate}: expected a factor of at most {MOST_OVERESTIMATE:,}"
         )

@@ -288,3 +288,18 @@ def test_a_reader_that_goes_away_ends_it_quietly() -> None:
     _, errors = process.communicate(b"help\n" * 10, timeout=60)
     assert process.returncode == 1
     assert errors == b""
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyError, AssertionError])
+def test_an_error_of_our_own_is_not_told_as_the_users_mistake(
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = io.StringIO()
+    session = QuerySession(build_matcher(ResourceQueryOptions(str(CLUSTER))), out, out, out)
+
+    def fail(*_: object, **__: object) -> None:
+        raise error("need at least one array to concatenate")
+
+    monkeypatch.setattr(session.matcher, "match", fail)
+    with pytest.raises(error, match="array"):
+        run_line(session, f"match allocate {EXAMPLES}/jobs/one-core.yaml")

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -116,6 +117,20 @@ def test_every_policy_has_its_name() -> None:
     assert list(found["policies"]) == names
 
 
+def test_figures_are_never_cut_however_narrow_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    names = ["fcfs", "easy", *(f"hybrid:{k}" for k in range(1, 9)), "conservative"]
+    options = [word for name in names for word in ("--policy", name)]
+    assert main(["simulate", *map(str, GENERATED), *options]) == 0
+    printed = capsys.readouterr().out
+    assert "…" not in printed
+    heads, makespan = printed.splitlines()[1], printed.splitlines()[4]
+    assert heads.split() == names
+    assert len(re.findall(r"\d\d:\d\d:\d\d", makespan)) == len(names)
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint", "status"),
     [
@@ -125,9 +140,13 @@ def test_every_policy_has_its_name() -> None:
         (["t.swf", "--generate", "lublin"], "two workloads", 2),
         (["--generate", "poisson"], "unknown model 'poisson'; expected lublin", 2),
         (["t.swf", "--seed", 4], "is for generated workloads", 2),
-        (["--generate", "lublin"], "the size of the cluster is not known", 1),
-        ([*GENERATED, "--policy", "sjf"], "unknown policy 'sjf'; expected fcfs, easy", 1),
-        ([*GENERATED, "--overestimate", 0.5], "give a factor of at least 1", 1),
+        (["--generate", "lublin"], "the size of the cluster is not known", 2),
+        ([*GENERATED, "--policy", "sjf"], "unknown policy 'sjf'; expected fcfs, easy", 2),
+        ([*GENERATED, "--overestimate", 0.5], "greater than or equal to 1", 2),
+        ([*GENERATED, "--overestimate", "1e300"], "less than or equal to 1000000", 2),
+        ([*GENERATED, "--policy", "hybrid:0"], "expected a number of jobs, such as 8", 2),
+        ([*GENERATED, "--json", "-", "--html", "-"], "both write to standard output", 2),
+        ([*GENERATED, "--json", "x", "--html", "x"], "both write to x; name two files", 2),
         ([*GENERATED, "--graph", "g.jgf"], "leave --nodes and --cores out", 2),
         ([*GENERATED, "--html", "no/such/place.html"], "there is no directory no/such", 1),
         ([*GENERATED, "--json", "/"], "can't write to /: it is a directory", 1),

@@ -172,6 +172,11 @@ def test_nodes_that_are_down_are_not_counted_on(server: EmbeddedServer) -> None:
     found = document(server.dsn, "--add-job", "4:10")["scenarios"]["+1 job"]
     assert [j["job"] for j in found["jobs"]] == [2]
     assert list(found["no_start"]) == ["3"]
+    done = run_simulate(*AHEAD, "--dsn", server.dsn, "--add-job", "4:10")
+    assert done.returncode == 0
+    lines = [line for line in done.stdout.splitlines() if "no start is known for job" in line]
+    assert lines == [f"+1 job: no start is known for job 3: {found['no_start']['3']}"]
+    assert found["no_start"]["3"]
 
 
 def test_one_more_job_goes_to_a_queue_that_there_is(server: EmbeddedServer) -> None:
@@ -225,9 +230,11 @@ def test_a_queue_of_an_unknown_cluster_is_refused(without_system: str) -> None:
     ("arguments", "complaint", "status"),
     [
         (["--from-store", "--cores", 4], "--cores: is for the nodes of --nodes", 2),
-        (["--from-store", "--policy", "lucky"], "unknown policy 'lucky'", 1),
+        (["--from-store", "--policy", "lucky"], "unknown policy 'lucky'", 2),
         (["--from-store", "t.swf"], "two workloads", 2),
         (["--from-store", "--html", "x.html"], "--html: is for workloads; use --json", 2),
+        (["--from-store", "--jobs", 5], "--jobs: is for workloads; leave it out", 2),
+        (["--from-store", "--overestimate", 2], "--overestimate: is for workloads", 2),
         (["t.swf", "--add-nodes", 3], "--add-nodes: is for forecasts: add --from-store", 2),
         (["--from-store", "--add-job", "64"], "such as 64:3600", 2),
         (["--from-store", "--nodes", 4, "--dsn", "mysql://x"], "the DSN is not valid", 1),

@@ -47,18 +47,38 @@ def test_kill_9_leaves_no_orphans_and_the_next_start_finds_its_data(folder: Path
         assert not any(each.is_alive for each in (*orphans, *children))
 
 
-def test_a_part_that_ends_is_reported_with_its_log_and_all_are_stopped(folder: Path) -> None:
+def test_what_ends_is_started_again_and_a_part_of_the_plane_ends_all(folder: Path) -> None:
     with Up("--folder", str(folder), "--nodes", "1") as up:
         up.read_until("Ctrl-C")
         in_use = run_up("--folder", str(folder), status=1)
         assert "stop that one, or use another folder" in in_use
-        children = up.children()
-        os.kill(up.child("controller").pid, signal.SIGKILL)
-        assert up.wait() == 1
         log = folder / "logs" / "controller.log"
-        message = f"controller ended (status -9), so all programs were stopped; see {log}"
-        assert message in up.said
+        for program in ("controller", "webhook"):
+            before = up.child(program)
+            os.kill(before.pid, signal.SIGKILL)
+            up.read_until(f"{program} ended (status -9); it is started again in 1 s; see ")
+            up.read_until(f"{program} is ready again")
+            assert up.child(program).pid != before.pid
+        assert log.read_text().count("--- controller starts at ") == 2
+        with _connect(folder) as api:
+            api.create(PODS, a_pod("ours", schedulerName="fluxnetes"))
+            wait_for(api, PODS, "ours", is_running)
+        children = up.children()
+        (part,) = [each for each in children if each.line[0].endswith("kube-scheduler")]
+        os.kill(part.pid, signal.SIGKILL)
+        assert up.wait() == 1
+        assert "kube-scheduler ended (status -9), so all programs were stopped; see " in up.said
         assert not any(each.is_alive for each in children)
+
+
+def test_a_bad_configuration_is_refused_before_anything_starts(folder: Path) -> None:
+    folder.mkdir()
+    config = folder / "queues.yaml"
+    config.write_text("queues: [{name: a, depth: 0}]")
+    data = folder / "data"
+    said = run_up("--folder", str(data), "--config", str(config), status=2)
+    assert "queues[0].depth: expected 1 or more, found 0" in " ".join(said.split())
+    assert not data.exists()
 
 
 def test_a_folder_has_the_queue_of_one_cluster(folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 
 import pytest
 from rich.console import Console
@@ -41,8 +42,14 @@ def test_a_job_and_a_group_of_one_name_are_two() -> None:
     assert not third.is_known
 
 
-def test_every_job_is_over_in_the_state_in_which_it_is_to_end() -> None:
-    assert all(DemoRow(entry.name, entry.ends).is_over for wave in waves(8) for entry in wave)
+def test_every_job_is_settled_in_the_state_in_which_it_is_to_end() -> None:
+    for entry in chain.from_iterable(waves(8)):
+        code = "Unsatisfiable" if entry.ends == "pending" else ""
+        assert DemoRow(entry.name, entry.ends, code=code).is_settled
+
+
+def test_a_job_that_waits_for_its_turn_is_not_settled() -> None:
+    assert not DemoRow("a", "pending", code="Resources").is_settled
 
 
 def test_the_gangs_do_not_fit_together_on_any_number_of_nodes() -> None:

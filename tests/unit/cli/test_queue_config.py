@@ -18,6 +18,19 @@ from fluxnetes.queue.config import (
     SchedulerConfig,
 )
 
+UNITS = """
+queues:
+  - cap: {resources: {cpu: 64, memory: 512Gi, nvidia.com/gpu: 8}}
+    per_user: {resources: {cpu: 0.5, pods: 10}}
+    per_namespace: {resources: {cpu: 250m}}
+budgets:
+  - {name: a, amount: 100}
+  - {name: b, amount: 2.5, type: cpu}
+  - {name: c, amount: 4, type: memory}
+  - {name: d, amount: 8, type: nvidia.com/gpu}
+charge: {cpu: 1, memory: 0.5, nvidia.com/gpu: 10}
+"""
+
 EVERYTHING = """
 queues:
   - name: batch
@@ -32,6 +45,7 @@ queues:
     cap: {running: 8, resources: {cpu: 64000}}
     per_user: {pending: 3}
     per_namespace: {running: 0}
+    unsatisfiable: reject
     preempts: true
   - name: debug
 weights: {age: 1, fair_share: 0.5}
@@ -42,10 +56,10 @@ budgets: [{name: b, amount: 100, type: cpu, namespace: lab}]
 """
 
 
-def read(folder: Path, text: str) -> SchedulerConfig:
+def read(folder: Path, text: str, *, kubernetes: bool = False) -> SchedulerConfig:
     file = folder / "queues.yaml"
     file.write_text(text)
-    return read_config(file)
+    return read_config(file, kubernetes=kubernetes)
 
 
 def test_everything_that_can_be_set_is_read(tmp_path: Path) -> None:
@@ -65,6 +79,46 @@ def test_everything_that_can_be_set_is_read(tmp_path: Path) -> None:
     assert (config.age_cap, config.charge) == (3600, {"cpu": 1})
 
 
+def test_for_kubernetes_amounts_are_in_the_units_of_their_resource(tmp_path: Path) -> None:
+    config = read(tmp_path, UNITS, kubernetes=True)
+    (queue,) = config.queues
+    most = {"cpu": 64_000, "memory": 512 * 1024, "nvidia.com/gpu": 8}
+    assert queue.cap == LimitConfig(resources=most)
+    assert queue.per_user == LimitConfig(resources={"cpu": 500, "pods": 10})
+    assert queue.per_namespace == LimitConfig(resources={"cpu": 250})
+    assert config.budgets == (
+        BudgetConfig("a", 100_000, "cpu"),
+        BudgetConfig("b", 2_500, "cpu"),
+        BudgetConfig("c", 4_096, "memory"),
+        BudgetConfig("d", 8, "nvidia.com/gpu"),
+    )
+    # A gpu counts as much as ten cpus, and two GiB as much as one cpu.
+    assert config.charge["cpu"] * 10_000 == config.charge["nvidia.com/gpu"]
+    assert config.charge["memory"] * 2048 == config.charge["cpu"] * 1000
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("queues: [{cap: {resources: {memory: 64}}}]", r"\.memory: expected a quantity with its"),
+        ("queues: [{cap: {resources: {cpu: x}}}]", r"\.cpu: found 'x', expected a Kubernetes"),
+        ("queues: [{cap: {resources: {cpu: -1}}}]", r"\.cpu: found '-1', expected a Kubernetes"),
+        ("queues: [{cap: {resources: {cpu: true}}}]", r"\.cpu: expected a whole number"),
+        ("queues: [{cap: {resources: 3}}]", r"\.resources: expected names with a value"),
+        ("queues: [3]", r"queues\[0\]: expected settings"),
+        ("budgets: [{name: b, amount: much}]", r"amount: expected a number"),
+        ("budgets: [{name: b, amount: 1, type: 5}]", r"type: expected text"),
+        ("charge: {cpu: much}", r"charge\.cpu: expected a number"),
+        ("- 5", "top level: expected settings"),
+    ],
+)
+def test_amounts_for_kubernetes_that_make_no_sense_are_refused(
+    tmp_path: Path, text: str, wrong: str
+) -> None:
+    with pytest.raises(ValueError, match=rf"queues\.yaml: .*{wrong}"):
+        read(tmp_path, text, kubernetes=True)
+
+
 @pytest.mark.parametrize("text", ["", "# nothing\n", "{}"])
 def test_a_file_that_says_nothing_is_the_default(tmp_path: Path, text: str) -> None:
     assert read(tmp_path, text) == SchedulerConfig() == read_config(None)
@@ -79,6 +133,7 @@ NONSENSE = {
     "queues: [easy]": r": queues\[0\]: expected settings",
     "queues: [{}, {polcy: easy}]": r": queues\[1\]\.polcy: there is no such setting; .* policy",
     "queues: [{policy: lucky}]": r": queues\[0\]\.policy: expected one of fcfs, .* found 'lucky'",
+    "queues: [{unsatisfiable: no}]": r"\.unsatisfiable: expected one of wait, reject, found False",
     "queues: [{name: 5}]": r": queues\[0\]\.name: expected text, found 5",
     "queues: [{name: ''}]": r": queues\[0\]\.name: expected text, found none",
     "queues: [{name: a}, {name: a}]": r": queues\[1\]\.name: another queue is already named a",

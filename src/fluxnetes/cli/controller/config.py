@@ -3,6 +3,9 @@
 The shape is that of `queue.config.SchedulerConfig`, field by field, and the type of a field says
 which values it may have. So a setting that is added there can be used in files at once. The store
 writes configurations in the same shape (`store.codec.config`), but trusts what it wrote itself.
+
+For a Kubernetes cluster, amounts are in the units of their resource (`cluster.config_units`); the
+queue, and the store, have those of the graph.
 """
 
 from __future__ import annotations
@@ -15,9 +18,10 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-import yaml
-
+from fluxnetes.cluster.config_units import in_graph_units
+from fluxnetes.common.yaml_text import YamlError, load_yaml
 from fluxnetes.queue.config import SchedulerConfig
+from fluxnetes.queue.input_limits import LARGEST
 from fluxnetes.store.codec.config import decode_config
 
 _LEAST = {
@@ -38,15 +42,23 @@ _LEAST = {
 _WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
 
 
-def read_config(path: Path | None) -> SchedulerConfig:
-    """Queues, limits and shares; without a file, one queue. ValueError says what is wrong where."""
+def read_config(path: Path | None, *, kubernetes: bool = False) -> SchedulerConfig:
+    """Queues, limits and shares; without a file, one queue. ValueError says what is wrong where.
+
+    `kubernetes`: the graph is that of a Kubernetes cluster.
+    """
     if path is None:
         return SchedulerConfig()
     try:
-        content = yaml.load(path.read_text(), Loader=yaml.CSafeLoader)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        content = load_yaml(path.read_bytes())
+    except YamlError as error:
         raise ValueError(f"{path} is not YAML: {error}") from None
     content = {} if content is None else content
+    if kubernetes:
+        try:
+            content = in_graph_units(content)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
     wrong = next(_problems(content, SchedulerConfig, ""), None)
     if wrong is not None:
         raise ValueError(f"{path}: {wrong}")
@@ -155,5 +167,7 @@ def _problems_of_plain(value: Any, kind: Any, path: str) -> Iterator[str]:
     least = _LEAST.get(path.rpartition(".")[2])
     if least is not None and not value >= least:
         yield f"{path}: expected {least} or more, found {value!r}"
+    if kind in (int, float) and abs(value) > LARGEST:
+        yield f"{path}: expected at most {LARGEST}, found {value!r}"
     if value == "":
         yield f"{path}: expected text, found none"

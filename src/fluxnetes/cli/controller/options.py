@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fluxnetes.cli.deprecation import note_deprecated
-from fluxnetes.cli.options import KubeContext, LogLevel, StoreFolder, new_app
+from fluxnetes.cli.options import LONGEST_TIME, KubeContext, LogLevel, StoreFolder, new_app
 
 if TYPE_CHECKING:
     from fluxnetes.rpc.listener import ListenerOptions
@@ -107,7 +107,7 @@ def controller(
         typer.Option(
             metavar="NAME=SECONDS",
             help="Set a timeout: replacement-pod (60), stalled-group (60), retry-delay (60), "
-            "orphan-pod (10), forced-delete (30), node-conflict (5); repeatable.",
+            "orphan-pod (10), forced-delete (30), incomplete (60), node-conflict (5); repeatable.",
         ),
     ] = None,
     leader_elect_lease_duration: Annotated[
@@ -115,6 +115,7 @@ def controller(
         typer.Option(
             metavar="SECONDS",
             min=SHORTEST_LEASE,
+            max=LONGEST_TIME,
             help="How long replicas wait for a renewal of the leader's lease before one of them "
             "takes over.",
         ),
@@ -156,13 +157,16 @@ def controller(
         float,
         typer.Option(
             min=1,
+            max=LONGEST_TIME,
             metavar="SECONDS",
             help="Release an allocation that its gRPC caller neither renews nor uses for so long.",
         ),
     ] = 60.0,
     log_level: LogLevel = "info",
     patience: Annotated[list[str] | None, typer.Option(hidden=True)] = None,
-    lease: Annotated[float | None, typer.Option(min=SHORTEST_LEASE, hidden=True)] = None,
+    lease: Annotated[
+        float | None, typer.Option(min=SHORTEST_LEASE, max=LONGEST_TIME, hidden=True)
+    ] = None,
     control_plane: Annotated[bool, typer.Option("--control-plane", hidden=True)] = False,
 ) -> None:
     from fluxnetes.cli.controller.run import run

@@ -86,7 +86,7 @@ def _candidate(options: ControllerOptions) -> CandidateOptions:
     return CandidateOptions(
         identity=options.identity or f"{socket.gethostname()}-{os.getpid()}",
         namespace=options.namespace,
-        config=read_config(options.config),
+        config=read_config(options.config, kubernetes=True),
         scheduler_names=options.scheduler_names or SCHEDULER_NAMES,
         control_plane=options.control_plane,
         settings=read_timeouts(options.timeouts),

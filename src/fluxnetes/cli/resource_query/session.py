@@ -14,6 +14,9 @@ from fluxnetes.graph.placement import Placement
 from fluxnetes.graph.writers import COMPLETE, render
 from fluxnetes.match.matcher import Matcher
 
+_NUMBERS_END = 2**63
+"""Numbers of commands are less than this, as in the reference."""
+
 
 class CommandError(Exception):
     """A command cannot be run as it was given; the session continues."""
@@ -100,6 +103,9 @@ def read_text(name: str) -> str:
 def whole_number(word: str, what: str) -> int:
     """A number among the arguments of a command."""
     try:
-        return int(word)
+        number = int(word)
     except ValueError:
-        raise CommandError(f"{what} must be a whole number, found {word!r}") from None
+        raise CommandError(f"{what} must be a whole number, found {word[:80]!r}") from None
+    if abs(number) >= _NUMBERS_END:
+        raise CommandError(f"{what} must be less than {_NUMBERS_END}, found {word[:80]}")
+    return number

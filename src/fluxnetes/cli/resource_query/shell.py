@@ -6,6 +6,25 @@ from collections.abc import Iterable
 
 from fluxnetes.cli.resource_query.commands import find_command, nearest_command
 from fluxnetes.cli.resource_query.session import CommandError, QuerySession
+from fluxnetes.graph.columns import GraphError
+from fluxnetes.jobspec.errors import JobspecError
+from fluxnetes.match.errors import MatchError
+from fluxnetes.match.find.query import QueryError
+from fluxnetes.match.requests import InvalidRequest
+from fluxnetes.notation.hostlist import HostlistError
+from fluxnetes.notation.idset import IdsetError
+
+INPUT_ERRORS = (
+    CommandError,
+    GraphError,
+    HostlistError,
+    IdsetError,
+    InvalidRequest,
+    JobspecError,
+    MatchError,
+    QueryError,
+)
+"""The errors that say what is wrong with a command, or with a file that it names."""
 
 
 def run_lines(session: QuerySession, lines: Iterable[str]) -> None:
@@ -17,16 +36,16 @@ def run_lines(session: QuerySession, lines: Iterable[str]) -> None:
 
 
 def run_line(session: QuerySession, line: str) -> None:
-    """Run one command; an error is written, and the session continues.
+    """Run one command; an error of the input is written, and the session continues.
 
-    Every error that the graph and the matcher raise about their input is a ValueError.
+    Any other error is a bug and keeps its traceback: nothing that the user can correct.
     """
     words = line.split()
     if not words or words[0].startswith("#"):
         return
     try:
         carry_out(session, words[0], words[1:])
-    except (CommandError, ValueError) as error:
+    except INPUT_ERRORS as error:
         session.complain(f"ERROR: {error}")
     session.flush()
 

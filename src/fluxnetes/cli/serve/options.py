@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fluxnetes.cli.options import LogLevel, Port, StoreFolder, new_app
+from fluxnetes.cli.options import LONGEST_TIME, LogLevel, Port, StoreFolder, new_app
 
 if TYPE_CHECKING:
     from fluxnetes.rpc.listener import ListenerOptions
@@ -108,9 +108,9 @@ def serve(
         float,
         typer.Option(
             min=0,
+            max=LONGEST_TIME,
             metavar="SECONDS",
-            help="With --queue: release an allocation that its caller does not renew for so long; "
-            "0: never.",
+            help="Release an allocation that its caller does not renew for so long; 0: never.",
         ),
     ] = 0.0,
     store: Annotated[
@@ -156,19 +156,23 @@ def serve(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Tokens that callers must show; each line is a name and a token.",
+            help="Tokens that callers must show; each line is a name and a token, then 'admin' if "
+            "the caller may see and change the jobs of all others.",
         ),
     ] = None,
     max_message: Annotated[
-        int, typer.Option(min=1, max=1024, metavar="MIB", help="Maximum size of a message.")
+        int,
+        typer.Option(
+            min=1, max=1024, metavar="MIB", help="Maximum size of a message with a graph."
+        ),
     ] = 1024,
     log_level: LogLevel = "info",
 ) -> None:
     from fluxnetes.cli.serve.run import run
     from fluxnetes.rpc.listener import ListenerOptions
 
-    if not queue and (config is not None or renew_within):
-        raise typer.BadParameter("--config and --renew-within configure a queue: add --queue")
+    if not queue and config is not None:
+        raise typer.BadParameter("--config configures a queue: add --queue")
     listener = ListenerOptions(
         host,
         port,

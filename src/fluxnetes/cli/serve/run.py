@@ -16,6 +16,7 @@ from fluxnetes.cli.serve.queue import run_queue
 from fluxnetes.cli.serve.setup import opened_store, read_graph_file
 from fluxnetes.rpc.serve_loop import serve
 from fluxnetes.service.errors import ServiceError
+from fluxnetes.service.leases.allocation_leases import AllocationLeases
 from fluxnetes.service.matcher_backend import MatcherBackend
 from fluxnetes.service.matcher_ops import MatcherOperations
 from fluxnetes.service.persistence.allocations import reopen
@@ -68,7 +69,8 @@ async def _run_matcher(options: ServeOptions, stop: asyncio.Event, up: Callable[
         if options.store or options.dsn:
             writer = await stack.enter_async_context(_writing(options, matching))
         source = "store" if matching.has_graph else "none"
-        backend = MatcherBackend(matching, writer, source)
+        leases = AllocationLeases(options.renew_within or None)
+        backend = MatcherBackend(matching, writer, source, leases)
         stack.push_async_callback(backend.close)
         if options.graph is not None and not matching.has_graph:
             await _load(backend, options)

@@ -1,6 +1,7 @@
 """`fluxnetes simulate`: a trace or a generated workload through the queue, on virtual time.
 
-    options  the command line, and which options exclude each other
+    options  the command line
+    checks   which options make sense, alone and together
     run      options -> cluster and workload -> a schedule for each policy -> outputs
     what_if  options -> stored queue and its system -> a forecast for each scenario -> outputs
     outputs  files for results

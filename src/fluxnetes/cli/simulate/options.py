@@ -1,8 +1,7 @@
-"""The options of `fluxnetes simulate`, and the checks that need nothing but them."""
+"""The options of `fluxnetes simulate`; `checks` says which of them make sense together."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +9,16 @@ from typing import Annotated
 import typer
 
 from fluxnetes.cli.options import new_app
+from fluxnetes.cli.simulate.checks import (
+    MOST_PROCESSORS,
+    check_cluster,
+    check_outputs,
+    check_policies,
+    check_what_if,
+    check_workload,
+    refuse_without_store,
+    size_and_walltime,
+)
 
 HELP = """\
 Run a workload on virtual time, with the same scheduler that runs a cluster.
@@ -64,18 +73,36 @@ def simulate(
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Number of generated jobs.  [default: 10000]"),
+        typer.Option(
+            min=1,
+            max=MOST_PROCESSORS,
+            metavar="N",
+            help="Number of generated jobs.  [default: 10000]",
+        ),
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(min=0, metavar="N", help="Random seed of the generated jobs.  [default: 0]"),
+        typer.Option(
+            min=0,
+            max=2**63 - 1,
+            metavar="N",
+            help="Random seed of the generated jobs.  [default: 0]",
+        ),
     ] = None,
     nodes: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Nodes of the cluster.  [default: from the trace]"),
+        typer.Option(
+            min=1,
+            max=MOST_PROCESSORS,
+            metavar="N",
+            help="Nodes of the cluster.  [default: from the trace]",
+        ),
     ] = None,
     cores: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Cores of each node.  [default: 1]")
+        int | None,
+        typer.Option(
+            min=1, max=MOST_PROCESSORS, metavar="N", help="Cores of each node.  [default: 1]"
+        ),
     ] = None,
     graph: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The cluster, as a graph in JGF.")
@@ -89,9 +116,14 @@ def simulate(
         ),
     ] = None,
     overestimate: Annotated[
-        float,
-        typer.Option(metavar="F", help="Walltime of a job that requested none, in run times."),
-    ] = 1.0,
+        float | None,
+        typer.Option(
+            min=1.0,
+            max=1e6,
+            metavar="F",
+            help="Walltime of a job that requested none, in run times.  [default: 1]",
+        ),
+    ] = None,
     json: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write results as JSON; - is standard output."),
@@ -111,11 +143,17 @@ def simulate(
     now: Annotated[
         int | None,
         typer.Option(
-            metavar="SECONDS", help="Start of the forecast, in Unix time.  [default: now]"
+            min=0,
+            max=2**40,
+            metavar="SECONDS",
+            help="Start of the forecast, in Unix time.  [default: now]",
         ),
     ] = None,
     add_nodes: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Forecast with N more nodes, too.")
+        int | None,
+        typer.Option(
+            min=1, max=MOST_PROCESSORS, metavar="N", help="Forecast with N more nodes, too."
+        ),
     ] = None,
     add_job: Annotated[
         str | None,
@@ -126,13 +164,15 @@ def simulate(
     ] = None,
 ) -> None:
     what_if = {"--dsn": dsn, "--now": now, "--add-nodes": add_nodes, "--add-job": add_job}
+    of_workloads = {"--html": html, "--jobs": jobs, "--seed": seed, "--overestimate": overestimate}
     if from_store:
-        _check_what_if(trace, generate, html)
-        _check_cores(nodes, cores)
+        check_what_if(trace, generate, of_workloads)
     else:
-        _check_workload(trace, generate, jobs, seed)
-        _refuse_without_store(what_if)
-    _check_cluster(graph, nodes, cores)
+        check_workload(trace, generate, jobs, seed)
+        refuse_without_store(what_if)
+    check_cluster(graph, nodes, cores, generated=generate is not None, stored=from_store)
+    check_policies(tuple(policy or ()))
+    check_outputs(json, html)
     options = SimulateOptions(
         trace=trace,
         generate=generate,
@@ -142,81 +182,15 @@ def simulate(
         cores=cores or 1,
         graph=graph,
         policies=tuple(dict.fromkeys(policy or ([] if from_store else ["easy"]))),
-        overestimate=overestimate,
+        overestimate=1.0 if overestimate is None else overestimate,
         json=json,
         html=html,
         from_store=from_store,
         dsn=dsn,
         now=now,
         add_nodes=add_nodes or 0,
-        add_job=None if add_job is None else _size_and_walltime(add_job),
+        add_job=None if add_job is None else size_and_walltime(add_job),
     )
     from fluxnetes.cli.simulate.run import run
 
     raise typer.Exit(run(options))
-
-
-def _check_workload(
-    trace: Path | None, generate: str | None, jobs: int | None, seed: int | None
-) -> None:
-    if trace is None and generate is None:
-        raise typer.BadParameter(
-            "no workload: give a trace in SWF, or generate one with --generate lublin",
-            param_hint="TRACE",
-        )
-    if trace is not None and generate is not None:
-        raise typer.BadParameter(
-            f"two workloads: the trace {trace} and a generated one; leave one out",
-            param_hint="--generate",
-        )
-    if generate not in (None, "lublin"):
-        raise typer.BadParameter(
-            f"unknown model {generate!r}; expected lublin", param_hint="--generate"
-        )
-    if trace is not None and (jobs is not None or seed is not None):
-        raise typer.BadParameter(
-            "is for generated workloads; a trace has its own jobs",
-            param_hint="--jobs" if jobs is not None else "--seed",
-        )
-
-
-def _check_what_if(trace: Path | None, generate: str | None, html: Path | None) -> None:
-    if trace is not None or generate is not None:
-        raise typer.BadParameter(
-            "two workloads: the queue of the store and another one; leave one out",
-            param_hint="--from-store",
-        )
-    if html is not None:
-        raise typer.BadParameter("is for workloads; use --json for a forecast", param_hint="--html")
-
-
-def _check_cores(nodes: int | None, cores: int | None) -> None:
-    if cores is not None and nodes is None:
-        raise typer.BadParameter(
-            "is for the nodes of --nodes; the store knows the cores of its own",
-            param_hint="--cores",
-        )
-
-
-def _refuse_without_store(given: Mapping[str, object]) -> None:
-    for option, value in given.items():
-        if value is not None:
-            raise typer.BadParameter("is for forecasts: add --from-store", param_hint=option)
-
-
-def _size_and_walltime(text: str) -> tuple[int, int]:
-    size, _, walltime = text.partition(":")
-    if not (size.isdecimal() and walltime.isdecimal() and int(size) and int(walltime)):
-        raise typer.BadParameter(
-            f"found {text!r}, expected processors and seconds, such as 64:3600",
-            param_hint="--add-job",
-        )
-    return int(size), int(walltime)
-
-
-def _check_cluster(graph: Path | None, nodes: int | None, cores: int | None) -> None:
-    if graph is not None and (nodes is not None or cores is not None):
-        raise typer.BadParameter(
-            f"the graph {graph} has its own nodes and cores; leave --nodes and --cores out",
-            param_hint="--graph",
-        )

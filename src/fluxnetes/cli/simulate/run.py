@@ -59,10 +59,7 @@ def _cluster(options: SimulateOptions) -> SimulatedCluster:
         return read_cluster(options.graph)
     if options.nodes is not None:
         return uniform_cluster(options.nodes, options.cores)
-    if options.trace is None:
-        raise SimulationError(
-            "the size of the cluster is not known; give it with --nodes or --graph"
-        )
+    assert options.trace is not None  # noqa: S101 - the options were checked
     header = read_header(options.trace)
     processors = header.processors or header.nodes
     if not processors:

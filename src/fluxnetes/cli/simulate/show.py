@@ -8,12 +8,15 @@ from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
+from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.simulate.forecast import Forecast, compare
 from fluxnetes.simulate.metrics import measure
 from fluxnetes.simulate.schedule import Schedule
 from fluxnetes.simulate.table import OUTLOOK_TITLES, TITLES, written
+
+_NAMED = 10
+"""Maximum jobs without a start that are named for a forecast."""
 
 
 def print_table(schedules: Sequence[Schedule]) -> None:
@@ -29,22 +32,38 @@ def print_outlook(forecasts: Sequence[Forecast]) -> None:
     waiting = len(today.start) + len(today.never)
     heading = "1 job waits" if waiting == 1 else f"{waiting:,} jobs wait"
     _print([f"{heading}; compared with {today.name}:"], OUTLOOK_TITLES, texts)
+    sys.stdout.writelines(f"{line}\n" for line in _without_start(forecasts))
+    sys.stdout.flush()
+
+
+def _without_start(forecasts: Sequence[Forecast]) -> Iterator[str]:
+    """Why jobs have no start: of the first forecast, and of others where that differs."""
+    told: set[tuple[int, str]] = set()
+    for forecast in forecasts:
+        why = {job: reason_text(reason) for job, reason in sorted(forecast.never.items())}
+        new = [(job, text) for job, text in why.items() if (job, text) not in told]
+        told.update(new)
+        for job, text in new[:_NAMED]:
+            yield f"{forecast.name}: no start is known for job {job}: {text or 'not recorded'}"
+        if len(new) > _NAMED:
+            yield f"{forecast.name}: and for {len(new) - _NAMED:,} more jobs; --json has all"
 
 
 def _print(
     heading: Iterable[str], titles: Mapping[str, str], texts: Mapping[str, Mapping[str, str]]
 ) -> None:
-    """A column for each run, a row for each figure."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("", no_wrap=True)
-    for run in texts:
-        table.add_column(run, justify="right", no_wrap=True)
-    for name, title in titles.items():
-        table.add_row(title, *(column[name] for column in texts.values()))
-    console = Console(file=sys.stdout, highlight=False)
-    for line in heading:
-        console.print(line, markup=False, soft_wrap=True)
-    console.print(table)
+    """A column for each run, a row for each figure. Wide tables are not cut, whatever the width."""
+    rows = [["", *texts]]
+    rows += [
+        [title, *(column[name] for column in texts.values())] for name, title in titles.items()
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [*heading]
+    for first, *others in rows:
+        cells = (text.rjust(width) for text, width in zip(others, widths[1:], strict=True))
+        lines.append("  ".join((first.ljust(widths[0]), *cells)).rstrip())
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.flush()
 
 
 def _heading(schedule: Schedule) -> Iterator[str]:

@@ -5,7 +5,8 @@
     local       a control plane on this machine, and all of Fluxnetes
     attached    the controller, and perhaps the webhook, for an existing cluster
     services    Postgres, controller and webhook: started, watched, stopped
-    waiting     waits for Ctrl-C, or until a program ends by itself
+    supervisor  starts a program that ended again
+    waiting     waits for Ctrl-C, or until a program that cannot be started again has ended
     folder      the files of one `fluxnetes up`
     show        texts and progress on the terminal
     demo/       a small workload, and the queue while it runs

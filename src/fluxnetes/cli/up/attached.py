@@ -53,7 +53,7 @@ def attach(options: UpOptions) -> int:
         try:
             with LocalServices(folder, lock) as services:
                 _start(services, folder, access, options)
-                ended: Ended = wait(services.ended)
+                ended: Ended = wait(services.tend)
                 say("stopping")
         finally:
             if options.webhook_url:

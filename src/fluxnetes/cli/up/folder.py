@@ -3,7 +3,7 @@
     plane/          the control plane and its kubeconfig (see `plane.paths`)
     store/          Postgres (see `store.embedded.paths`)
     webhook/        the webhook's certificates
-    logs/           logs of controller and webhook; NAME.log.old is of the start before
+    logs/           logs of controller and webhook, of all starts; NAME.log.old has earlier ones
     identity        the name under which the controller leads, at every start
     cluster         the cluster that the queue belongs to
     ports.json      the webhook's port, used again if it is free

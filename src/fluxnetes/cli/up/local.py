@@ -38,17 +38,19 @@ def _start(
 
 
 def _use(services: LocalServices, plane: ControlPlane, options: UpOptions) -> tuple[int, Ended]:
-    """Run the demo, if asked for, and wait; its exit status, and the programs that ended."""
+    """Run the demo, if asked for, and wait; its exit status, and what cannot go on."""
 
-    def ended() -> Ended:
+    def failed() -> Ended:
         parts = {plane.paths.log(name): status for name, status in plane.ended().items()}
-        return parts | services.ended()
+        return parts | services.tend()
 
     status = 0
     if options.demo:
         from fluxnetes.cli.up.demo.run import run_demo
 
-        status = run_demo(plane.kubeconfig, options.nodes, lambda: bool(ended()), once=options.once)
+        status = run_demo(
+            plane.kubeconfig, options.nodes, lambda: bool(failed()), once=options.once
+        )
     if options.once:
-        return status, ended()
-    return 0, wait(ended)
+        return status, failed()
+    return 0, wait(failed)

@@ -55,7 +55,9 @@ class UpOptions:
 def up(
     nodes: Annotated[
         int | None,
-        typer.Option(min=0, metavar="N", help=f"Number of simulated nodes.  [default: {NODES}]"),
+        typer.Option(
+            min=0, max=10_000, metavar="N", help=f"Number of simulated nodes.  [default: {NODES}]"
+        ),
     ] = None,
     folder: Annotated[
         Path | None,
@@ -112,9 +114,21 @@ def up(
         raise typer.BadParameter("--once stops after the demo: add --demo")
     if demo and nodes is not None and nodes < 2:
         raise typer.BadParameter(f"--demo runs gangs, which need at least 2 nodes, not {nodes}")
+    if config is not None:
+        _check_config(config)
     from fluxnetes.cli.up.run import run
 
     count = NODES if nodes is None else nodes
     raise typer.Exit(
         run(UpOptions(count, folder, config, demo, once, kubeconfig, context, webhook_url))
     )
+
+
+def _check_config(file: Path) -> None:
+    """Refuse a file that the controller would refuse, before anything starts."""
+    from fluxnetes.cli.controller.config import read_config
+
+    try:
+        read_config(file)
+    except (ValueError, OSError) as error:
+        raise typer.BadParameter(str(error), param_hint="--config") from None

@@ -1,9 +1,9 @@
 """Starts and stops what runs besides the control plane: Postgres, the controller and the webhook.
 
 Controller and webhook are child processes like the control plane's programs: each has a log and a
-session of its own, and is killed when this process ends. Neither is restarted when it ends by
-itself: `fluxnetes up` then stops and reports it. Postgres alone survives a kill -9 of this process,
-and the next start connects to it.
+session of its own, and is killed when this process ends. One that ends by itself is started again,
+after a pause that grows (see `supervisor`). Postgres alone survives a kill -9 of this process, and
+the next start connects to it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Self
 
 from fluxnetes.cli.up.folder import UpFolder
 from fluxnetes.cli.up.show import say
+from fluxnetes.cli.up.supervisor import Supervisor
 from fluxnetes.plane.processes import Program, ProgramRun
 from fluxnetes.store.embedded.server import EmbeddedServer
 
@@ -64,12 +65,7 @@ def _command(folder: UpFolder, name: str, named: Mapping[str, object], ready: st
     for option, value in named.items():
         if value is not None:
             line += [option, str(value)]
-    log = folder.log(name)
-    return Program(name, tuple(line), lambda: _has_line(log, ready), _ENVIRONMENT)
-
-
-def _has_line(log: Path, line: str) -> bool:
-    return line in log.read_text(errors="replace").splitlines()
+    return Program(name, tuple(line), ready, _ENVIRONMENT)
 
 
 class LocalServices:
@@ -78,15 +74,15 @@ class LocalServices:
     def __init__(self, folder: UpFolder, lock: int) -> None:
         self._folder, self._lock = folder, lock
         self._server = EmbeddedServer(folder.store)
-        self.processes: dict[str, ProgramRun] = {}
+        self._supervisors: dict[str, Supervisor] = {}
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         """Stop the programs in reverse order, then Postgres, unless another process uses it."""
-        for name in reversed(list(self.processes)):
-            self.processes.pop(name).stop()
+        for name in reversed(list(self._supervisors)):
+            self._supervisors.pop(name).process.stop()
         self._server.stop()
 
     def start_store(self) -> None:
@@ -96,18 +92,25 @@ class LocalServices:
 
     def start(self, program: Program) -> ProgramRun:
         """Start a program without waiting for it."""
-        log = self._folder.log(program.name)
-        process = ProgramRun(program, log, self._folder.top, self._lock)
-        self.processes[program.name] = process
-        return process
+
+        def run() -> ProgramRun:
+            log = self._folder.log(program.name)
+            return ProgramRun(program, log, self._folder.top, self._lock)
+
+        supervisor = self._supervisors[program.name] = Supervisor(run, say)
+        return supervisor.process
 
     def wait(self) -> None:
         """Wait until all are ready."""
-        for name, process in self.processes.items():
-            process.wait_until_ready()
+        for name, supervisor in self._supervisors.items():
+            supervisor.process.wait_until_ready()
             say(f"{name} is ready")
 
-    def ended(self) -> dict[Path, int]:
-        """Programs that ended by themselves or were killed: the log and the status of each."""
-        states = {process.log: process.status for process in self.processes.values()}
-        return {log: status for log, status in states.items() if status is not None}
+    def tend(self) -> dict[Path, int]:
+        """Start programs again that ended; the log and the status of those that cannot go on."""
+        failed: dict[Path, int] = {}
+        for supervisor in self._supervisors.values():
+            supervisor.tend()
+            if supervisor.has_given_up and supervisor.process.status is not None:
+                failed[supervisor.process.log] = supervisor.process.status
+        return failed

@@ -1,4 +1,4 @@
-"""Waits for Ctrl-C, or until a program ends by itself."""
+"""Waits for Ctrl-C, or until a program that cannot be started again has ended."""
 
 from __future__ import annotations
 
@@ -9,19 +9,22 @@ from pathlib import Path
 from typing import TypeAlias
 
 Ended: TypeAlias = Mapping[Path, int]
-"""Programs that ended: the log and the exit status of each. The log has the program's name."""
+"""The log and the exit status of programs that ended for good. A log has its program's name."""
 
 _LOOK_EVERY = 0.5
 """Seconds between checks whether a program has ended."""
 
 
-def wait(ended: Callable[[], Ended]) -> Ended:
-    """Wait until Ctrl-C, or until a program has ended; returns those that have."""
+def wait(failed: Callable[[], Ended]) -> Ended:
+    """Wait until Ctrl-C, or until a program has failed for good; returns those that have.
+
+    `failed` is called twice a second, and starts other programs again.
+    """
     wanted = {signal.SIGINT, signal.SIGTERM}
     signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
     try:
         while signal.sigtimedwait(wanted, _LOOK_EVERY) is None:
-            if found := ended():
+            if found := failed():
                 return found
         return {}
     finally:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from fluxnetes.cli.deprecation import note_deprecated
-from fluxnetes.cli.options import KubeContext, Port, new_app
+from fluxnetes.cli.options import LONGEST_TIME, KubeContext, Port, new_app
 
 HELP = """\
 Run the mutating admission webhook for Jobs and Pods.
@@ -87,6 +87,7 @@ def webhook(
         int | None,
         typer.Option(
             min=3,
+            max=65535,
             metavar="FD",
             help="Listen on this inherited socket, and stop when standard input ends; for programs "
             "that start the webhook.",
@@ -127,6 +128,7 @@ def webhook(
         float | None,
         typer.Option(
             min=0,
+            max=LONGEST_TIME,
             metavar="SECONDS",
             help="Keep serving for so long after SIGTERM.  [default: 0; with --service: 5]",
         ),

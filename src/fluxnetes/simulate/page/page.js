@@ -14,12 +14,14 @@ function read() {
 
 const data = read();
 const canvases = Object.fromEntries(
-  ["gantt", "usage", "queue"].map((id) => [id, document.getElementById(id)]));
+  ["gantt", "usage", "queue", "shares", "sizes"].map((id) => [id, document.getElementById(id)]));
 
 function draw() {
   drawGantt(canvases.gantt, data.chosen);
   drawLines(canvases.usage, "usage", data.processors);
   drawLines(canvases.queue, "queue");
+  drawShares(canvases.shares);
+  drawSizes(canvases.sizes);
 }
 
 function describe() {
@@ -87,6 +89,8 @@ listen(canvases.gantt, (event) => {
 });
 listen(canvases.usage, (event) => tellLines(canvases.usage, "usage", event));
 listen(canvases.queue, (event) => tellLines(canvases.queue, "queue", event));
+point(canvases.shares, tellShares);
+point(canvases.sizes, tellSizes);
 buildControls();
 buildKeys();
 listenToTable();

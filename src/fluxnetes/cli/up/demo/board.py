@@ -8,6 +8,7 @@ from datetime import datetime
 
 from fluxnetes.cli.up.demo.workload import DemoEntry
 from fluxnetes.cluster.labels.names import GROUP
+from fluxnetes.common.reasons import ReasonCode
 from fluxnetes.kube.objects.fluxjobs import FluxJob, Wrapped
 from fluxnetes.kube.objects.pods import Pod
 from fluxnetes.queue.states import ENDED, JobState
@@ -15,6 +16,7 @@ from fluxnetes.queue.states import ENDED, JobState
 JOB_NAME = "batch.kubernetes.io/job-name"
 
 _ENDED = {state.value for state in ENDED}
+_UNSATISFIABLE = ReasonCode.UNSATISFIABLE.value
 _RUNNING = JobState.RUNNING.value
 
 
@@ -29,6 +31,8 @@ class DemoRow:
     nodes: str = ""
     eta: datetime | None = None
     why: str = ""
+    code: str = ""
+    """The code of the reason."""
 
     @property
     def is_known(self) -> bool:
@@ -36,8 +40,9 @@ class DemoRow:
         return self.state != "submitted"
 
     @property
-    def is_over(self) -> bool:
-        return self.state in _ENDED
+    def is_settled(self) -> bool:
+        """Whether nothing more will become of it: it ended, or no node can serve it."""
+        return self.state in _ENDED or self.code == _UNSATISFIABLE
 
 
 def rows(
@@ -63,6 +68,7 @@ def _row(entry: DemoEntry, record: FluxJob | None, running: int) -> DemoRow:
         nodes=status.columns.nodes,
         eta=status.eta,
         why=status.reason,
+        code=status.reason_code,
     )
 
 

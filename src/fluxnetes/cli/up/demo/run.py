@@ -76,16 +76,16 @@ class _Demo:
             self._changed.set()
 
     async def run(self, has_failed: Callable[[], bool]) -> bool:
-        """Whether every entry ended as expected."""
+        """Whether every entry is in the expected state at the end."""
         waiting = list(self._waves)
         while not has_failed():
             board = self._update_board()
             if waiting and all(row.is_known for row in board):
                 await self._submit(waiting.pop(0))
-            elif not waiting and all(row.is_over for row in board):
+            elif not waiting and all(row.is_settled for row in board):
                 return self._check_states(board)
             elif time.monotonic() - self._began > _LONGEST:
-                late = ", ".join(row.name for row in board if not row.is_over)
+                late = ", ".join(row.name for row in board if not row.is_settled)
                 say(f"the demo has not ended after {_LONGEST:.0f} s; these jobs have not: {late}")
                 return False
             await self._until_change()

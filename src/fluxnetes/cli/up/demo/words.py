@@ -19,7 +19,7 @@ What happened:
   climate did not fit beside ocean. It waited as a whole, with a planned start, and held nothing.
   The sweeps came later and ran first: by their walltimes they end before that start (backfill).
   marathon was small enough but too long, and had to wait for climate.
-  colossus can never run here. It was rejected at once, not left pending.
+  colossus fits on no node. It waits for one, says so, and blocks no other job.
 
 Look at it{where}:
   kubectl -n {namespace} get fluxjobs

@@ -6,7 +6,7 @@ On eight nodes of 16 cpu:
     climate    a group of 8 pods by label, 12 cpu each: needs all nodes; planned for ocean's end
     marathon   a pod of 8 cpu for an hour: fits now, but would delay climate
     sweep-1..6 pods of 8 cpu for 6 s: fit beside ocean, and end before climate can start
-    colossus   a pod of 64 cpu: larger than any node, rejected at once
+    colossus   a pod of 64 cpu: larger than any node, waits without a place in line
 
 The namespace has opted in, so plain Jobs are queued; climate's pods name the scheduler.
 """
@@ -41,7 +41,7 @@ class DemoEntry:
     resource: Resource[Any]
     objects: tuple[Content, ...]
     ends: str = "completed"
-    """The state in which it is expected to end."""
+    """The state in which it is expected to be at the end of the demo."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def waves(nodes: int) -> tuple[tuple[DemoEntry, ...], ...]:
         (job("ocean", most_nodes(nodes), DemoRequest(12, "20s", "10s")),),
         (group("climate", nodes, DemoRequest(12, "20s", "6s")),),
         (job("marathon", 1, DemoRequest(8, "1h", "3s")),),
-        (*sweeps, job("colossus", 1, DemoRequest(64, "1m", "5s"), ends="rejected")),
+        (*sweeps, job("colossus", 1, DemoRequest(64, "1m", "5s"), ends="pending")),
     )
 
 
