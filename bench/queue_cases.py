@@ -6,24 +6,29 @@ Each case builds a world, then gives the steps to be timed, one after the other 
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import cycle, repeat
 
 from bench.queue_store import store_steps
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.patch import GraphPatch
 from fluxnetes.graph.pools import pool_graph
-from fluxnetes.jobspec.build import jobspec, node, slot
+from fluxnetes.jobspec.build import core, jobspec, node, slot
 from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.config import BackfillPolicy, QueueConfig, SchedulerConfig
-from fluxnetes.queue.events import Ended, Submit
+from fluxnetes.queue.events import Ended, GraphChanged, Submit
 from fluxnetes.queue.jobs import Request, Submission
 from fluxnetes.queue.scheduler import Scheduler
 from fluxnetes.queue.states import JobState
 
 NODES = 10_000
 JOBS = 10_000
+SAME = 1.5
+"""How many times as long something may take that should take as long as something else: times
+within one process differ by so much."""
 
 Steps = Iterator[tuple[str, Callable[[], object], float | None]]
 """What is timed: its name, the doing, and the limit in milliseconds."""
@@ -35,15 +40,16 @@ class Case:
     steps: Callable[[], Steps]
 
 
-def node_graph(count: int) -> ResourceGraph:
-    """A cluster of nodes with one core each: whole nodes are all that matters."""
+def node_graph(count: int, cores: int = 1) -> ResourceGraph:
+    """A cluster of nodes; with one core each, whole nodes are all that matters."""
     graph = ResourceGraph()
     patch = GraphPatch(graph)
     root = patch.vertex("cluster", basename="cluster", id=0)
     for rank in range(count):
         host = patch.vertex("node", basename="node", id=rank, rank=rank)
         patch.edge(root, host)
-        patch.edge(host, patch.vertex("core", basename="core", id=0, rank=rank))
+        for id in range(cores):
+            patch.edge(host, patch.vertex("core", basename="core", id=id, rank=rank))
     graph.apply(patch)
     return graph
 
@@ -76,8 +82,10 @@ def scheduler(graph: ResourceGraph, policy: BackfillPolicy, reservations: int = 
     return Scheduler(Matcher(graph, policy="lonode"), SchedulerConfig(queues=(queue,)))
 
 
-def submit(queue: Scheduler, requests: Iterator[Request], count: int, rng: random.Random) -> None:
-    for id in range(1, count + 1):
+def submit(
+    queue: Scheduler, requests: Iterator[Request], count: int, rng: random.Random, first: int = 1
+) -> None:
+    for id in range(first, first + count):
         spec = Submission(id, next(requests), walltime=rng.randint(60, 86_400))
         queue.apply(Submit(spec), 0)
 
@@ -143,10 +151,61 @@ def nothing_can_start() -> Steps:
     yield "nothing freed since", lambda: queue.cycle(2), 50
 
 
+def shared_levels() -> Steps:
+    """`node > slot > core` beside `slot > core`: a shared level of count 1 is looked through."""
+    took: dict[str, float] = {}
+    forms: dict[str, Request] = {
+        "slot > core": jobspec(slot(1, core(1))),
+        "node > slot > core": jobspec(node(1, slot(1, core(1)))),
+    }
+    for name, request in forms.items():
+        rng = random.Random(5)
+        queue = scheduler(node_graph(50, cores=8), BackfillPolicy.HYBRID, reservations=1000)
+
+        def timed(queue: Scheduler = queue, name: str = name) -> None:
+            began = time.perf_counter()
+            queue.cycle(1)
+            took[name] = 1e3 * (time.perf_counter() - began)
+
+        submit(queue, repeat(request), 50 * 8, rng)
+        queue.cycle(0)
+        submit(queue, repeat(request), JOBS, rng, first=50 * 8 + 1)
+        limit = SAME * min(took.values()) if took else None
+        yield f"{name}, 1,000 promises", timed, limit
+        if not queue.plans_by_counting:
+            raise RuntimeError(f"{name} is not planned by counting")
+
+
+def nothing_serves(shapes: int) -> Callable[[], Steps]:
+    """Jobs that no node can serve, while nodes are relabelled, and when a node comes for some."""
+
+    def steps() -> Steps:
+        rng = random.Random(6)
+        graph = pools(NODES)
+        queue = scheduler(graph, BackfillPolicy.EASY)
+        kinds: list[Request] = [
+            Gang((Shape.of(1, {"cpu": 16_001 + number}),)) for number in range(shapes)
+        ]
+        submit(queue, cycle(kinds), JOBS, rng)
+        yield "first cycle", lambda: queue.cycle(0), 50
+        graph.set_property(1, "label", "")
+        queue.apply(GraphChanged(), 1)
+        yield "after labels changed", lambda: queue.cycle(1), 1000
+        [pool] = graph.find_path("/cluster0/n0/cpu0")
+        graph.set_size(pool, 16_001)
+        queue.apply(GraphChanged(), 2)
+        yield "after a node grew", lambda: queue.cycle(2), 1000
+
+    return steps
+
+
 CASES = (
     Case("easy, 10,000 jobs of whole nodes", easy_whole_nodes),
     Case("hybrid, 1,000 promises, 10,000 jobs", promises(BackfillPolicy.HYBRID)),
     Case("conservative, 1,000 promises", promises(BackfillPolicy.CONSERVATIVE)),
+    Case("10,000 jobs of one core, two forms", shared_levels),
+    Case("10,000 jobs nothing serves, 1 shape", nothing_serves(1)),
+    Case("10,000 jobs nothing serves, each other", nothing_serves(JOBS)),
     Case("easy, 10,000 mixed gangs on pools", gangs(BackfillPolicy.EASY, JOBS, 1)),
     Case("hybrid, 50 promises, mixed gangs", gangs(BackfillPolicy.HYBRID, 3000, 50)),
     Case("nothing can start, gangs on pools", nothing_can_start),
