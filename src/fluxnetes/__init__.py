@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from fluxnetes.queue.changes import Allocation, Changes, JobEvent, Snapshot
     from fluxnetes.queue.config import BackfillPolicy, BudgetConfig, FairShare, LimitConfig
     from fluxnetes.queue.config import PriorityWeights, QueueConfig, SchedulerConfig
+    from fluxnetes.queue.config import UnsatisfiablePolicy
     from fluxnetes.queue.errors import QueueError, QueueRefused, UnknownQueue, UnknownQueueJob
     from fluxnetes.queue.events import Adopt, Alter, Cancel, Ended, Gathered, GraphChanged, Grow
     from fluxnetes.queue.events import Hold, Maintain, NodesBack, NodesClosed, NodesLost
@@ -156,6 +157,7 @@ __all__ = [
     "UnknownPath",
     "UnknownQueue",
     "UnknownQueueJob",
+    "UnsatisfiablePolicy",
     "__version__",
     "build_jobspec",
     "core",
@@ -191,7 +193,7 @@ _MODULES = {
     "queue.changes": "Allocation Changes JobEvent Snapshot",
     "queue.config": (
         "BackfillPolicy BudgetConfig FairShare LimitConfig PriorityWeights QueueConfig "
-        "SchedulerConfig"
+        "SchedulerConfig UnsatisfiablePolicy"
     ),
     "queue.errors": "QueueError QueueRefused UnknownQueue UnknownQueueJob",
     "queue.events": (

@@ -11,16 +11,23 @@ import pytest
 from fluxnetes.common.reasons import ReasonCode
 from tests.unit.architecture.tree import ROOT, parse
 
-RENDERERS = {"fluxnetes.common.reasons.text", "fluxnetes.cluster.reason_text"}
+RENDERERS = {
+    "fluxnetes.common.reasons.text",
+    "fluxnetes.cluster.reason_text",
+    "fluxnetes.service.views.reason_text",
+}
 EDGES = {
     "common/reasons/model.py": "`str` of a reason, for people in a Python shell",
     "cluster/reason_text.py": "the renderer for users of Kubernetes",
-    "controller/reporting/reporter.py": "events, conditions and FluxJobs",
+    "controller/reporting/job_names.py": "events, conditions and FluxJobs",
+    "controller/reporting/wait_texts.py": "the times in them",
     "controller/reconcile.py": "the log lines of actions",
     "rpc/call.py": "trailing metadata and errors",
     "rpc/api/jobs.py": "messages of fluxnetes.v1",
     "rpc/api/writing.py": "messages of fluxnetes.v1",
+    "service/views/reason_text.py": "callers of the service, in their units",
     "service/views/jobs.py": "the lines of a job's story",
+    "cli/simulate/show.py": "the table of forecasts",
     "simulate/document.py": "the JSON of forecasts",
     "store/codec/reasons.py": "the text column beside the data",
 }
@@ -61,7 +68,7 @@ def is_text_of_a_reason(node: ast.AST) -> bool:
         match each:
             case ast.Attribute(attr="reason") | ast.Name(id="reason"):
                 return True
-            case ast.Call(func=ast.Name(id="reason_text")):
+            case ast.Call(func=ast.Name(id="reason_text" | "caller_text")):
                 return True
     return False
 
