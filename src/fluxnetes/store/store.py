@@ -219,9 +219,11 @@ _REFUSED_VALUES = (
     OverflowError,
     # Longer than an entry of an index can be, say.
     pg.ProgramLimitExceededError,
-    pg.IntegrityConstraintViolationError,
+    pg.CheckViolationError,
+    pg.NotNullViolationError,
 )
-"""Errors that writing the same values again would meet again."""
+"""Errors that writing the same values again would meet again. A reference to a row that is not there
+is none of them: that is no value of a caller, but a fault of ours."""
 
 
 @contextmanager
