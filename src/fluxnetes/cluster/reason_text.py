@@ -1,7 +1,7 @@
 """Reasons in the units and names that users of Kubernetes write.
 
 The queue counts seconds, millicores and MiB, knows jobs by number, and speaks of graphs and tasks.
-To it a gang `needs room for 9 pods of 1 pods, 1 tenancy, 16000 cpu`; its user asked for nine pods
+To it a gang `needs 9 pods of 1 pods, 1 tenancy, 16000 cpu`; its user asked for nine pods
 of 16 cpu. Which pools stand for something that users never name (a pod's slot, its share of the
 node's tenancy, a host port) is known here alone.
 """
@@ -75,8 +75,8 @@ _OTHER_WORDS: Mapping[Message, str] = {
     Message.CLOSED_AND_FOREIGN: "{reason}; it would fit with {nodes}, cordoned or not ready, and "
     "without the pods that others placed on {used}",
     Message.NO_SUCH_TYPE: "no node has {type}",
-    Message.FOREIGN_MORE: "pods of other schedulers took room on {nodes}",
-    Message.FOREIGN_LESS: "pods of other schedulers left room",
+    Message.FOREIGN_MORE: "pods of other schedulers took capacity on {nodes}",
+    Message.FOREIGN_LESS: "pods of other schedulers released capacity",
 }
 """Messages that speak of graphs, slots and tasks where users think of nodes and pods."""
 
@@ -140,9 +140,9 @@ class KubernetesReasonText(ReasonText):
             case Message.POD_ON_ONE_NODE | Message.POD_FREE_ON_ONE_NODE:
                 return _on_one_node(args.get("needs")) or super().template(reason)
             case Message.PODS if _says_nothing(args.get("pod")):
-                return "needs room for {count} pods; there is room for {found}"
+                return "needs {count} pods; {found} fit now"
             case Message.PODS_EVER if _says_nothing(args.get("pod")):
-                return "needs room for {count} pods; all nodes together have room for {found}"
+                return "needs {count} pods; all nodes together fit {found}"
             case Message.AFTER_JOB:
                 return f"it runs after {{job}} {_AFTER.get(str(args.get('kind')), 'ended')}"
             case Message.AFTER_UNKNOWN:
@@ -179,7 +179,7 @@ class KubernetesReasonText(ReasonText):
         return f"{amount.value / units_of(amount.type):.1f}"
 
     def several(self, values: tuple[Argument, ...], separator: str) -> str:
-        told = tuple(each for each in values if not _is_implied(each))
+        told = tuple(each for each in values if not is_implied(each))
         return super().several(told, separator)
 
     def moment(self, at: int) -> str:
@@ -210,10 +210,10 @@ def _word(word: str) -> str:
 
 
 def _says_nothing(pod: Argument | None) -> bool:
-    return isinstance(pod, tuple) and all(map(_is_implied, pod))
+    return isinstance(pod, tuple) and all(map(is_implied, pod))
 
 
-def _is_implied(value: Argument) -> bool:
+def is_implied(value: Argument) -> bool:
     """Whether an amount goes without saying: a pod's slot, or that another pod's anti-affinity
     concerns it."""
     if not isinstance(value, Amount) or value.value != 1:

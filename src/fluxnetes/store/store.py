@@ -222,8 +222,8 @@ _REFUSED_VALUES = (
     pg.CheckViolationError,
     pg.NotNullViolationError,
 )
-"""Errors that writing the same values again would meet again. A reference to a row that is not there
-is none of them: that is no value of a caller, but a fault of ours."""
+"""Errors that writing the same values again would meet again. A reference to a row that does not
+exist is none of them: no value of a caller causes it, but a fault of ours."""
 
 
 @contextmanager

@@ -92,8 +92,9 @@ def check_podspec(second: Leading, stage: Stage) -> None:
     answer = old("Match", podspec={"id": "a", "cpu": 4}, count=3, jobName="train")
     assert answer.allocated and sum(each.tasks for each in answer.nodelist) == 3
     assert {each.nodeID for each in answer.nodelist} <= set(stage.nodes())
-    busy = old("Match", podspec={"id": "b", "cpu": 16}, count=3, reserve=True)
-    assert not busy.allocated and old.metadata["fluxnetes-outcome"] == "busy"
+    with pytest.raises(grpc.RpcError, match="needs 3 pods of 16000 cpu; 2 fit now") as busy:
+        old("Match", podspec={"id": "b", "cpu": 16}, count=3, reserve=True)
+    assert busy.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED  # it is to be retried
     old("Cancel", fluxID=answer.fluxID)
     old.close()
 

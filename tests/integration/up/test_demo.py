@@ -14,7 +14,7 @@ SWEEPS = [f"sweep-{number}" for number in range(1, 7)]
 
 def test_of_two_gangs_that_do_not_fit_together_one_waits_with_a_promise(demo: str) -> None:
     assert re.search(r"ocean +running on node-\[0-5\]", demo)
-    assert re.search(r"climate +pending, starts by \d\d:\d\d:\d\d: needs room for 8 pods", demo)
+    assert re.search(r"climate +pending, starts by \d\d:\d\d:\d\d: needs 8 pods", demo)
     assert _when(demo, "climate", "running on node-[0-7]") >= _when(demo, "ocean", "completed")
 
 

@@ -25,19 +25,19 @@ def on_one(needs: Amount, best: int) -> Reason:
     [
         (
             Reason.of(Message.PODS, count=9, pod=POD_16, found=8),
-            "needs room for 9 pods of 16 cpu; there is room for 8",
+            "needs 9 pods of 16 cpu; 8 fit now",
         ),
         (
             Reason.of(Message.PODS, count=2, pod=POD_GPU, found=0),
-            "needs room for 2 pods of 500m cpu, 2Gi memory, 8 nvidia.com/gpu; there is room for 0",
+            "needs 2 pods of 500m cpu, 2Gi memory, 8 nvidia.com/gpu; 0 fit now",
         ),
         (
             Reason.of(Message.PODS, count=2, pod=(SLOT, Amount(1_000_000, "tenancy")), found=0),
-            "needs room for 2 pods of a whole node; there is room for 0",
+            "needs 2 pods of a whole node; 0 fit now",
         ),
         (
             Reason.of(Message.PODS, count=2, pod=(SLOT, SHARE), found=0),
-            "needs room for 2 pods; there is room for 0",
+            "needs 2 pods; 0 fit now",
         ),
         (
             on_one(Amount(20000, "cpu"), 15500),
@@ -82,7 +82,7 @@ def on_one(needs: Amount, best: int) -> Reason:
         (Reason.of(Message.NO_SUCH_TYPE, type="example.com/fpga"), "no node has example.com/fpga"),
         (
             Reason.of(Message.PODS_EVER, count=2, pod=(SLOT, SHARE), found=0),
-            "needs room for 2 pods; all nodes together have room for 0",
+            "needs 2 pods; all nodes together fit 0",
         ),
         (
             Reason.of(

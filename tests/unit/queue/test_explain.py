@@ -47,7 +47,7 @@ def test_room_that_is_promised_to_jobs_before_it() -> None:
     _, job = world.submit_together(a_job(nodes=3).lasting(10), a_job().lasting(11))
     explained = world.explain(job)
     assert (explained.until, explained.place) == (20, 1)
-    assert reason_text(explained.reason) == "its room is promised to jobs before it"
+    assert reason_text(explained.reason) == "its capacity is promised to jobs before it"
 
 
 def test_its_turn_where_nothing_is_promised_to_it() -> None:

@@ -2,12 +2,14 @@
 
 Where a graph has `cpu`, it counts thousandths (see `requests.pools`). Limits and budgets are told
 in cpus, as operators configure them; all else is in the units of the graph, as callers ask for it.
+Pools that every pod takes one of, and that no caller asks for, are left out.
 """
 
 from __future__ import annotations
 
 from fluxnetes.cluster.config_units import units_of
-from fluxnetes.common.reasons import Amount, Message, Reason, ResourceHours
+from fluxnetes.cluster.reason_text import is_implied
+from fluxnetes.common.reasons import Amount, Argument, Message, Reason, ResourceHours
 from fluxnetes.common.reasons.text import ReasonText
 
 _CPU = "cpu"
@@ -21,6 +23,10 @@ class CallerReasonText(ReasonText):
         if reason is not None and reason.message in _IN_CPUS:
             return _OF_LIMITS.render(reason)
         return super().render(reason)
+
+    def several(self, values: tuple[Argument, ...], separator: str) -> str:
+        named = tuple(each for each in values if not is_implied(each))
+        return super().several(named or values, separator)
 
 
 class LimitReasonText(ReasonText):

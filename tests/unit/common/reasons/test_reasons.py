@@ -125,7 +125,7 @@ def test_reasons_are_values() -> None:
                 Message.SEVERAL,
                 reasons=(Reason.of(Message.NODES_BACK), Reason.of(Message.FOREIGN_LESS)),
             ),
-            "nodes came back; others left room",
+            "nodes came back; others released capacity",
         ),
     ],
 )

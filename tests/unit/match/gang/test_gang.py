@@ -176,11 +176,11 @@ def test_a_cancelled_gang_gives_all_back() -> None:
         (gang(pods(1, cpu=9)), "needs 9 cpu on one node; the most that one has is 8"),
         (
             gang(pods(3, gpu=1)),
-            "needs room for 3 pods of 1 gpu; all nodes together have room for 2",
+            "needs 3 pods of 1 gpu; all nodes together fit 2",
         ),
         (
             gang(pods(4, cpu=4, memory=1)),
-            "needs room for 4 pods of 4 cpu, 1 memory; all nodes together have room for 3",
+            "needs 4 pods of 4 cpu, 1 memory; all nodes together fit 3",
         ),
         (
             gang(pods(1, cpu=1), licences=6),

@@ -124,7 +124,7 @@ def test_a_promise_moves_later_with_a_reason_when_others_take_its_capacity() -> 
     assert world.plan(head) == 10
     world.tell(others(node0=3))
     assert world.plan(head) == 50
-    assert "others took room on node0" in world.why(head)
+    assert "others took capacity on node0" in world.why(head)
 
 
 def test_a_promise_that_needs_nothing_of_it_stays() -> None:

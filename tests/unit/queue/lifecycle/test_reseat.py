@@ -88,7 +88,7 @@ def test_all_of_them_or_none() -> None:
     world = World(pools(3, cpu=8))
     job = world.submit(a_gang(pods(2, cpu=8)).lasting(50))
     before = world.keeper.allocation(job)
-    with pytest.raises(QueueRefused, match="needs room for 2 pods of 8 cpu; there is room for 1"):
+    with pytest.raises(QueueRefused, match="needs 2 pods of 8 cpu; 1 fit now"):
         world.tell(close("node0", "node1"), Reseat(job, (0, 1)))
     world.decide()
     assert world.keeper.allocation(job) is before

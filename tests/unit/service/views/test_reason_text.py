@@ -43,7 +43,22 @@ def may_hold(type: str, most: int, needs: int) -> Reason:
             Reason.of(Message.POD_ON_ONE_NODE, needs=Amount(2000, "cpu"), best=Amount(1000, "cpu")),
             "needs 2000 cpu on one node; the most that one has is 1000",
         ),
+        (
+            Reason.of(
+                Message.PODS,
+                count=3,
+                pod=(Amount(16000, "cpu"), Amount(1, "pods"), Amount(1, "tenancy")),
+                found=2,
+            ),
+            "needs 3 pods of 16000 cpu; 2 fit now",
+        ),
+        (
+            Reason.of(Message.PODS, count=3, pod=(Amount(1, "pods"),), found=2),
+            "needs 3 pods of 1 pods; 2 fit now",
+        ),
     ],
 )
-def test_limits_and_budgets_are_told_in_cpus(reason: Reason | None, text: str) -> None:
+def test_limits_are_told_in_cpus_and_all_else_as_callers_ask_for_it(
+    reason: Reason | None, text: str
+) -> None:
     assert caller_text(reason) == text
