@@ -101,7 +101,7 @@ class Reporter:
                 self._unqueued[group.key] = self.shared.clock
                 self._waiting.add(group.key, self.shared.clock)
                 self._waiting.changed(group.key)
-        elif not group.parts:
+        elif not group.parts and not group.is_refused:  # what is refused keeps its condition
             self._waits_no_longer(group)
 
     def _waits_no_longer(self, group: WorkloadGroup) -> None:
