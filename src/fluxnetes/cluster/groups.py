@@ -174,7 +174,8 @@ class WorkloadGroup:
 
     @property
     def is_refused(self) -> bool:
-        """Whether its job was rejected, or cancelled before it ran: nothing of it is placed."""
+        """Whether its job was rejected, or cancelled before it ran: what was there then is not
+        placed."""
         return self.closed is not None and self.closed.is_refused
 
     @property

@@ -86,7 +86,7 @@ class GroupSubmitter:
             group.queued()
             if self.shared.state(waiting) is JobState.PENDING:
                 self.shared.suspend_job(group, waiting)
-        elif group.holding or group.is_deleted or not _can_gather(group):
+        elif group.holding or group.is_deleted or not has_pods_to_place(group):
             group.queued()
             self._gather(group, waiting, _NOTHING_TO_PLACE)
         else:
@@ -258,14 +258,6 @@ def submission_of(group: WorkloadGroup, demand: Demand, job: int) -> Submission:
         workload=group.reference,
         origin=Origin.CLUSTER,
     )
-
-
-def _can_gather(group: WorkloadGroup) -> bool:
-    """Whether pods of a group may yet be placed, once all of them exist.
-
-    A Job that was rejected while it was suspended stays suspended: its end is what its user sees.
-    """
-    return not group.is_refused and has_pods_to_place(group)
 
 
 def _keys(namespace: str, reference: str) -> list[tuple[str, str, str]]:

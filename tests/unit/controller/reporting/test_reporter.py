@@ -6,7 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from fluxnetes.cluster.labels.names import AFTER_OK, GROUP_SIZE, HOLD, QUEUE, QUEUED, WALLTIME
+from fluxnetes.cluster.labels.names import (
+    AFTER_OK,
+    GROUP,
+    GROUP_SIZE,
+    HOLD,
+    QUEUE,
+    QUEUED,
+    WALLTIME,
+)
 from fluxnetes.kube.objects.base import Metadata
 from fluxnetes.kube.objects.jobs import StatefulSet, StatefulSetSpec
 from fluxnetes.kube.objects.pods import Pod
@@ -137,6 +145,23 @@ def test_a_pod_that_its_queue_rejects_has_a_condition_that_says_so(play: Play, t
     assert wanted.message == "Invalid: rejected: there is no queue gpu; there is default"
 
 
+def test_suspended_jobs_of_a_label_that_were_rejected_stay_rejected(play: Play, told: Told) -> None:
+    ring, queue = {GROUP: "ring", GROUP_SIZE: "2"}, {QUEUE: "gpu"}
+    play.put(*(a_job(name, labels=ring, annotations=queue) for name in "ab"))
+    play.wait(8)
+    assert told.state("ring") == "rejected"
+
+
+def test_pods_of_a_label_whose_earlier_pods_were_rejected_gather(play: Play, told: Told) -> None:
+    for name in "ab":
+        play.put(one_pod(name, group="ring", size=2, annotations={QUEUE: "gpu"}))
+    play.wait(3)
+    assert told.state("ring") == "rejected"
+    play.put(one_pod("c", group="ring", size=2))
+    play.wait(6)
+    assert told.state("ring") == "gathering"
+
+
 def test_a_suspended_job_that_is_cancelled_stays_cancelled(play: Play, told: Told) -> None:
     occupy(play)
     play.put(a_job("train"))
@@ -145,6 +170,19 @@ def test_a_suspended_job_that_is_cancelled_stays_cancelled(play: Play, told: Tol
     play.wait(8)
     assert told.state("train") == "cancelled"
     assert not any("pods" in note for note in told.about("Job/train"))
+    assert told.about("Job/train", "Cancelled") == ["Cancelled: cancelled: cancelled by its user"]
+
+
+def test_pods_that_a_rejected_job_creates_later_have_an_event_and_a_condition(
+    play: Play, told: Told
+) -> None:
+    play.put(a_job("train", suspended=False, annotations={QUEUE: "gpu"}))
+    play.wait(1)
+    why = "Invalid: rejected: there is no queue gpu; there is default"
+    assert told.about("Job/train", "Rejected") == [why]
+    [pod] = play.pods("train")
+    assert told.about(f"Pod/{pod.metadata.name}", "FailedScheduling") == [why]
+    assert why in told.conditions
 
 
 def a_set(name: str, replicas: int, policy: str = "OrderedReady") -> StatefulSet:
