@@ -50,6 +50,8 @@ _GATHERS_FOR = 5.0
 _REPORTED_PODS = 20
 """Maximum pods of a group that get an event or a condition about the whole group."""
 _BAD_ENDS = (JobState.FAILED, JobState.TIMED_OUT, JobState.REJECTED)
+_REFUSALS = (JobState.REJECTED, JobState.CANCELLED)
+"""Ends of a job that never ran; its pods stay where they are, and never get a node."""
 _PLAN_EVENTS = ("planned", "unplanned")
 
 
@@ -101,8 +103,17 @@ class Reporter:
                 self._unqueued[group.key] = self.shared.clock
                 self._waiting.add(group.key, self.shared.clock)
                 self._waiting.changed(group.key)
+        elif not group.parts and group.is_refused:
+            self._report_refused(group)
         elif not group.parts:
             self._waits_no_longer(group)
+
+    def _report_refused(self, group: WorkloadGroup) -> None:
+        """A group was rejected or cancelled before it ran; its workload may create pods later."""
+        id = self.shared.last_job.get(group.key[:3])
+        job = self.shared.scheduler.jobs.get(id) if id is not None else None
+        if job is not None and job.state in _REFUSALS:
+            self._report_end(group, job)
 
     def _waits_no_longer(self, group: WorkloadGroup) -> None:
         self._waiting.remove(group.key)
@@ -167,10 +178,14 @@ class Reporter:
                 # A job that waits for the first time is explained within a second (`refresh`).
                 self._fluxjobs.want(group, job, known[1] if known is not None else None)
             if job.state in _BAD_ENDS:
-                self._warn(group, _event_reason(job.state), job.reason, f"{job.state.value}: ")
-                self._condition(group, job.reason, f"{job.state.value}: ")
+                self._report_end(group, job)
             elif id in requeued:
                 self._warn(group, "Requeued", requeued[id])
+
+    def _report_end(self, group: WorkloadGroup, job: QueueJob) -> None:
+        before = f"{job.state.value}: "
+        self._warn(group, _event_reason(job.state), job.reason, before)
+        self._condition(group, job.reason, before)
 
     def term_started(self, ended: Iterable[tuple[WorkloadGroup, QueueJob]]) -> None:
         """Report the state of everything that is queued or runs, and of what has ended."""
@@ -293,7 +308,7 @@ class Reporter:
         for uid, workload in group.workloads.items():
             regarding = about(ADAPTERS[group.kinds[uid]].resource, workload)
             self.reports.events.record(regarding, event, note, type=type)
-        event = "FailedScheduling" if event == "Rejected" else event
+        event = "FailedScheduling" if event in ("Rejected", "Cancelled") else event
         for member in _waiting_pods(group):
             regarding, scheduler = about(PODS, member.pod), member.pod.spec.scheduler_name
             self.reports.events.record(regarding, event, note, type=type, reporter=scheduler)
