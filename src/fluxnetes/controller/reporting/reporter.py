@@ -167,7 +167,8 @@ class Reporter:
                 continue
             if id in arrived:
                 self._report_ignored(group)
-            if job.state in WAITING:
+            if job.state in WAITING or group.waiting is not None:
+                # Pods that came late wait as a job of their own, while the others of a group run.
                 self._waiting.add(group.key, self.shared.clock)
             else:
                 self._waits_no_longer(group)

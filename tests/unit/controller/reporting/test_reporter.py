@@ -323,6 +323,18 @@ def test_the_events_of_a_job_without_pods_tell_why_the_position_and_the_start(
     assert "it starts by 2027-01-15T08:10:00Z" in start and "position 1" in start
 
 
+def test_pods_that_come_late_are_told_why_they_wait_whatever_the_others_do(
+    play: Play, told: Told
+) -> None:
+    """That the job of the others changes does not mean that the group waits no longer."""
+    first = one_pod("first", cpu="3", group="ring", size=2)
+    play.put(first, one_pod("second", cpu="3", group="ring", size=2), one_pod("filler", cpu="1"))
+    play.put(one_pod("late", cpu="4", group="ring", size=2))
+    play.end(first)
+    play.wait(3)
+    assert told.about("Pod/late", "FailedScheduling")
+
+
 def test_a_start_that_moves_later_is_told_with_why_and_by_whom(play: Play, told: Told) -> None:
     occupy(play)
     play.put(a_job("next", pods=2, cpu="4", annotations={WALLTIME: "60s"}))
