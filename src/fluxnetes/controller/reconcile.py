@@ -176,8 +176,8 @@ class Reconciler:
         is_empty = not part.bound and not self.actions.is_binding_job(part.job)
         if is_empty and self._is_over(group, part):
             return
-        grace = self.shared.settings.forced_delete
-        late = job.expected is not None and self.shared.now > job.expected + grace
+        # When the queue expects the end says nothing: that moves on while the pods are there.
+        late = part.start_ending(self.shared.clock) > self.shared.settings.forced_delete
         times_out = job.cause is EndCause.TIMED_OUT
         if times_out:
             yield from self._end_by_deadline(group, part)
@@ -187,7 +187,9 @@ class Reconciler:
             yield from self._suspend(group, reason_text(job.reason))
         for task in part.bound:
             member = group.pods.get(part.pods[task])
-            if member is not None and (late or not (member.owner or times_out)):
+            if member is None or member.pod.metadata.deletion_timestamp is not None:
+                continue
+            if late or not (member.owner or times_out):
                 yield _end_pod(member, reason_text(job.reason), delete=True)
 
     def _is_over(self, group: WorkloadGroup, part: GroupPart) -> bool:
@@ -200,7 +202,7 @@ class Reconciler:
         outcome = outcome_of(group, part, job.cause)
         if outcome is not None:
             self.shared.job_over(part, outcome)
-        elif is_suspended_by_user(group):
+        elif is_suspended_by_user(group) and job.cause is not EndCause.CANCELLED:
             self.shared.suspend_job(group, part)
         elif self._lost_its_time(group, part):
             self.shared.job_requeued(group, part)

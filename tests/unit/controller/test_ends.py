@@ -1,4 +1,4 @@
-"""Jobs end as Kubernetes says, when it says so."""
+"""Jobs end as Kubernetes says, when it says so, and pods that should have ended are deleted."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from fluxnetes.cluster.labels.names import GROUP, GROUP_SIZE
+from fluxnetes.cluster.labels.names import GROUP, GROUP_SIZE, INCOMPLETE, WALLTIME
+from fluxnetes.common.reasons import Reason
+from fluxnetes.queue.events import Cancel
 from tests.unit.cluster.builders import a_job, machine, one_pod
-from tests.unit.controller.play import Play
+from tests.unit.controller.play import TIMEOUTS, Play
+
+LATE = int(TIMEOUTS.forced_delete) + 3
+"""Seconds after which pods that should have ended are deleted."""
 
 
 @pytest.fixture
@@ -48,6 +53,16 @@ def test_a_pod_that_is_deleted_on_a_node_that_is_gone_may_still_succeed(play: Pl
     assert play.states() == ["completed"]
 
 
+def test_a_job_that_is_cancelled_while_its_user_suspends_it_is_cancelled(play: Play) -> None:
+    play.put(a_job("train"))
+    play.wait(2)
+    play.cluster.stop_time = 3
+    play.patch("train", {"spec": {"suspend": True}})
+    play.shared.put(Cancel(1, Reason.from_text("enough")))
+    play.wait(6)
+    assert play.states() == ["cancelled"]
+
+
 def launched(play: Play) -> None:
     """A label group of a Job, which has completed, and a pod by itself, which runs."""
     ring = {GROUP: "ring", GROUP_SIZE: "2"}
@@ -74,3 +89,46 @@ def test_a_pod_that_comes_late_waits_though_the_job_of_its_group_has_completed(
     play.put(*play.pods("late"))
     play.wait(2)
     assert play.states() == ["running", "pending"]
+
+
+# -- pods that do not end -------------------------------------------------------------------------
+
+
+def without_job_controller(play: Play) -> None:
+    play.cluster.control = lambda: None  # type: ignore[method-assign]
+
+
+def test_pods_that_run_on_after_their_walltime_are_deleted(play: Play) -> None:
+    play.put(a_job("train", annotations={WALLTIME: "5s"}))
+    play.wait(3)
+    without_job_controller(play)
+    play.wait(4)
+    assert len(play.pods("train")) == 1, "Kubernetes has time to end it"
+    play.wait(LATE)
+    assert play.pods("train") == []
+
+
+def test_pods_are_not_deleted_at_once_because_their_walltime_ended_before_the_term(
+    play: Play,
+) -> None:
+    play.put(a_job("train", annotations={WALLTIME: "5s"}))
+    play.wait(3)
+    without_job_controller(play)
+    play.cluster.now += 100
+    play.restart()
+    play.settle()
+    assert [pod.metadata.deletion_timestamp for pod in play.pods("train")] == [None]
+    play.wait(LATE)
+    assert play.pods("train") == []
+
+
+def test_a_gang_that_fails_is_ended_though_its_lost_pod_counts_as_no_failure() -> None:
+    """A podFailurePolicy may ignore pods that were evicted: then no backoffLimit is exceeded."""
+    with Play(machine("n1"), machine("n2")) as play:
+        play.put(a_job("train", pods=2, cpu="4", annotations={INCOMPLETE: "fail"}))
+        play.wait(2)
+        play.put(machine("n1", cordoned=True))
+        play.drop(next(pod for pod in play.pods("train") if pod.spec.node_name == "n1"))
+        play.wait(int(TIMEOUTS.incomplete) + LATE + 4)
+        assert play.pods("train") == []
+        assert set(play.states()) == {"failed"}
