@@ -26,6 +26,7 @@ from fluxnetes.common.reasons import Reason
 from fluxnetes.kube.objects.base import Metadata, Object
 from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup
 from fluxnetes.kube.objects.pods import Pod, PodTemplate
+from fluxnetes.queue.states import JobState
 
 POD, LABELLED = "Pod", "Group"
 """Kinds of groups besides those of workloads: a single pod; pods with one group label."""
@@ -394,6 +395,10 @@ class ClosedGroup:
     """Those that had ended by then; they say nothing about a later group of the same label."""
     is_refused: bool = False
     """Whether its pods are not placed: it was rejected, or cancelled while it waited."""
+    state: JobState | None = None
+    """How its job ended."""
+    reason: Reason | None = None
+    """Why its job ended so."""
 
 
 def is_live(pod: Pod) -> bool:

@@ -77,7 +77,8 @@ def closed_by(group: WorkloadGroup, job: QueueJob) -> ClosedGroup:
     is_refused = job.state in _FOR_GOOD and job.start is None
     pods = (uid for uid, m in group.pods.items() if is_refused or not _waits(m.pod))
     ended = frozenset(group.ended_workloads)
-    return ClosedGroup(frozenset(pods), for_good, ended, is_refused or for_good)
+    is_refused = is_refused or for_good
+    return ClosedGroup(frozenset(pods), for_good, ended, is_refused, job.state, job.reason)
 
 
 def _waits(pod: Pod) -> bool:
