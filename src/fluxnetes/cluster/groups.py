@@ -138,9 +138,13 @@ class WorkloadGroup:
         return template
 
     def is_closed_to(self, uid: str) -> bool:
-        """Whether a pod (without a uid: one that is yet to come) is not to be queued again."""
+        """Whether a pod, or what a workload has yet to create, is not to be queued again."""
         closed = self.closed
-        return closed is not None and (closed.for_good or not uid or uid in closed.pods)
+        return closed is not None and (closed.for_good or uid in closed.uids)
+
+    def is_of_earlier(self, uid: str) -> bool:
+        """Whether a pod or a workload is of an earlier group of the same label."""
+        return self.key.kind == LABELLED and self.is_closed_to(uid)
 
     def options_of(self, member: Member) -> WorkloadLabels:
         """What counts for a pod: its workload's labels or, if none created it, the pod's own."""
@@ -308,7 +312,8 @@ class WorkloadGroup:
         """What its workloads ask for or, if there are none, its pods."""
         options = NO_OPTIONS
         for uid in self.workloads:
-            options = _combined(options, self.workload_options[uid])
+            if not self.is_of_earlier(uid):
+                options = _combined(options, self.workload_options[uid])
         for uid, member in self.pods.items() if not self.workloads else ():
             if member.options is not None and not self.is_closed_to(uid):
                 options = _combined(options, member.options)
@@ -386,9 +391,11 @@ def _combined(known: WorkloadLabels, more: WorkloadLabels) -> WorkloadLabels:
 
 @dataclass(frozen=True, slots=True)
 class ClosedGroup:
-    """The group's job has ended; the pods that were there then are not queued again."""
+    """The group's job has ended; what was there then is not queued again."""
 
-    pods: frozenset[str]
+    uids: frozenset[str]
+    """Of the pods and the workloads that were there. Pods that waited, and workloads that wait for
+    us, are not among them: the job did not stand for those."""
     for_good: bool
     """Whether new pods do not open it again either: it was rejected or cancelled."""
     workloads: frozenset[str] = frozenset()

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fluxnetes.cluster.adapters import ADAPTERS
-from fluxnetes.cluster.groups import Member, WorkloadGroup
+from fluxnetes.cluster.groups import Member, WorkloadGroup, is_live
 from fluxnetes.cluster.labels.names import GATES
 from fluxnetes.cluster.outcome import (
     DELETED,
@@ -179,14 +179,18 @@ class Reconciler:
         # When the queue expects the end says nothing: that moves on while the pods are there.
         late = part.start_ending(self.shared.clock) > self.shared.settings.forced_delete
         times_out = job.cause is EndCause.TIMED_OUT
+        fails = job.cause is EndCause.LOST_NODES and job.submission.on_loss is OnLoss.FAIL
         if times_out:
             yield from self._end_by_deadline(group, part)
-        elif job.cause is EndCause.LOST_NODES and job.submission.on_loss is OnLoss.FAIL:
+        elif fails:
             yield from self._fail(group, reason_text(job.reason))
         else:
             yield from self._suspend(group, reason_text(job.reason))
-        for task in part.bound:
-            member = group.pods.get(part.pods[task])
+        ending = [part.pods[task] for task in part.bound]
+        if late and fails:  # no backoffLimit is exceeded before a pod has failed
+            ending += _waiting_pods(group)
+        for uid in ending:
+            member = group.pods.get(uid)
             if member is None or member.pod.metadata.deletion_timestamp is not None:
                 continue
             if late or not (member.owner or times_out):
@@ -267,6 +271,15 @@ class Reconciler:
 def _lacks_pods(group: WorkloadGroup, part: GroupPart) -> bool:
     """Whether seats stay empty because no workload creates pods for them."""
     return not group.workloads and len(part.pods) < part.seats
+
+
+def _waiting_pods(group: WorkloadGroup) -> list[str]:
+    """The pods of workloads that wait for a node."""
+    return [
+        uid
+        for uid, member in group.pods.items()
+        if member.owner and not member.pod.spec.node_name and is_live(member.pod)
+    ]
 
 
 def _end_pod(member: Member, why: str, *, delete: bool) -> EndPod:

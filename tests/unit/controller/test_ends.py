@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from fluxnetes.cluster.labels.names import GROUP, GROUP_SIZE, INCOMPLETE, WALLTI
 from fluxnetes.common.reasons import Reason
 from fluxnetes.queue.events import Cancel
 from tests.unit.cluster.builders import a_job, machine, one_pod
+from tests.unit.controller.fake_executor import Luck
 from tests.unit.controller.play import TIMEOUTS, Play
 
 LATE = int(TIMEOUTS.forced_delete) + 3
@@ -132,3 +134,67 @@ def test_a_gang_that_fails_is_ended_though_its_lost_pod_counts_as_no_failure() -
         play.wait(int(TIMEOUTS.incomplete) + LATE + 4)
         assert play.pods("train") == []
         assert set(play.states()) == {"failed"}
+
+
+def test_a_group_that_fails_before_all_of_it_runs_fails_its_jobs_too() -> None:
+    """The pod cannot be bound again, and of the Job no pod has failed."""
+    ring = {GROUP: "ring", GROUP_SIZE: "2"}
+    with Play(machine("n1", cpu="1"), machine("n2")) as play:
+        play.cluster.put(a_job("launcher", cpu="2", labels=ring))
+        play.cluster.put(one_pod("worker", labels=ring))
+        play.executor.luck.extend([Luck.STUCK, Luck.GOOD])
+        for _ in range(4):
+            play.step()
+        assert play.where("worker") == ["n1"]
+        play.drop(play.cluster.nodes["n2"])
+        play.wait(LATE + 2)
+        assert play.states() == ["failed"]
+        (job,) = play.cluster.jobs.values()
+        assert job.end is not None and job.end.type == "Failed"
+
+
+# -- groups that come again under one label --------------------------------------------------------
+
+
+def test_a_group_of_jobs_comes_again_beside_the_jobs_that_have_ended(play: Play) -> None:
+    for time, walltime in enumerate(("20s", "40s")):
+        options = {WALLTIME: walltime}
+        for name in (f"a{time}", f"b{time}"):
+            ring = {GROUP: "ring", GROUP_SIZE: "2"}
+            play.cluster.put(a_job(name, labels=ring, annotations=options))
+        play.wait(2)
+        assert play.states() == ["completed"] * time + ["running"]
+        play.end(*play.pods(f"a{time}"), *play.pods(f"b{time}"))
+        play.wait(2)
+        if time:
+            assert play.states() == ["completed"] * 2
+        else:
+            play.restart()
+    walltimes = [job.walltime for job in play.store.keeper.jobs.values()]
+    assert sorted(w for w in walltimes if w is not None) == [20, 40]
+
+
+def test_jobs_of_a_group_that_was_cancelled_are_not_queued_again(play: Play) -> None:
+    ring = {GROUP: "ring", GROUP_SIZE: "2"}
+    play.put(a_job("a", labels=ring), a_job("b", labels=ring))
+    play.wait(2)
+    play.shared.put(Cancel(1, Reason.from_text("enough")))
+    play.wait(5)
+    play.restart()
+    play.wait(40)
+    assert [job.state.value for job in play.store.keeper.jobs.values()] == ["cancelled"]
+    assert play.controller.sweep.repairs == 0
+
+
+def test_a_job_of_a_group_that_waits_has_its_deadline_stand_still_the_second_time(
+    play: Play,
+) -> None:
+    ring = {GROUP: "ring", GROUP_SIZE: "2"}
+    play.put(one_pod("a", labels=ring), one_pod("b", labels=ring))
+    play.wait(2)
+    play.end(*play.pods("a"), *play.pods("b"))
+    plain: dict[str, Any] = {"suspended": False, "queued": False, "activeDeadlineSeconds": 5}
+    play.put(a_job("second", cpu="5", labels=ring, **plain), one_pod("c", labels=ring))
+    play.wait(10)
+    (job,) = play.cluster.jobs.values()
+    assert job.spec.suspend and job.end is None
