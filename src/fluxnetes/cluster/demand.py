@@ -311,7 +311,7 @@ def has_pods_to_place(group: WorkloadGroup) -> bool:
     A workload that was rejected while it was suspended stays suspended.
     """
     return any(
-        ADAPTERS[group.kinds[uid]].is_waiting_for_us(workload)
+        ADAPTERS[group.kinds[uid]].is_waiting_for_us(workload) and not group.is_closed_to(uid)
         for uid, workload in group.workloads.items()
         if not group.is_refused
     ) or any(uid not in group.seats and _is_open(group, uid) for uid in group.pods)
@@ -326,7 +326,7 @@ def _available_seats(group: WorkloadGroup, part: GroupPart) -> int:
 def pods_to_come(group: WorkloadGroup, uid: str) -> int:
     """The number of pods that a workload will still create, once it is released."""
     adapter, workload = ADAPTERS[group.kinds[uid]], group.workloads[uid]
-    if group.is_closed_to("") or (
+    if group.is_closed_to(uid) or (
         adapter.is_suspended(workload) and not adapter.is_waiting_for_us(workload)
     ):
         return 0
@@ -401,8 +401,14 @@ def _walltime(group: WorkloadGroup) -> int | None:
     """Our annotation; else what Kubernetes enforces; else none, and the queue's default applies."""
     if group.options.walltime is not None:
         return group.options.walltime
-    known = [ADAPTERS[group.kinds[uid]].walltime(each) for uid, each in group.workloads.items()] + [
-        m.pod.spec.active_deadline_seconds for m in group.pods.values() if not m.owner
+    known = [
+        ADAPTERS[group.kinds[uid]].walltime(each)
+        for uid, each in group.workloads.items()
+        if not group.is_of_earlier(uid)
+    ] + [
+        member.pod.spec.active_deadline_seconds
+        for uid, member in group.pods.items()
+        if not member.owner and not group.is_of_earlier(uid)
     ]
     seconds = [each for each in known if each is not None]
     # The group lasts as long as its last pod; if one of them has no limit, neither has the group.

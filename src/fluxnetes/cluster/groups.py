@@ -26,6 +26,7 @@ from fluxnetes.common.reasons import Reason
 from fluxnetes.kube.objects.base import Metadata, Object
 from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup
 from fluxnetes.kube.objects.pods import Pod, PodTemplate
+from fluxnetes.queue.states import JobState
 
 POD, LABELLED = "Pod", "Group"
 """Kinds of groups besides those of workloads: a single pod; pods with one group label."""
@@ -146,9 +147,13 @@ class WorkloadGroup:
         return template
 
     def is_closed_to(self, uid: str) -> bool:
-        """Whether a pod (without a uid: one that is yet to come) is not to be queued again."""
+        """Whether a pod, or what a workload has yet to create, is not to be queued again."""
         closed = self.closed
-        return closed is not None and (closed.for_good or not uid or uid in closed.pods)
+        return closed is not None and (closed.for_good or uid in closed.uids)
+
+    def is_of_earlier(self, uid: str) -> bool:
+        """Whether a pod or a workload is of an earlier group of the same label."""
+        return self.key.kind == LABELLED and self.is_closed_to(uid)
 
     def options_of(self, member: Member) -> WorkloadLabels:
         """What counts for a pod: its workload's labels or, if none created it, the pod's own."""
@@ -322,7 +327,8 @@ class WorkloadGroup:
         """What its workloads ask for or, if there are none, its pods."""
         options = NO_OPTIONS
         for uid in self.workloads:
-            options = _combined(options, self.workload_options[uid])
+            if not self.is_of_earlier(uid):
+                options = _combined(options, self.workload_options[uid])
         for uid, member in self.pods.items() if not self.workloads else ():
             if member.options is not None and not self.is_closed_to(uid):
                 options = _combined(options, member.options)
@@ -400,15 +406,21 @@ def _combined(known: WorkloadLabels, more: WorkloadLabels) -> WorkloadLabels:
 
 @dataclass(frozen=True, slots=True)
 class ClosedGroup:
-    """The group's job has ended; the pods that were there then are not queued again."""
+    """The group's job has ended; what was there then is not queued again."""
 
-    pods: frozenset[str]
+    uids: frozenset[str]
+    """Of the pods and the workloads that were there. Pods that waited, and workloads that wait for
+    us, are not among them: the job did not stand for those."""
     for_good: bool
     """Whether new pods do not open it again either: it was rejected or cancelled."""
     workloads: frozenset[str] = frozenset()
     """Those that had ended by then; they say nothing about a later group of the same label."""
     is_refused: bool = False
     """Whether its pods are not placed: it was rejected, or cancelled while it waited."""
+    state: JobState | None = None
+    """How its job ended."""
+    reason: Reason | None = None
+    """Why its job ended so."""
 
 
 def is_live(pod: Pod) -> bool:

@@ -14,17 +14,21 @@ ended was cancelled by its user.
     a pod Failed, reason DeadlineExceeded        timed out
     a pod Failed otherwise, or deleted           failed
 
+A label group may have both workloads and pods without one, such as a Job that launches what the
+others run. It has ended when both have, and has completed if both did.
+
 While none of these holds, the group has not ended, whatever a clock says. A workload that its user
 suspended has not ended either.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from fluxnetes.cluster.adapters import ADAPTERS, WorkloadOutcome
 from fluxnetes.cluster.demand import succeeded_pods
-from fluxnetes.cluster.groups import WorkloadGroup, is_live
+from fluxnetes.cluster.groups import WorkloadGroup
 from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.kube.objects.pods import Pod
@@ -56,19 +60,28 @@ def outcome_of(
     """
     ended = _ended_workloads(group)
     if group.workloads or ended:
-        return _of_workloads(group, ended)
+        return _with_loose_pods(group, part, _of_workloads(group, ended))
     if group.key.kind in ADAPTERS:  # its workload was deleted before it ended
         return DELETED
     return _of_pods(group, part, cause)
 
 
-def will_complete(group: WorkloadGroup) -> bool:
+def will_complete(group: WorkloadGroup, part: GroupPart) -> bool:
     """Whether all workloads of a group are sure to complete, though they do not say so yet."""
-    return bool(group.workloads) and all(
+    if not group.workloads or _with_loose_pods(group, part, COMPLETED) is not COMPLETED:
+        return False
+    return all(
         ADAPTERS[group.kinds[uid]].end(workload) is not None
-        or ADAPTERS[group.kinds[uid]].is_done(workload, succeeded_pods(group, uid))
+        or ADAPTERS[group.kinds[uid]].is_done(workload, *_counted(group, uid))
         for uid, workload in group.workloads.items()
     )
+
+
+def _counted(group: WorkloadGroup, uid: str) -> tuple[int, int]:
+    """How many pods of a workload have succeeded, and how many have not."""
+    owned = sum(member.owner == uid for member in group.pods.values())
+    succeeded = succeeded_pods(group, uid)
+    return succeeded, owned - succeeded
 
 
 def is_suspended_by_user(group: WorkloadGroup) -> bool:
@@ -86,9 +99,10 @@ def is_suspended_by_user(group: WorkloadGroup) -> bool:
 
 def runs_elsewhere(group: WorkloadGroup, part: GroupPart) -> bool:
     """Whether pods of a part that no workload replaces still run on nodes that are gone."""
+    found = part.members.difference(part.pods.values())
     if group.workloads:
-        return False
-    return any(_is_alive(group, uid) for uid in part.members.difference(part.pods.values()))
+        found = found.intersection(_loose_pods(group, part))
+    return any(_is_alive(group, uid) for uid in found)
 
 
 def _ended_workloads(group: WorkloadGroup) -> dict[str, WorkloadOutcome]:
@@ -110,15 +124,38 @@ def _of_workloads(group: WorkloadGroup, ended: dict[str, WorkloadOutcome]) -> Gr
     return COMPLETED
 
 
+def _with_loose_pods(
+    group: WorkloadGroup, part: GroupPart, outcome: GroupOutcome | None
+) -> GroupOutcome | None:
+    """How a part ended whose workloads ended so."""
+    loose = _loose_pods(group, part)
+    if any(_is_alive(group, uid) for uid in loose):
+        return None
+    failed = _failed(_ended_pods(group, loose))
+    return _of_failed(failed[0]) if outcome is COMPLETED and failed else outcome
+
+
+def _loose_pods(group: WorkloadGroup, part: GroupPart) -> list[str]:
+    """The pods of a part that no workload of its group created, as far as they are known."""
+    if group.key.kind in ADAPTERS:
+        return []
+    members = part.members or _open_pods(group)
+    return [uid for uid in sorted(members) if _is_loose(group, uid)]
+
+
+def _is_loose(group: WorkloadGroup, uid: str) -> bool:
+    member = group.pods.get(uid)
+    pod = member.pod if member is not None else group.ended_pods.get(uid)
+    owner = pod.metadata.controller if pod is not None else None
+    return pod is not None and (owner is None or owner.uid not in group.kinds)
+
+
 def _of_pods(group: WorkloadGroup, part: GroupPart, cause: EndCause | None) -> GroupOutcome | None:
     members = part.members or _open_pods(group)
     if any(_is_alive(group, uid) for uid in members):
         return None
-    ended = [pod for uid in members if (pod := _ended_pod(group, uid)) is not None]
-    failed = sorted(
-        (pod for pod in ended if pod.status.phase != "Succeeded"),
-        key=lambda pod: pod.status.reason == _DEADLINE,
-    )
+    ended = _ended_pods(group, members)
+    failed = _failed(ended)
     if failed:
         return _of_failed(failed[0])
     if part.failed_before:
@@ -134,6 +171,16 @@ def _open_pods(group: WorkloadGroup) -> set[str]:
     return {uid for uid in group.pods.keys() | group.ended_pods if not group.is_closed_to(uid)}
 
 
+def _ended_pods(group: WorkloadGroup, uids: Iterable[str]) -> list[Pod]:
+    return [pod for uid in uids if (pod := _ended_pod(group, uid)) is not None]
+
+
+def _failed(ended: list[Pod]) -> list[Pod]:
+    """Those that failed; first those that did not only reach a deadline."""
+    failed = (pod for pod in ended if pod.status.phase != "Succeeded")
+    return sorted(failed, key=lambda pod: pod.status.reason == _DEADLINE)
+
+
 def _ended_pod(group: WorkloadGroup, uid: str) -> Pod | None:
     """A pod that ended by itself. A kubelet that ends a pod which is being deleted says that it
     failed; that pod was deleted."""
@@ -146,8 +193,9 @@ def _ended_pod(group: WorkloadGroup, uid: str) -> Pod | None:
 
 
 def _is_alive(group: WorkloadGroup, uid: str) -> bool:
-    """Whether a pod may still end well: on a node that is gone, for example."""
-    return uid in group.pods and is_live(group.pods[uid].pod)
+    """Whether a pod may still end well: on a node that is gone, for example, or within the time
+    that it has to end once it is deleted."""
+    return uid in group.pods and not group.pods[uid].pod.is_over
 
 
 def _of_failed(pod: Pod) -> GroupOutcome:

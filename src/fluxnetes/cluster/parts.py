@@ -58,6 +58,8 @@ class GroupPart:
     """Why its resources are being given back to the queue; None: they are not."""
     retry_delay: int = 0
     """Seconds in which the job is not started again once it has been returned to the queue."""
+    ending_since: float | None = None
+    """Since when its pods should end: monotonic seconds; None: they should not."""
     gathers: bool = False
     """Whether its job waits until its pods are there (again)."""
     members: set[str] = field(default_factory=set)
@@ -119,9 +121,16 @@ class GroupPart:
         self.returning = reason
         self.retry_delay = max(self.retry_delay, retry_delay)
 
+    def start_ending(self, now: float) -> float:
+        """Its pods should end; returns for how many seconds they should have."""
+        if self.ending_since is None:
+            self.ending_since = now
+        return now - self.ending_since
+
     def requeue(self) -> None:
         """The job waits again, and holds nothing."""
         self.nodes, self.ended, self.returning, self.retry_delay = [], set(), None, 0
+        self.ending_since = None
         self.failed_before = False
         self.members.clear()
         self.pods.clear()

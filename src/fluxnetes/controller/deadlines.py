@@ -66,7 +66,7 @@ class DeadlineKeeper:
                         self._report_lost_time(group, uid)
                 elif not all(part.is_filled for part in group.holding):
                     self._to_check[key] = None  # its pods may yet take the seats that are free
-                elif _waits(group):
+                elif _waits(group, uid):
                     self._suspend(group, uid)
 
     def _suspend(self, group: WorkloadGroup, uid: str) -> None:
@@ -147,8 +147,9 @@ def _is_started(group: WorkloadGroup, uid: str) -> bool:
     return any(group.pods[pod].owner == uid for pod in group.seats if pod in group.pods)
 
 
-def _waits(group: WorkloadGroup) -> bool:
-    """Whether a group, or the rest of it, waits in the queue or for something else."""
+def _waits(group: WorkloadGroup, uid: str) -> bool:
+    """Whether a group, or the rest of it, waits in the queue; or a workload of it for something
+    else."""
     blocked = group.not_queued
     is_blocked = blocked is not None and not blocked.is_refused
-    return group.closed is None and (group.waiting is not None or is_blocked)
+    return group.waiting is not None or (is_blocked and not group.is_closed_to(uid))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.groups import LABELLED, POD, ClosedGroup, WorkloadGroup, is_live
 from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.controller.seats import SeatAssigner
@@ -72,12 +73,22 @@ def closed_by(group: WorkloadGroup, job: QueueJob) -> ClosedGroup:
     identified by its uid: once rejected, it stays so until it is created again.
     """
     without_workload = group.key.kind in (POD, LABELLED)
-    for_good = job.state in _FOR_GOOD and not without_workload
+    is_withdrawn = job.state in _FOR_GOOD
+    for_good = is_withdrawn and not without_workload
     # What was refused before it ran is refused with all of its pods.
-    is_refused = job.state in _FOR_GOOD and job.start is None
-    pods = (uid for uid, m in group.pods.items() if is_refused or not _waits(m.pod))
+    is_refused = is_withdrawn and job.start is None
+    uids = {uid for uid, m in group.pods.items() if is_refused or not _waits(m.pod)}
+    # A job that is cancelled has its workloads suspended: these do not wait for another one.
+    uids |= {uid for uid in group.workloads if is_withdrawn or not _waits_for_us(group, uid)}
     ended = frozenset(group.ended_workloads)
-    return ClosedGroup(frozenset(pods), for_good, ended, is_refused or for_good)
+    is_refused = is_refused or for_good or (is_withdrawn and bool(group.workloads))
+    return ClosedGroup(frozenset(uids), for_good, ended, is_refused, job.state, job.reason)
+
+
+def _waits_for_us(group: WorkloadGroup, uid: str) -> bool:
+    adapter, workload = ADAPTERS[group.kinds[uid]], group.workloads[uid]
+    waits: bool = adapter.is_waiting_for_us(workload)
+    return waits
 
 
 def _waits(pod: Pod) -> bool:

@@ -35,7 +35,7 @@ def end_tasks(
 def _finish(shared: ControllerState, group: WorkloadGroup, part: GroupPart) -> None:
     """No pod of a part is left on its seats."""
     outcome = outcome_of(group, part)
-    if outcome is None and will_complete(group):
+    if outcome is None and will_complete(group, part):
         outcome = COMPLETED
     if runs_elsewhere(group, part):
         shared.await_end(group, part)

@@ -329,6 +329,7 @@ class Controller:
         self._last_tick = shared.clock
         self.node_sync.resolve_overcommit()
         self.incomplete.check()
+        shared.forget_old_suspensions()
         for group in shared.take_unsettled():
             if self._is_unsettled(group):
                 shared.keep_unsettled(group)

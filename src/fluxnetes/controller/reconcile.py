@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fluxnetes.cluster.adapters import ADAPTERS
-from fluxnetes.cluster.groups import Member, WorkloadGroup
+from fluxnetes.cluster.groups import Member, WorkloadGroup, is_live
 from fluxnetes.cluster.labels.names import GATES
 from fluxnetes.cluster.outcome import (
     DELETED,
@@ -176,18 +176,24 @@ class Reconciler:
         is_empty = not part.bound and not self.actions.is_binding_job(part.job)
         if is_empty and self._is_over(group, part):
             return
-        grace = self.shared.settings.forced_delete
-        late = job.expected is not None and self.shared.now > job.expected + grace
+        # When the queue expects the end says nothing: that moves on while the pods are there.
+        late = part.start_ending(self.shared.clock) > self.shared.settings.forced_delete
         times_out = job.cause is EndCause.TIMED_OUT
+        fails = job.cause is EndCause.LOST_NODES and job.submission.on_loss is OnLoss.FAIL
         if times_out:
             yield from self._end_by_deadline(group, part)
-        elif job.cause is EndCause.LOST_NODES and job.submission.on_loss is OnLoss.FAIL:
+        elif fails:
             yield from self._fail(group, reason_text(job.reason))
         else:
             yield from self._suspend(group, reason_text(job.reason))
-        for task in part.bound:
-            member = group.pods.get(part.pods[task])
-            if member is not None and (late or not (member.owner or times_out)):
+        ending = [part.pods[task] for task in part.bound]
+        if late and fails:  # no backoffLimit is exceeded before a pod has failed
+            ending += _waiting_pods(group)
+        for uid in ending:
+            member = group.pods.get(uid)
+            if member is None or member.pod.metadata.deletion_timestamp is not None:
+                continue
+            if late or not (member.owner or times_out):
                 yield _end_pod(member, reason_text(job.reason), delete=True)
 
     def _is_over(self, group: WorkloadGroup, part: GroupPart) -> bool:
@@ -200,7 +206,7 @@ class Reconciler:
         outcome = outcome_of(group, part, job.cause)
         if outcome is not None:
             self.shared.job_over(part, outcome)
-        elif is_suspended_by_user(group):
+        elif is_suspended_by_user(group) and job.cause is not EndCause.CANCELLED:
             self.shared.suspend_job(group, part)
         elif self._lost_its_time(group, part):
             self.shared.job_requeued(group, part)
@@ -265,6 +271,15 @@ class Reconciler:
 def _lacks_pods(group: WorkloadGroup, part: GroupPart) -> bool:
     """Whether seats stay empty because no workload creates pods for them."""
     return not group.workloads and len(part.pods) < part.seats
+
+
+def _waiting_pods(group: WorkloadGroup) -> list[str]:
+    """The pods of workloads that wait for a node."""
+    return [
+        uid
+        for uid, member in group.pods.items()
+        if member.owner and not member.pod.spec.node_name and is_live(member.pod)
+    ]
 
 
 def _end_pod(member: Member, why: str, *, delete: bool) -> EndPod:

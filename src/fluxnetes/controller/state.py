@@ -336,8 +336,13 @@ class ControllerState:
         return False
 
     def suspension_seen(self, workload: str) -> None:
-        """A workload is suspended, or gone."""
+        """A workload is suspended."""
         self._suspending.pop(workload, None)
+
+    def forget_old_suspensions(self) -> None:
+        """Some workloads went before it was seen that they are suspended."""
+        for workload in list(self._suspending):
+            self.is_suspending(workload)
 
     def recheck_node(self, node: str) -> None:
         """A node changed, or a seat on it became empty."""

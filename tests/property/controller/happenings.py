@@ -92,6 +92,8 @@ class JobComes:
     incomplete: str | None = None
     again: bool = False
     """Under the name of the one that came last, if that is gone."""
+    brittle: bool = False
+    """Whether it fails with the first pod that fails."""
 
     def __call__(self, scene: Scene) -> None:
         name = scene.name("job", again=self.again)
@@ -115,6 +117,7 @@ class JobComes:
                 suspended=not self.plain,
                 queued=not self.plain,
                 activeDeadlineSeconds=self.deadline,
+                backoffLimit=0 if self.brittle else None,
                 annotations=options,
                 labels={GROUP: f"ring-{self.ring}", GROUP_SIZE: str(self.ring)}
                 if self.ring

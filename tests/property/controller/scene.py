@@ -183,4 +183,5 @@ class Scene:
         assert not shared.model.foreign.pods
         assert not shared.model.orphans
         assert not self.play.controller.submitter.demands
+        assert not shared._suspending
         assert not self.play.executor.requested

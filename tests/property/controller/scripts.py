@@ -61,6 +61,7 @@ JOBS = st.builds(
     deadline=st.none() | st.integers(2, 8),
     incomplete=st.sampled_from([None, "wait", "requeue", "fail"]),
     again=st.booleans(),
+    brittle=_seldom,
 )
 RINGS = st.builds(
     PodsCome,

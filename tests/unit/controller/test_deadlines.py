@@ -143,6 +143,16 @@ def test_a_job_whose_pods_admission_makes_too_large_for_now_is_not_tried_again_a
     assert play.where("late") == ["n1"]
 
 
+def test_a_job_that_goes_while_it_is_being_suspended_is_forgotten(play: Play) -> None:
+    play.cluster.put(with_deadline("late"))
+    play.look()
+    play.look()
+    assert play.shared._suspending
+    play.drop(the_job(play))
+    play.wait(6)
+    assert not play.shared._suspending
+
+
 def test_a_new_term_suspends_what_an_earlier_one_did_not(play: Play) -> None:
     play.cluster.put(with_deadline("late"))
     play.cluster.control()

@@ -64,9 +64,9 @@ class WorkloadAdapter(Protocol[T]):
         """How it ended, if it has."""
         ...
 
-    def is_done(self, object: T, succeeded: int) -> bool:
+    def is_done(self, object: T, succeeded: int, others: int) -> bool:
         """Whether it is sure to end well, though it does not say so yet: so many of its pods have
-        succeeded, and none lives."""
+        succeeded, and so many others live or have failed."""
         ...
 
     def to_come(self, object: T, live: int, succeeded: int) -> int:

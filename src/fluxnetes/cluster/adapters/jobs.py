@@ -57,13 +57,15 @@ class JobAdapter:
         why = f"{end.reason}: {end.message}".strip(": ")
         return WorkloadOutcome(end.type == "Complete", why, end.reason == "DeadlineExceeded")
 
-    def is_done(self, object: Job, succeeded: int) -> bool:
+    def is_done(self, object: Job, succeeded: int, others: int) -> bool:
         spec, succeeded = object.spec, max(succeeded, object.status.succeeded)
         if object.is_failing or object.metadata.deletion_timestamp is not None:
             return False
         if spec.suspend:  # pods that end then may not be counted
             return False
-        return succeeded >= (1 if spec.completions is None else spec.completions)
+        if spec.completions is None:  # one pod that failed may be one too many
+            return succeeded > 0 and not others and not object.status.failed
+        return succeeded >= spec.completions
 
     def to_come(self, object: Job, live: int, succeeded: int) -> int:
         spec = object.spec

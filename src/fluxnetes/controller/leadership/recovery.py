@@ -35,8 +35,8 @@ from fluxnetes.controller.seats import written_number, written_seat
 from fluxnetes.controller.state import ControllerSettings, ControllerState
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.jobspec.constraint import Constraint, Properties
-from fluxnetes.kube.objects.base import Metadata
-from fluxnetes.kube.objects.pods import Pod, PodSpec
+from fluxnetes.kube.objects.base import Metadata, Object
+from fluxnetes.kube.objects.pods import PodSpec
 from fluxnetes.match.gang.model import Gang
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.queue.changes import Allocation, Snapshot
@@ -335,12 +335,13 @@ async def _close_ended(
             continue
         closed = closed_by(group, job)
         # An end is no reason for pods that came after it.
-        old = [uid for uid in closed.pods if _is_older(group.pods[uid].pod, job.end)]
-        group.close(replace(closed, pods=frozenset(old)))
+        objects = {uid: member.pod for uid, member in group.pods.items()} | group.workloads
+        old = [uid for uid in closed.uids if _is_older(objects[uid], job.end)]
+        group.close(replace(closed, uids=frozenset(old)))
         ended.append((group, job))
     return ended
 
 
-def _is_older(pod: Pod, moment: int) -> bool:
-    created = pod.metadata.creation_timestamp
+def _is_older(object: Object, moment: int) -> bool:
+    created = object.metadata.creation_timestamp
     return created is not None and created.timestamp() <= moment

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from fluxnetes.cluster.adapters import ADAPTERS
+from fluxnetes.cluster.adapters.owners import OWNERS
 from fluxnetes.cluster.groups import (
     GroupKey,
     Member,
@@ -83,8 +84,8 @@ class Reporter:
     def action_failed(self, action: Action, why: str) -> None:
         """An action failed for good."""
         kind = getattr(action, "kind", "Pod")
-        version = ADAPTERS[kind].resource.api_version if kind in ADAPTERS else "v1"
-        regarding = Reference(version, kind, action.name, action.uid, action.namespace)
+        known = OWNERS.get(kind) or (ADAPTERS[kind].resource if kind in ADAPTERS else PODS)
+        regarding = Reference(known.api_version, kind, action.name, action.uid, action.namespace)
         self.reports.events.record(regarding, "FailedScheduling", why, type="Warning")
 
     def group_settled(self, group: WorkloadGroup) -> None:
@@ -106,7 +107,8 @@ class Reporter:
         elif not group.parts and group.is_refused:
             self._report_refused(group)
         elif not group.parts:
-            self._waits_no_longer(group)
+            self._leaves_line(group)
+            self._report_refused(group)
 
     def _report_refused(self, group: WorkloadGroup) -> None:
         """A group was rejected or cancelled before it ran; its workload may create pods later."""
@@ -116,10 +118,22 @@ class Reporter:
             self._report_end(group, job)
 
     def _waits_no_longer(self, group: WorkloadGroup) -> None:
+        self._leaves_line(group)
+        self.reports.conditions.forget(group.reference)
+
+    def _leaves_line(self, group: WorkloadGroup) -> None:
         self._waiting.remove(group.key)
         self._unqueued.pop(group.key, None)
         self._start_events.forget(group.key)
-        self.reports.conditions.forget(group.reference)
+
+    def _report_refused(self, group: WorkloadGroup) -> None:
+        """No job stands for a group. Pods that never start say why, also those that a workload
+        creates after its job was rejected."""
+        closed = group.closed
+        if closed is not None and closed.is_refused and closed.state is not None:
+            self._condition(group, closed.reason, f"{closed.state.value}: ")
+        else:
+            self.reports.conditions.forget(group.reference)
 
     def group_incomplete(self, group: WorkloadGroup, reason: Reason) -> None:
         """A group runs without some of its pods; its FluxJob has the reason from its job."""
