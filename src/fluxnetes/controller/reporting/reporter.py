@@ -51,8 +51,6 @@ _GATHERS_FOR = 5.0
 _REPORTED_PODS = 20
 """Maximum pods of a group that get an event or a condition about the whole group."""
 _BAD_ENDS = (JobState.FAILED, JobState.TIMED_OUT, JobState.REJECTED)
-_REFUSALS = (JobState.REJECTED, JobState.CANCELLED)
-"""Ends of a job that never ran; its pods stay where they are, and never get a node."""
 _PLAN_EVENTS = ("planned", "unplanned")
 
 
@@ -104,18 +102,9 @@ class Reporter:
                 self._unqueued[group.key] = self.shared.clock
                 self._waiting.add(group.key, self.shared.clock)
                 self._waiting.changed(group.key)
-        elif not group.parts and group.is_refused:
-            self._report_refused(group)
         elif not group.parts:
             self._leaves_line(group)
             self._report_refused(group)
-
-    def _report_refused(self, group: WorkloadGroup) -> None:
-        """A group was rejected or cancelled before it ran; its workload may create pods later."""
-        id = self.shared.last_job.get(group.key[:3])
-        job = self.shared.scheduler.jobs.get(id) if id is not None else None
-        if job is not None and job.state in _REFUSALS:
-            self._report_end(group, job)
 
     def _waits_no_longer(self, group: WorkloadGroup) -> None:
         self._leaves_line(group)
@@ -131,7 +120,7 @@ class Reporter:
         creates after its job was rejected."""
         closed = group.closed
         if closed is not None and closed.is_refused and closed.state is not None:
-            self._condition(group, closed.reason, f"{closed.state.value}: ")
+            self._report_end(group, closed.state, closed.reason)
         else:
             self.reports.conditions.forget(group.reference)
 
@@ -193,14 +182,14 @@ class Reporter:
                 # A job that waits for the first time is explained within a second (`refresh`).
                 self._fluxjobs.want(group, job, known[1] if known is not None else None)
             if job.state in _BAD_ENDS:
-                self._report_end(group, job)
+                self._report_end(group, job.state, job.reason)
             elif id in requeued:
                 self._warn(group, "Requeued", requeued[id])
 
-    def _report_end(self, group: WorkloadGroup, job: QueueJob) -> None:
-        before = f"{job.state.value}: "
-        self._warn(group, _event_reason(job.state), job.reason, before)
-        self._condition(group, job.reason, before)
+    def _report_end(self, group: WorkloadGroup, state: JobState, reason: Reason | None) -> None:
+        before = f"{state.value}: "
+        self._warn(group, _event_reason(state), reason, before)
+        self._condition(group, reason, before)
 
     def term_started(self, ended: Iterable[tuple[WorkloadGroup, QueueJob]]) -> None:
         """Report the state of everything that is queued or runs, and of what has ended."""
