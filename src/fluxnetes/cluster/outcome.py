@@ -35,6 +35,8 @@ from fluxnetes.kube.objects.pods import Pod
 from fluxnetes.queue.states import EndCause, JobState
 
 _DEADLINE = "DeadlineExceeded"
+_LOST = frozenset({"DeletionByPodGC", "DeletionByTaintManager", "PreemptionByScheduler"})
+"""Reasons of the condition DisruptionTarget on pods that Kubernetes itself deletes."""
 _DELETED = Reason.of(Message.DELETED_BY_USER)
 
 
@@ -50,20 +52,29 @@ COMPLETED = GroupOutcome(JobState.COMPLETED)
 DELETED = GroupOutcome(JobState.CANCELLED, _DELETED)
 
 
+@dataclass(frozen=True, slots=True)
+class EndRequest:
+    """Why and when the queue asked a job to end: that decides for pods that were deleted in
+    consequence."""
+
+    cause: EndCause
+    deletes_from: float = 0.0
+    """Seconds since the epoch before which the controller deletes no pod for it."""
+
+
 def outcome_of(
-    group: WorkloadGroup, part: GroupPart, cause: EndCause | None = None
+    group: WorkloadGroup, part: GroupPart, request: EndRequest | None = None
 ) -> GroupOutcome | None:
     """How a part of a group ended; None: Kubernetes does not say so (yet).
 
-    `cause` is why the queue asked the job to end, if it did: that decides for pods that were
-    deleted in consequence.
+    `request` is that of the queue to end the job, if there is one.
     """
     ended = _ended_workloads(group)
     if group.workloads or ended:
         return _with_loose_pods(group, part, _of_workloads(group, ended))
     if group.key.kind in ADAPTERS:  # its workload was deleted before it ended
         return DELETED
-    return _of_pods(group, part, cause)
+    return _of_pods(group, part, request)
 
 
 def will_complete(group: WorkloadGroup, part: GroupPart) -> bool:
@@ -139,7 +150,7 @@ def _loose_pods(group: WorkloadGroup, part: GroupPart) -> list[str]:
     """The pods of a part that no workload of its group created, as far as they are known."""
     if group.key.kind in ADAPTERS:
         return []
-    members = part.members or _open_pods(group)
+    members = _members(group, part)
     return [uid for uid in sorted(members) if _is_loose(group, uid)]
 
 
@@ -150,8 +161,10 @@ def _is_loose(group: WorkloadGroup, uid: str) -> bool:
     return pod is not None and (owner is None or owner.uid not in group.kinds)
 
 
-def _of_pods(group: WorkloadGroup, part: GroupPart, cause: EndCause | None) -> GroupOutcome | None:
-    members = part.members or _open_pods(group)
+def _of_pods(
+    group: WorkloadGroup, part: GroupPart, request: EndRequest | None
+) -> GroupOutcome | None:
+    members = _members(group, part)
     if any(_is_alive(group, uid) for uid in members):
         return None
     ended = _ended_pods(group, members)
@@ -160,14 +173,22 @@ def _of_pods(group: WorkloadGroup, part: GroupPart, cause: EndCause | None) -> G
         return _of_failed(failed[0])
     if part.failed_before:
         return GroupOutcome(JobState.FAILED, Reason.of(Message.FAILED))
-    if len(ended) < len(members):
-        return _of_deleted(some_ended=bool(ended or part.ended), cause=cause)
-    return COMPLETED if members else None
+    if len(ended) == len(members) and not part.unseen:
+        return COMPLETED if members else None
+    if request is None and ended and len(ended) < len(members):
+        return GroupOutcome(JobState.FAILED, _DELETED)  # some succeeded, some were deleted
+    if request is None or request.cause is EndCause.CANCELLED:
+        return DELETED
+    deleted = [_last_seen(group, uid) for uid in members]
+    is_by_user = not part.unseen and all(_deleted_before(each, request) for each in deleted)
+    return DELETED if is_by_user else None  # else the queue knows what becomes of the job
 
 
-def _open_pods(group: WorkloadGroup) -> set[str]:
-    """The pods of a group without those of an earlier group of the same label. A job that waits
-    while other jobs of its group run has no pods of its own, and ends as they do."""
+def _members(group: WorkloadGroup, part: GroupPart) -> set[str]:
+    """The pods of a part. A job that waits while other jobs of its group run has none of its own,
+    and ends as they do: as the pods of the group, without those of an earlier one of its label."""
+    if part.members or part.unseen:
+        return part.members
     return {uid for uid in group.pods.keys() | group.ended_pods if not group.is_closed_to(uid)}
 
 
@@ -184,12 +205,35 @@ def _failed(ended: list[Pod]) -> list[Pod]:
 def _ended_pod(group: WorkloadGroup, uid: str) -> Pod | None:
     """A pod that ended by itself. A kubelet that ends a pod which is being deleted says that it
     failed; that pod was deleted."""
-    member = group.pods.get(uid)
-    pod = group.ended_pods.get(uid) or (member.pod if member is not None else None)
+    pod = _last_seen(group, uid)
     if pod is None or not pod.is_over:
         return None
     is_killed = pod.metadata.deletion_timestamp is not None and pod.status.phase == "Failed"
-    return None if is_killed and pod.status.reason != _DEADLINE else pod
+    return None if is_killed and not _own_failure(pod) else pod
+
+
+def _last_seen(group: WorkloadGroup, uid: str) -> Pod | None:
+    member = group.pods.get(uid)
+    return group.ended_pods.get(uid) or (member.pod if member is not None else None)
+
+
+def _own_failure(pod: Pod) -> str:
+    """Why a pod failed that is being deleted, if that is not the reason; empty: it is.
+
+    Kubernetes deletes pods whose node is gone, and says so in a condition.
+    """
+    if pod.status.reason == _DEADLINE:
+        return _DEADLINE
+    disruptions = (each for each in pod.status.conditions if each.type == "DisruptionTarget")
+    return next((each.reason for each in disruptions if each.reason in _LOST), "")
+
+
+def _deleted_before(pod: Pod | None, request: EndRequest) -> bool:
+    """Whether a pod was deleted by its user, before the controller would have."""
+    if pod is None or pod.metadata.deletion_timestamp is None:
+        return False
+    grace = pod.metadata.deletion_grace_period_seconds or 0
+    return pod.metadata.deletion_timestamp.timestamp() - grace < request.deletes_from
 
 
 def _is_alive(group: WorkloadGroup, uid: str) -> bool:
@@ -202,14 +246,5 @@ def _of_failed(pod: Pod) -> GroupOutcome:
     name, status = pod.metadata.name, pod.status
     if status.reason == _DEADLINE:
         return GroupOutcome(JobState.TIMED_OUT, Reason.of(Message.POD_TIMED_OUT, pod=name))
-    why = status.reason or status.phase
+    why = status.reason or _own_failure(pod) or status.phase
     return GroupOutcome(JobState.FAILED, Reason.of(Message.POD_FAILED, pod=name, why=why))
-
-
-def _of_deleted(*, some_ended: bool, cause: EndCause | None) -> GroupOutcome | None:
-    """Pods were deleted before they ended, and none of the others failed."""
-    if cause is not None and cause is not EndCause.CANCELLED:
-        return None  # the queue asked for it, and knows what becomes of the job
-    if some_ended and cause is None:
-        return GroupOutcome(JobState.FAILED, _DELETED)
-    return DELETED

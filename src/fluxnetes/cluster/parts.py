@@ -65,6 +65,8 @@ class GroupPart:
     members: set[str] = field(default_factory=set)
     """The uids of all pods that took a seat since the job was placed; how the job ended follows
     from how they did, if no workload created them."""
+    unseen: int = 0
+    """Tasks whose pods went while no controller led: nothing is known of how they ended."""
     failed_before: bool = False
     """Whether tasks failed before this term, of which the pods may be gone."""
     last_progress: float = 0.0
@@ -132,6 +134,7 @@ class GroupPart:
         self.nodes, self.ended, self.returning, self.retry_delay = [], set(), None, 0
         self.ending_since = None
         self.failed_before = False
+        self.unseen = 0
         self.members.clear()
         self.pods.clear()
         self.bound.clear()
@@ -143,17 +146,17 @@ class GroupPart:
         """Its job waits until its pods are there or, not `again`, has all of them now."""
         self.gathers = again
 
-    def expect_ends(self, members: Iterable[str]) -> None:
+    def expect_ends(self, members: Iterable[str], unseen: int = 0) -> None:
         """The job holds nothing, and ends with these pods."""
         self.members.update(members)
+        self.unseen = unseen
 
-    def resume(self, *, has_failed: bool, elsewhere: Iterable[str], missing: Iterable[int]) -> None:
+    def resume(self, *, has_failed: bool, elsewhere: Iterable[str], unseen: int) -> None:
         """A term begins. Tasks may have failed before, pods may be on nodes that are gone, and some
         tasks have no pod any more."""
         self.failed_before = has_failed
         self.members.update(elsewhere)
-        # They stand for pods of which nothing is known but that they are gone.
-        self.members.update(f"task {task}" for task in missing)
+        self.unseen = unseen
 
     def made_progress(self, now: float) -> None:
         """Something happened that brings the part closer to running."""

@@ -20,10 +20,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fluxnetes.cluster.adapters import ADAPTERS
+from fluxnetes.cluster.demand import has_pods_to_place
 from fluxnetes.cluster.groups import Member, WorkloadGroup, is_live
 from fluxnetes.cluster.labels.names import GATES
 from fluxnetes.cluster.outcome import (
     DELETED,
+    EndRequest,
     is_suspended_by_user,
     outcome_of,
     runs_elsewhere,
@@ -36,7 +38,7 @@ from fluxnetes.controller.actions.types import Action, BindPod, EndPod
 from fluxnetes.controller.deadlines import change, release
 from fluxnetes.controller.state import ControllerState
 from fluxnetes.queue.events import Ended, PartsLost, Returned, Started
-from fluxnetes.queue.jobs import OnLoss
+from fluxnetes.queue.jobs import OnLoss, QueueJob
 from fluxnetes.queue.states import WAITING, EndCause, JobState
 
 
@@ -84,6 +86,11 @@ class Reconciler:
         if any(uid not in group.pods for uid in part.pods.values()):
             return  # a pod went during the commit; the next round looks at that first
         if state is JobState.ALLOCATED and not part.bound and _lacks_pods(group, part):
+            # The previous leader may have bound pods that have ended since.
+            outcome = None if has_pods_to_place(group) else outcome_of(group, part)
+            if outcome is not None:
+                self.shared.job_over(part, outcome)
+                return
             part.start_return(Reason.of(Message.POD_DELETED))
             yield from self._return(group, part)
             return
@@ -203,7 +210,7 @@ class Reconciler:
         completed has completed, whatever we asked of it since.
         """
         job = self.shared.job(part)
-        outcome = outcome_of(group, part, job.cause)
+        outcome = outcome_of(group, part, self._request(job))
         if outcome is not None:
             self.shared.job_over(part, outcome)
         elif is_suspended_by_user(group) and job.cause is not EndCause.CANCELLED:
@@ -218,6 +225,16 @@ class Reconciler:
             if self.shared.state(part) in WAITING:  # it may be placed again before the next look
                 self.shared.job_requeued(group, part)
         return True
+
+    def _request(self, job: QueueJob) -> EndRequest | None:
+        """The queue's request to end a job."""
+        if job.cause is None:
+            return None
+        if job.cause is not EndCause.TIMED_OUT or job.start is None or job.walltime is None:
+            return EndRequest(job.cause)
+        # Kubernetes ends the pods at their deadline; they are deleted only if it does not.
+        deletes_from = job.start + job.walltime + self.shared.settings.forced_delete
+        return EndRequest(job.cause, deletes_from)
 
     def _lost_its_time(self, group: WorkloadGroup, part: GroupPart) -> bool:
         """Whether its walltime passed before all of it was bound, while no controller ran.

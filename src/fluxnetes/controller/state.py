@@ -228,9 +228,9 @@ class ControllerState:
     def await_end(self, group: WorkloadGroup, part: GroupPart) -> None:
         """A job holds nothing, and its pods still run: on nodes that are gone, or where another
         scheduler put them. It ends with them."""
-        members = frozenset(part.members)
+        members, unseen = frozenset(part.members), part.unseen
         self.gather_again(group, part, Reason.of(Message.PODS_ELSEWHERE))
-        part.expect_ends(members)
+        part.expect_ends(members, unseen)
 
     def job_requeued(self, group: WorkloadGroup, part: GroupPart) -> None:
         """A job waits again; its group may ask for something else by now."""

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from fluxnetes.cluster.labels.names import GROUP, GROUP_SIZE, INCOMPLETE, WALLTIME
 from fluxnetes.common.reasons import Reason
+from fluxnetes.kube.objects.base import Condition
 from fluxnetes.queue.events import Cancel
 from tests.unit.cluster.builders import a_job, machine, one_pod
 from tests.unit.controller.fake_executor import Luck
@@ -91,6 +93,79 @@ def test_a_pod_that_comes_late_waits_though_the_job_of_its_group_has_completed(
     play.put(*play.pods("late"))
     play.wait(2)
     assert play.states() == ["running", "pending"]
+
+
+# -- pods without a workload that are deleted -----------------------------------------------------
+
+
+def killed(play: Play, *names: str) -> None:
+    """A user deletes pods one after the other. Each is seen to have ended before it is gone."""
+    for name in names:
+        (pod,) = [each for each in play.pods("ring") if each.metadata.name == name]
+        going = replace(pod.metadata, deletion_timestamp=play.cluster.moment)
+        play.put(replace(pod, metadata=going, status=replace(pod.status, phase="Failed")))
+        play.drop(play.cluster.pods[pod.metadata.uid])
+
+
+def ring_of(play: Play, *names: str, **more: Any) -> None:
+    for name in names:
+        play.cluster.put(one_pod(name, group="ring", size=len(names), **more))
+    play.settle()
+    play.wait(1)
+    assert play.states() == ["running"]
+
+
+def test_pods_that_are_deleted_one_by_one_are_a_group_that_was_cancelled(play: Play) -> None:
+    ring_of(play, "a", "b", "c")
+    killed(play, "a", "b", "c")
+    assert play.states() == ["cancelled"]
+
+
+def test_a_group_of_which_some_succeeded_and_some_were_deleted_has_failed(play: Play) -> None:
+    ring_of(play, "a", "b")
+    play.end(play.pods("a")[0])
+    killed(play, "b")
+    assert play.states() == ["failed"]
+
+
+def test_pods_that_kubernetes_deletes_with_their_node_have_failed(play: Play) -> None:
+    ring_of(play, "a", "b")
+    for pod in play.pods("ring"):
+        lost = Condition("DisruptionTarget", "True", "DeletionByPodGC")
+        dead = replace(pod.status, phase="Failed", conditions=(lost,))
+        gone = replace(pod.metadata, deletion_timestamp=play.cluster.moment)
+        play.put(replace(pod, metadata=gone, status=dead))
+        play.drop(play.cluster.pods[pod.metadata.uid])
+    assert play.states() == ["failed"]
+
+
+def test_pods_that_their_user_deleted_before_their_walltime_was_over_are_cancelled(
+    play: Play,
+) -> None:
+    """They take longer to go than their walltime lasts."""
+    play.cluster.stop_time = 8
+    ring_of(play, "a", "b", annotations={WALLTIME: "5s"})
+    for pod in play.pods("ring"):
+        play.cluster.delete_pod(pod.metadata.uid)
+    play.wait(12)
+    assert play.states() == ["cancelled"]
+
+
+def test_pods_that_ended_before_their_leader_could_write_that_they_started(play: Play) -> None:
+    """The next leader finds one of them, and cannot know how the other ended."""
+    play.executor.luck.extend([Luck.GOOD, Luck.SLOW])
+    for name in ("a", "b"):
+        play.cluster.put(one_pod(name, group="ring", size=2))
+    while not all(pod.spec.node_name for pod in play.cluster.pods.values()):
+        play.look()
+        play.executor.work()
+    a, b = play.cluster.pods.values()
+    play.cluster.end_pod(a.metadata.uid, "Succeeded")
+    play.cluster.end_pod(b.metadata.uid, "Succeeded")
+    play.cluster.drop(play.cluster.pods[b.metadata.uid])
+    play.restart()
+    play.wait(3)
+    assert play.states() == ["cancelled"]
 
 
 # -- pods that do not end -------------------------------------------------------------------------

@@ -48,7 +48,9 @@ class JobAdapter:
         return object.spec.suspend
 
     def is_waiting_for_us(self, object: Job) -> bool:
-        return object.spec.suspend and object.metadata.annotations.get(QUEUED) in _BY_US
+        is_ours = object.metadata.annotations.get(QUEUED) in _BY_US
+        # A Job that completed while it was being suspended stays suspended, and waits for nothing.
+        return object.spec.suspend and is_ours and object.end is None
 
     def end(self, object: Job) -> WorkloadOutcome | None:
         end = object.end

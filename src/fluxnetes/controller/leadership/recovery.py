@@ -301,11 +301,11 @@ def _take_seats(
     elsewhere = _pods_elsewhere(group, part)
     # Pods that wait will take some of the seats; for the others there are none any more.
     waiting = sum(not m.pod.spec.node_name and is_live(m.pod) for m in group.pods.values())
-    missing = sorted(free - elsewhere.keys())[0 if was_full else waiting :]
+    empty = len(free - elsewhere.keys())
     part.resume(
         has_failed=shared.job(part).tasks_failed > 0,
         elsewhere=elsewhere.values(),
-        missing=missing,
+        unseen=empty if was_full else max(0, empty - waiting),
     )
 
 

@@ -45,6 +45,7 @@ class Metadata(Part, frozen=True):
     generate_name: str = ""
     creation_timestamp: datetime | None = None
     deletion_timestamp: datetime | None = None
+    deletion_grace_period_seconds: int | None = None
     labels: Labels = field(default_factory=dict)
     annotations: Labels = field(default_factory=dict)
     owner_references: tuple[Owner, ...] = ()

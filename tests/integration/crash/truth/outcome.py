@@ -80,6 +80,8 @@ class PodEnd(enum.Enum):
 
     LIVE = "live"
     SUCCEEDED = "succeeded"
+    SUCCEEDED_AND_GONE = "succeeded, and was deleted later"
+    """A controller that was away meanwhile finds nothing of it, and cannot know that it did."""
     FAILED = "failed"
     TIMED_OUT = "timed out"
     SUCCEEDED_OR_TIMED_OUT = "succeeded, then timed out"
@@ -94,6 +96,8 @@ class PodEnd(enum.Enum):
 def pod_end(history: Sequence[Pod], *, by_user: bool) -> PodEnd:
     """How one pod ended; `by_user` says whether its user deleted it, if it was deleted."""
     own = {_phase_end(pod) for pod in history if pod.is_over and not pod.is_deleting}
+    if own == {PodEnd.SUCCEEDED} and history[-1].is_gone:
+        return PodEnd.SUCCEEDED_AND_GONE
     if len(own) == 1:
         return own.pop()
     if own:
@@ -140,6 +144,7 @@ def _bad_outcome(found: set[PodEnd]) -> tuple[str, frozenset[str]]:
 
 _SUCCESSES = {
     PodEnd.SUCCEEDED: COMPLETED,
+    PodEnd.SUCCEEDED_AND_GONE: CANCELLED,
     PodEnd.SUCCEEDED_OR_TIMED_OUT: TIMED_OUT,
     PodEnd.SUCCEEDED_AT_DELETION: CANCELLED,
 }

@@ -71,7 +71,7 @@ def test_being_held_is_no_end() -> None:
         ([pod("Pending")], False, PodEnd.LIVE),
         ([pod("Running")], False, PodEnd.LIVE),
         ([pod("Running"), pod("Succeeded")], False, PodEnd.SUCCEEDED),
-        ([pod("Succeeded"), pod("Succeeded", is_gone=True)], True, PodEnd.SUCCEEDED),
+        ([pod("Succeeded"), pod("Succeeded", is_gone=True)], True, PodEnd.SUCCEEDED_AND_GONE),
         ([pod("Succeeded", is_deleting=True)], True, PodEnd.SUCCEEDED_AT_DELETION),
         ([pod("Failed", is_deleting=True)], True, PodEnd.DELETED_BY_USER),
         ([pod("Failed")], False, PodEnd.FAILED),
@@ -97,6 +97,8 @@ def test_a_pod_ends_by_its_phase_unless_its_deletion_came_first(
         ([], {"none"}),
         ([PodEnd.SUCCEEDED, PodEnd.SUCCEEDED], {"completed"}),
         ([PodEnd.SUCCEEDED, PodEnd.LIVE], {"none"}),
+        ([PodEnd.SUCCEEDED, PodEnd.SUCCEEDED_AND_GONE], {"completed", "cancelled"}),
+        ([PodEnd.FAILED, PodEnd.SUCCEEDED_AND_GONE], {"failed"}),
         ([PodEnd.FAILED, PodEnd.LIVE], {"none"}),
         ([PodEnd.SUCCEEDED, PodEnd.FAILED], {"failed"}),
         ([PodEnd.TIMED_OUT, PodEnd.TIMED_OUT], {"timed out"}),
@@ -121,6 +123,7 @@ def test_pods_without_a_workload_end_together(ends: list[PodEnd], allowed: set[s
 def test_a_group_completed_only_if_all_its_pods_succeeded(ends: list[PodEnd]) -> None:
     successes = [
         PodEnd.SUCCEEDED,
+        PodEnd.SUCCEEDED_AND_GONE,
         PodEnd.SUCCEEDED_OR_TIMED_OUT,
         PodEnd.SUCCEEDED_AT_DELETION,
     ]
