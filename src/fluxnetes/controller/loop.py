@@ -15,9 +15,10 @@
       4. reconcile  request actions on the cluster             reconcile ──▶ actions ──▶ API server
       5. reply      answer callers                             mailbox
 
-One round follows the other for as long as something happens. Only the commit waits for I/O: during
-it the watchers may change the model, and the executor may finish actions. Everything is
-level-triggered: a round looks at where things are, so a lost event costs latency and nothing else.
+One round follows the other for as long as something happens. Within a round only the commit waits
+for I/O: during it the watchers may change the model, and the executor may finish actions.
+Everything is level-triggered: a round looks at where things are, so a lost event costs latency and
+nothing else.
 
 The process that runs this must lead (`leadership.election`) and hold the store's lease. Losing
 either cancels `run`.
@@ -114,6 +115,7 @@ class Controller:
         """Round after round, until cancelled or a lease is lost."""
         while True:
             await self._round()
+            await self._look_up_names()
             await self._until_something_happens()
 
     async def _until_something_happens(self) -> None:
@@ -182,6 +184,13 @@ class Controller:
         # 3. Callers may have given back shares that pods still use: these are foreign from now on,
         #    and the cycle that follows must not give their capacity to a job.
         self._count_foreign_usage()
+
+    async def _look_up_names(self) -> None:
+        """Ask the store for jobs that others depend on, and of which the cluster has nothing."""
+        names = self.submitter.names_to_look_up()
+        if names:
+            self.submitter.looked_up(names, await self.store.last_jobs(names))
+            self.watchers.wake.set()
 
     def _look_at_nodes(self) -> None:
         nodes, gone = self.watchers.take_nodes()

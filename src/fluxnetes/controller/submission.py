@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from fluxnetes.cluster.adapters import ADAPTERS
@@ -19,7 +20,7 @@ from fluxnetes.cluster.groups import LABELLED, POD, GroupKey, WorkloadGroup
 from fluxnetes.cluster.outcome import DELETED, is_suspended_by_user, outcome_of
 from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.common.reasons import Message, Reason, ReasonCode
-from fluxnetes.controller.state import ControllerState
+from fluxnetes.controller.state import ControllerState, WorkloadName
 from fluxnetes.queue.errors import QueueError
 from fluxnetes.queue.events import Alter, Gathered, Grow, Hold, Release, Reshape, Submit
 from fluxnetes.queue.jobs import Dependency, DependencyKind, OnLoss, Origin, Submission
@@ -43,6 +44,9 @@ class GroupSubmitter:
     """What was last asked for each job."""
     _dependants: set[GroupKey] = field(default_factory=set)
     """Groups that depend on a group that was not queued yet."""
+    _unknown: dict[WorkloadName, bool] = field(default_factory=dict)
+    """Names that groups depend on and that this term knows no job of; whether the store was asked
+    for them."""
 
     def settle(self, group: WorkloadGroup) -> None:
         """Submit what the group asks for; `group.not_queued` says why something is not
@@ -194,8 +198,23 @@ class GroupSubmitter:
             if other is not None:
                 found.append(Dependency(DependencyKind(kind), self.shared.last_job[other]))
             else:
+                self._unknown.update({key: False for key in keys if key not in self._unknown})
                 self._check_ended(keys, DependencyKind(kind), name)
         return tuple(found)
+
+    # -- names whose objects are gone ------------------------------------------------------------
+
+    def names_to_look_up(self) -> list[WorkloadName]:
+        """Names of which only the store may know a job, since nothing of it is in the cluster."""
+        return [name for name, was_asked in self._unknown.items() if not was_asked]
+
+    def looked_up(self, names: Iterable[WorkloadName], found: Mapping[WorkloadName, int]) -> None:
+        """The store was asked for these names, and knows these jobs."""
+        self._unknown.update(dict.fromkeys(names, True))
+        for name, job in found.items():
+            self.shared.last_job.setdefault(name, job)
+        if found:
+            self._recheck_dependants()
 
     def _check_ended(
         self, keys: list[tuple[str, str, str]], kind: DependencyKind, name: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from typing import TypeAlias
 
 from asyncpg import Record
 
@@ -23,6 +24,9 @@ from fluxnetes.store.database import Connection
 from fluxnetes.store.statements import statements
 
 _SQL = statements("read")
+
+ObjectName: TypeAlias = tuple[str, str, str]
+"""Kind, namespace and name of what a job stands for."""
 
 
 async def load(connection: Connection) -> Snapshot:
@@ -59,6 +63,13 @@ async def load_ended(connection: Connection, workloads: Iterable[str]) -> dict[s
         found = await connection.fetch(_SQL["ended"], list(workloads))
         jobs = {job.id: job for job in await _jobs(connection, [row["id"] for row in found])}
         return {row["workload"]: jobs[row["id"]] for row in found}
+
+
+async def load_last(connection: Connection, names: list[ObjectName]) -> dict[ObjectName, int]:
+    """The last job of each of these objects; those that never had one are left out."""
+    kinds, namespaces, objects = ([name[i] for name in names] for i in range(3))
+    found = await connection.fetch(_SQL["last_of_objects"], kinds, namespaces, objects)
+    return {names[row["number"] - 1]: row["id"] for row in found}
 
 
 async def load_events(connection: Connection, job: int) -> list[JobEvent]:

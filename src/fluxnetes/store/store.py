@@ -32,7 +32,14 @@ from fluxnetes.store import lease as leases
 from fluxnetes.store.database import Connection, Database
 from fluxnetes.store.errors import ValueRefused
 from fluxnetes.store.lease import LeaseHolder, StoreLease
-from fluxnetes.store.load import load, load_ended, load_events, load_jobs
+from fluxnetes.store.load import (
+    ObjectName,
+    load,
+    load_ended,
+    load_events,
+    load_jobs,
+    load_last,
+)
 from fluxnetes.store.migrate import migrate, migrations
 from fluxnetes.store.system import StoredSystem, WrittenSystem, load_system
 from fluxnetes.store.write_cache import WriteCache
@@ -109,6 +116,13 @@ class Store:
         The controller uses it for workloads in the cluster that have no active job.
         """
         return await self._database.attempt(partial(load_ended, workloads=list(workloads)))
+
+    async def last_jobs(self, names: Iterable[ObjectName]) -> dict[ObjectName, int]:
+        """The last job of each of these objects, by kind, namespace and name.
+
+        The controller uses it for objects that are gone, on which others depend.
+        """
+        return await self._database.attempt(partial(load_last, names=list(names)))
 
     async def events(self, job: int) -> list[JobEvent]:
         """The events of one job, in order."""

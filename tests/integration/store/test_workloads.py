@@ -77,3 +77,18 @@ async def test_many_workloads_are_found_by_their_index(dsn: str) -> None:
         wanted,
     )
     assert any("submissions_by_workload" in row["QUERY PLAN"] for row in found)
+
+
+async def test_the_last_job_of_an_object_is_found_by_its_name(dsn: str) -> None:
+    """An object of the same name may have come again; a label group has no uid."""
+    jobs = [
+        standing_for(SWEEP, gone(1)),
+        standing_for("Job/lab/sweep/5a5a", a_job(2)),
+        standing_for("Group/lab/ring", gone(3)),
+        standing_for("Job/lab/sweep-2/77aa", gone(4)),
+        gone(5),
+    ]
+    sweep, ring, other = ("Job", "lab", "sweep"), ("Group", "lab", "ring"), ("Job", "x", "sweep")
+    async with store_of(dsn, *jobs) as store:
+        assert await store.last_jobs([other, ring, sweep]) == {sweep: 2, ring: 3}
+        assert await store.last_jobs([]) == {}

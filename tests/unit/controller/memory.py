@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from fluxnetes.cluster.groups import GroupKey
+from fluxnetes.controller.state import WorkloadName
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.queue.changes import Allocation, Changes, Snapshot
 from fluxnetes.queue.config import SchedulerConfig
-from fluxnetes.queue.jobs import QueueJob
+from fluxnetes.queue.jobs import Origin, QueueJob
 from fluxnetes.queue.states import ENDED
 from fluxnetes.store.system import StoredSystem
 from tests.unit.queue.keeper import Keeper
@@ -37,6 +39,13 @@ class Memory:
             for job in jobs
             if job.state in ENDED and job.submission.workload in wanted
         }
+
+    async def last_jobs(self, names: Iterable[WorkloadName]) -> dict[WorkloadName, int]:
+        last: dict[WorkloadName, int] = {}
+        for job in sorted(self.keeper.jobs.values(), key=lambda job: job.id):
+            if job.submission.origin is Origin.CLUSTER:
+                last[GroupKey.of(job.submission.workload)[:3]] = job.id
+        return {name: last[name] for name in names if name in last}
 
     async def commit(self, changes: Changes, fence: int) -> None:
         self.before_commit()

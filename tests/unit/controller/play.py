@@ -267,6 +267,7 @@ class Play:
         awake = wake.is_set()
         wake.clear()
         finish(self.controller._round())
+        finish(self.controller._look_up_names())
         self.looked()
         return has_news or awake
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from fluxnetes.cluster.labels.names import GROUP, GROUP_SIZE, INCOMPLETE, WALLTIME
+from fluxnetes.cluster.labels.names import AFTER_OK, GROUP, GROUP_SIZE, INCOMPLETE, WALLTIME
 from fluxnetes.common.reasons import Reason
 from fluxnetes.kube.objects.base import Condition
 from fluxnetes.queue.events import Cancel
@@ -166,6 +166,28 @@ def test_pods_that_ended_before_their_leader_could_write_that_they_started(play:
     play.restart()
     play.wait(3)
     assert play.states() == ["cancelled"]
+
+
+# -- jobs whose objects are gone -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("ended", "state"), [(True, "running"), (False, "rejected")])
+def test_a_job_may_depend_on_one_that_ended_and_went_in_an_earlier_term(
+    play: Play, ended: bool, state: str
+) -> None:
+    """Only the store knows of it."""
+    play.put(a_job("prepare"))
+    play.wait(1)
+    if ended:
+        play.end(*play.pods("prepare"))
+        play.wait(1)
+    (job,) = play.cluster.jobs.values()
+    play.cluster.delete_job(job.metadata.uid)
+    play.wait(5)
+    play.restart()
+    play.put(a_job("train", annotations={AFTER_OK: "job/prepare"}))
+    play.wait(2)
+    assert play.states()[-1] == state
 
 
 # -- pods that do not end -------------------------------------------------------------------------

@@ -34,6 +34,21 @@ WHERE
     AND jobs.parent IS NULL
 ORDER BY submissions.workload ASC, jobs.arrival DESC;
 
+-- name: last_of_objects
+-- The last job of each object, by kind, namespace and name; whether it has ended or not.
+SELECT DISTINCT ON (asked.number) asked.number, jobs.id
+FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY
+    AS asked (kind, namespace, name, number)
+INNER JOIN submissions
+    ON
+        split_part(submissions.workload, '/', 1) = asked.kind
+        AND split_part(submissions.workload, '/', 2) = asked.namespace
+        AND split_part(submissions.workload, '/', 3) = asked.name
+        AND submissions.workload <> ''
+        AND submissions.origin = 'cluster'
+INNER JOIN jobs ON jobs.id = submissions.id AND jobs.parent IS NULL
+ORDER BY asked.number ASC, jobs.arrival DESC;
+
 -- name: submissions
 SELECT * FROM submissions WHERE id = ANY($1::bigint[]);
 
