@@ -13,5 +13,6 @@ compared with the fast one, step by step, on random graphs, requests and streams
     slots     how slots are filled with what was found
     emission  from the vertices that a search marked to the rows that a job holds
     oracle    the operations: match, cancel, partial cancel, adopt, status
-    generate  hypothesis strategies for graphs, jobspecs and streams of operations
+    generate  hypothesis strategies for graphs and jobspecs
+    streams   hypothesis strategies for streams of operations
 """

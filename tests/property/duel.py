@@ -17,7 +17,10 @@ from fluxnetes.jobspec.model import Count, Jobspec, Resource
 from fluxnetes.match.answers import Answer, Outcome
 from fluxnetes.match.jobs import MatchedJob
 from fluxnetes.match.matcher import Matcher
-from tests.oracle.generate import (
+from tests.oracle.generate import V, build
+from tests.oracle.jgf import jgf_of_branch, jgf_of_vertices
+from tests.oracle.oracle import Held, Oracle, Verdict, held
+from tests.oracle.streams import (
     Advance,
     Cancel,
     Grow,
@@ -27,11 +30,7 @@ from tests.oracle.generate import (
     SetStatus,
     Shrink,
     Step,
-    V,
-    build,
 )
-from tests.oracle.jgf import jgf_of_branch, jgf_of_vertices
-from tests.oracle.oracle import Held, Oracle, Verdict, held
 from tests.oracle.tree import Vertex
 
 T = TypeVar("T")

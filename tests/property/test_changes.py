@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.oracle.generate import POLICIES, Scenario, scenarios
+from tests.oracle.generate import POLICIES
+from tests.oracle.streams import Scenario, scenarios
 from tests.property import invariants
 from tests.property.duel import Duel
 from tests.property.profile import examples

@@ -1,6 +1,6 @@
 """Disagreements that were found once, in their smallest form.
 
-Each was drawn by the strategies of `tests.oracle.generate` and shrunk. In every one the rules of
+Each was drawn by the strategies of `tests.oracle` and shrunk. In every one the rules of
 the reference say what the oracle says; the reason stands with the test.
 """
 
@@ -10,7 +10,8 @@ import pytest
 
 from fluxnetes.jobspec.model import SLOT, Count, Jobspec, Resource
 from fluxnetes.match.answers import Operation
-from tests.oracle.generate import Blueprint, Cluster, Match, Scenario, V
+from tests.oracle.generate import Blueprint, Cluster, V
+from tests.oracle.streams import Match, Scenario
 from tests.property import invariants
 from tests.property.duel import Duel
 

@@ -9,14 +9,8 @@ from hypothesis import strategies as st
 from fluxnetes.jobspec.model import Jobspec
 from fluxnetes.match.answers import Operation, Outcome
 from fluxnetes.match.matcher import Matcher
-from tests.oracle.generate import (
-    POLICIES,
-    STATIC_POLICIES,
-    Match,
-    Scenario,
-    scenarios,
-    shared_scenarios,
-)
+from tests.oracle.generate import POLICIES, STATIC_POLICIES
+from tests.oracle.streams import Match, Scenario, scenarios, shared_scenarios
 from tests.property import invariants
 from tests.property.duel import Duel, rows_of, rows_of_placement
 from tests.property.profile import examples

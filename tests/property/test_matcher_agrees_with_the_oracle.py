@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.oracle.generate import POLICIES, PRUNE_FILTERS, Scenario, scenarios, shared_scenarios
+from tests.oracle.generate import POLICIES, PRUNE_FILTERS
+from tests.oracle.streams import Scenario, scenarios, shared_scenarios
 from tests.property.duel import Duel
 from tests.property.profile import examples
 

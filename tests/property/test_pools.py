@@ -70,7 +70,7 @@ class Brute:
         self.jobs = live_jobs(matcher)
         self.farm = farm
 
-    def room(self, ask: Ask, at: int) -> list[int]:
+    def fitting(self, ask: Ask, at: int) -> list[int]:
         """The nodes that have the capacity through a window."""
         return [n for n in range(len(self.farm)) if self._serves(n, ask, at)]
 
@@ -98,7 +98,7 @@ class Brute:
         return next(fitting, None)
 
     def fits(self, ask: Ask, at: int) -> bool:
-        return len(self.room(ask, at)) >= ask.nodes and self.licences(ask, at)
+        return len(self.fitting(ask, at)) >= ask.nodes and self.licences(ask, at)
 
 
 def amount_of(job: MatchedJob, row: int) -> int:
@@ -126,7 +126,7 @@ def test_nodes_and_licences_are_given_together_at_the_earliest_second_or_not_at_
         answer = matcher.match(Operation.ALLOCATE_ORELSE_RESERVE, ask.jobspec())
         assert (answer.at if answer else None) == earliest
         if earliest is not None:
-            check_given(matcher, ask, rows_of(answer), brute.room(ask, earliest), policy)
+            check_given(matcher, ask, rows_of(answer), brute.fitting(ask, earliest), policy)
         invariants.check(matcher)
         jobs = live_jobs(matcher)
         if ask.cancel < len(jobs):
@@ -137,7 +137,7 @@ def check_given(
     matcher: Matcher,
     ask: Ask,
     rows: frozenset[tuple[int, int, bool]],
-    room: list[int],
+    fitting: list[int],
     policy: str,
 ) -> None:
     """Exactly what was asked for was taken, from the nodes that the policy prefers."""
@@ -154,9 +154,9 @@ def check_given(
     assert taken == wanted
     nodes = sorted(int(graph.id[row]) for row, _, _ in rows if graph.type_name(row) == "node")
     if policy in ("low", "lonode"):
-        assert nodes == room[: ask.nodes]
+        assert nodes == fitting[: ask.nodes]
     elif policy == "high":
-        assert nodes == room[-ask.nodes :]
+        assert nodes == fitting[-ask.nodes :]
 
 
 @examples(60)

@@ -306,10 +306,14 @@ def _is_open(group: WorkloadGroup, uid: str) -> bool:
 
 
 def has_pods_to_place(group: WorkloadGroup) -> bool:
-    """Whether pods without a seat exist, or will once we release their workload."""
+    """Whether pods without a seat exist, or will once we release their workload.
+
+    A workload that was rejected while it was suspended stays suspended.
+    """
     return any(
         ADAPTERS[group.kinds[uid]].is_waiting_for_us(workload) and not group.is_closed_to(uid)
         for uid, workload in group.workloads.items()
+        if not group.is_refused
     ) or any(uid not in group.seats and _is_open(group, uid) for uid in group.pods)
 
 

@@ -47,6 +47,15 @@ class GroupKey(NamedTuple):
     def __str__(self) -> str:
         return f"{self.kind.lower()} {self.namespace}/{self.name}"
 
+    def name_for(self, namespace: str) -> str:
+        """How users know it: `job/train`, and for readers of other namespaces with its own.
+
+        >>> GroupKey("Job", "lab", "train").name_for("default")
+        'job/train in namespace lab'
+        """
+        name = f"{self.kind.lower()}/{self.name}"
+        return name if self.namespace == namespace else f"{name} in namespace {self.namespace}"
+
     @classmethod
     def of(cls, reference: str) -> GroupKey:
         """The group that a job of the queue stands for, from the job's workload reference."""
@@ -167,6 +176,12 @@ class WorkloadGroup:
         if self.key.kind in (POD, LABELLED):
             return not self.workloads and not self.pods
         return not self.workloads
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether its job was rejected, or cancelled before it ran: what was there then is not
+        placed."""
+        return self.closed is not None and self.closed.is_refused
 
     @property
     def is_gone(self) -> bool:

@@ -74,6 +74,9 @@ _OTHER_WORDS: Mapping[Message, str] = {
     "{nodes}",
     Message.CLOSED_AND_FOREIGN: "{reason}; it would fit with {nodes}, cordoned or not ready, and "
     "without the pods that others placed on {used}",
+    Message.NO_NODE_OF_KIND: "no node matches its node selector, node affinity, tolerations and "
+    "volumes",
+    Message.NO_NODE_OPEN: "every node that it may use is cordoned or not ready",
     Message.NO_SUCH_TYPE: "no node has {type}",
     Message.FOREIGN_MORE: "pods of other schedulers took capacity on {nodes}",
     Message.FOREIGN_LESS: "pods of other schedulers released capacity",
@@ -179,8 +182,8 @@ class KubernetesReasonText(ReasonText):
         return f"{amount.value / units_of(amount.type):.1f}"
 
     def several(self, values: tuple[Argument, ...], separator: str) -> str:
-        told = tuple(each for each in values if not is_implied(each))
-        return super().several(told, separator)
+        named = tuple(each for each in values if not is_implied(each))
+        return super().several(named, separator)
 
     def moment(self, at: int) -> str:
         return moment_text(at)
@@ -204,8 +207,8 @@ def _word(word: str) -> str:
     """One word that may name a type, perhaps with punctuation: `subnet[1]`, `/cluster0/subnet1`."""
     if word.startswith((_PORT, _APART)):
         return type_text(word)
-    for type, told in (*_ZONES.items(), (_TENANCY, type_text(_TENANCY))):
-        word = word.replace(type, told)
+    for type, name in (*_ZONES.items(), (_TENANCY, type_text(_TENANCY))):
+        word = word.replace(type, name)
     return word
 
 

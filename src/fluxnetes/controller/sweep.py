@@ -52,7 +52,7 @@ def is_forgotten(group: WorkloadGroup) -> bool:
     not."""
     if group.parts or group.not_queued is not None:
         return False
-    if group.closed is not None and group.closed.is_refused:
+    if group.is_refused:
         return False
     waits = any(not m.pod.spec.node_name and is_live(m.pod) for m in group.pods.values())
     return waits or any(_is_suspended_by_us(group, uid) for uid in group.workloads)

@@ -1,8 +1,9 @@
 """Why a request does not fit, as a `Reason`.
 
 The reason comes from the states of the traversal that failed: the deepest requirement that no
-vertex meets is the one worth telling, as in "needs 4 gpu on one node; the largest node has 2". Only
-vertices that the request may use are told of: open, below open ones, and allowed by its constraint.
+vertex meets is the one to report, as in "needs 4 gpu on one node; the largest node has 2". Only
+vertices that the request may use are mentioned: open, below open ones, and allowed by its
+constraint.
 """
 
 from __future__ import annotations

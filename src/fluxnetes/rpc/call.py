@@ -40,8 +40,8 @@ class GrpcCall:
     def add_outcome(self, outcome: str, reason: str, code: str = "") -> None:
         """Add an outcome and its reason to the trailing metadata."""
         text = reason[:_LONGEST].encode("ascii", "backslashreplace").decode()
-        told = ((OUTCOME, outcome), (REASON, text), (REASON_CODE, code))
-        self._context.set_trailing_metadata(told if code else told[:2])
+        trailing = ((OUTCOME, outcome), (REASON, text), (REASON_CODE, code))
+        self._context.set_trailing_metadata(trailing if code else trailing[:2])
 
     def add_no_fit(self, grant: Grant, reserve: bool) -> None:
         """Add why there is no allocation. An invalid request is an error in every dialect.

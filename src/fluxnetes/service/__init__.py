@@ -19,7 +19,7 @@
     views/           read models: jobs, nodes, shares, allocation texts
     leases/          leases of callers' jobs and of a matcher's allocations
     concurrency/     worker thread, event loop in a thread, background tasks
-    persistence/     the journal of a matcher's allocations, and who owns a store
+    persistence/     the journal of a matcher's allocations, and which component owns a store
 
 A match, in one of the two backends:
 

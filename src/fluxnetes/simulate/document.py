@@ -21,13 +21,13 @@ Forecasts of a queue are another document:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import msgspec
 
-from fluxnetes.common.reasons import code_of
+from fluxnetes.common.reasons import Reason, code_of
 from fluxnetes.common.reasons.text import reason_text
 from fluxnetes.simulate.forecast import Forecast, compare
 from fluxnetes.simulate.metrics import measure, wait_distribution, waits_by_size
@@ -73,16 +73,23 @@ def _jobs(schedule: Schedule) -> Iterator[dict[str, int | bool]]:
         yield dict(zip(columns, row, strict=True))
 
 
-def write_forecasts(forecasts: Sequence[Forecast]) -> bytes:
-    """The document of forecasts of one queue; figures compare them with the first."""
+def write_forecasts(
+    forecasts: Sequence[Forecast], render: Callable[[Reason | None], str] = reason_text
+) -> bytes:
+    """The document of forecasts of one queue; figures compare them with the first.
+
+    `render` writes reasons in the words of the users of the queue.
+    """
     content = {
         "now": forecasts[0].now,
-        "scenarios": {each.name: _scenario(each, forecasts[0]) for each in forecasts},
+        "scenarios": {each.name: _scenario(each, forecasts[0], render) for each in forecasts},
     }
     return msgspec.json.encode(content) + b"\n"
 
 
-def _scenario(forecast: Forecast, base: Forecast) -> dict[str, Any]:
+def _scenario(
+    forecast: Forecast, base: Forecast, render: Callable[[Reason | None], str]
+) -> dict[str, Any]:
     jobs = [
         {"job": job, "start": start, "end": forecast.end.get(job)}
         for job, start in sorted(forecast.start.items())
@@ -91,6 +98,6 @@ def _scenario(forecast: Forecast, base: Forecast) -> dict[str, Any]:
     return {
         **asdict(compare(forecast, base)),
         "jobs": jobs,
-        "no_start": {str(job): reason_text(reason) for job, reason in never},
+        "no_start": {str(job): render(reason) for job, reason in never},
         "no_start_codes": {str(job): code_of(reason) for job, reason in never},
     }

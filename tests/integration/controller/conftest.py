@@ -1,4 +1,4 @@
-"""A real API server that knows FluxJobs, and nobody to change things but us."""
+"""A real API server that knows FluxJobs, and no other controller."""
 
 from __future__ import annotations
 

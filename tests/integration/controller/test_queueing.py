@@ -125,7 +125,7 @@ def test_names_of_other_namespaces_do_not_count(stage: Stage, space: Space) -> N
     assert space.node_of("train") == ""
 
 
-# --- when, and who goes first ------------------------------------------------------------------
+# --- when, and in which order --------------------------------------------------------------------
 
 
 def test_a_job_does_not_start_before_its_time(space: Space) -> None:

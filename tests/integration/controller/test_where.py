@@ -106,8 +106,8 @@ def test_a_node_that_grows_is_used_for_more(stage: Stage, space: Space) -> None:
     space.until_bound("first")
     space.create(a_pod("second").on("special").with_cpu(2))
     space.until_waits("second")
-    room = {"status": {"capacity": {"cpu": "18"}, "allocatable": {"cpu": "18"}}}
-    stage.api.patch(f"{NODES}/special/status", room)
+    more = {"status": {"capacity": {"cpu": "18"}, "allocatable": {"cpu": "18"}}}
+    stage.api.patch(f"{NODES}/special/status", more)
     space.until_bound("second")
 
 

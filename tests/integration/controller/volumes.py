@@ -7,7 +7,7 @@ from tests.integration.controller.space import Space
 
 VOLUMES = "/api/v1/persistentvolumes"
 CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
-ROOM = {"storage": "1Gi"}
+SIZE = {"storage": "1Gi"}
 
 
 def make_volume(space: Space, name: str, node: str) -> None:
@@ -15,7 +15,7 @@ def make_volume(space: Space, name: str, node: str) -> None:
     host = {"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}
     term = {"matchExpressions": [host]}
     spec = {
-        "capacity": ROOM,
+        "capacity": SIZE,
         "accessModes": ["ReadWriteOnce"],
         "local": {"path": "/none"},
         "claimRef": {"namespace": space.namespace, "name": name},
@@ -34,7 +34,7 @@ def make_claim(space: Space, name: str, class_name: str = "") -> None:
     spec: Content = {
         "accessModes": ["ReadWriteOnce"],
         "storageClassName": class_name,
-        "resources": {"requests": ROOM},
+        "resources": {"requests": SIZE},
     }
     if not class_name:
         spec["volumeName"] = f"{space.namespace}-{name}"

@@ -1,4 +1,4 @@
-"""Pieces of work as Kubernetes objects."""
+"""Pieces of work as Kubernetes objects, and whether those have ended."""
 
 from __future__ import annotations
 
@@ -20,6 +20,18 @@ def manifests(work: Work) -> list[tuple[str, Object]]:
     if work.is_job:
         return [(JOBS, _job(work))]
     return [(PODS, _pod(work, number)) for number in range(work.pods)]
+
+
+def has_ended(job: Object) -> bool:
+    """Whether a Job is complete or failed."""
+    conditions = job.get("status", {}).get("conditions", [])
+    ended = ("Complete", "Failed")
+    return any(each["type"] in ended and each["status"] == "True" for each in conditions)
+
+
+def is_over(pod: Object) -> bool:
+    """Whether all containers of a pod have ended."""
+    return pod["status"].get("phase") in ("Succeeded", "Failed")
 
 
 def _pod(work: Work, number: int) -> Object:

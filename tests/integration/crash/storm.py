@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from fluxnetes.plane.api import Object
 from fluxnetes.plane.errors import PlaneFailed
-from tests.integration.crash.manifests import JOBS, PODS, WORK, manifests
+from tests.integration.crash.manifests import JOBS, PODS, WORK, has_ended, is_over, manifests
 from tests.integration.crash.site import Site, Victim
 from tests.integration.crash.works import Fate, Work, draw, whole_cluster
 
@@ -117,20 +117,10 @@ def _is_settled(work: Work, things: list[Object]) -> bool:
     if work.fate is Fate.DELETED:
         return not things
     if work.is_job:
-        return any(_has_ended(job) for job in things)
+        return any(has_ended(job) for job in things)
     if work.fate is Fate.IMPOSSIBLE:
         return all(_is_refused(pod) for pod in things)
-    return len(things) < work.pods or all(_is_over(pod) for pod in things)
-
-
-def _has_ended(job: Object) -> bool:
-    conditions = job.get("status", {}).get("conditions", [])
-    ended = ("Complete", "Failed")
-    return any(each["type"] in ended and each["status"] == "True" for each in conditions)
-
-
-def _is_over(pod: Object) -> bool:
-    return pod["status"].get("phase") in ("Succeeded", "Failed")
+    return len(things) < work.pods or all(is_over(pod) for pod in things)
 
 
 def _is_refused(pod: Object) -> bool:

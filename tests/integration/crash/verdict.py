@@ -12,7 +12,7 @@ from fluxnetes.controller.reporting.fluxjob_writer import WORKLOAD
 from fluxnetes.plane.api import Object
 from fluxnetes.plane.binaries import PlaneBinaries
 from tests.integration.crash import record
-from tests.integration.crash.checks import books, ends, gangs, rooms
+from tests.integration.crash.checks import books, ends, gangs, node_usage
 from tests.integration.crash.checks.crowds import Crowded, crowded_out
 from tests.integration.crash.checks.evidence import Away, Evidence, Row
 from tests.integration.crash.manifests import JOBS, NAMESPACE, PODS
@@ -96,7 +96,7 @@ def run(folder: Path, plan: Plan, nodes: int, binaries: PlaneBinaries | None = N
         tuple(site.kills),
         pods=sum(isinstance(each.thing, record.Pod) for each in seen),
         changes=len(evidence.record),
-        collisions=len(rooms.collisions(evidence)),
+        collisions=len(node_usage.collisions(evidence)),
         crowded=crowded_out(evidence),
         seconds=time.monotonic() - began,
     )
@@ -107,9 +107,9 @@ def judge(evidence: Evidence) -> list[str]:
     checks = (
         ends.wrong_ends,
         ends.long_overruns,
-        rooms.overcommitments,
-        rooms.strangers,
-        rooms.lasting_collisions,
+        node_usage.overcommitments,
+        node_usage.strangers,
+        node_usage.lasting_collisions,
         gangs.partial_groups,
         gangs.half_run_groups,
         books.wrong_jobs,

@@ -187,7 +187,7 @@ async def test_an_event_is_written(access: ApiAccess, namespace: str) -> None:
                 | {"namespace": namespace, "uid": pod.metadata.uid},
                 "type": "Warning",
                 "reason": "FailedScheduling",
-                "note": "no room before 12:00",
+                "note": "no capacity before 12:00",
                 "action": "Scheduling",
                 "eventTime": micro_time(datetime.now(UTC)),
                 "reportingController": "fluxnetes",

@@ -83,7 +83,7 @@ class Wired:
 
 
 def _refusal(error: grpc.RpcError) -> Reply:
-    """What an error says. It has no room for the number that the match used up."""
+    """What an error says. It does not have the number that the match used up."""
     text = error.details() or ""
     return Reply(
         reason(error).lower(), -1, reason=text.removeprefix("Allocation was not possible: ")

@@ -20,7 +20,7 @@ def plane(
     binaries: PlaneBinaries,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[ControlPlane]:
-    """A real API server and its controllers; the two nodes are played by nobody."""
+    """A real API server and its controllers; no kubelet runs on the two nodes."""
     with ControlPlane(
         tmp_path_factory.mktemp("plane"),
         nodes=2,

@@ -27,7 +27,7 @@ EDGES = {
     "rpc/api/writing.py": "messages of fluxnetes.v1",
     "service/views/reason_text.py": "callers of the service, in their units",
     "service/views/jobs.py": "the lines of a job's story",
-    "cli/simulate/show.py": "the table of forecasts",
+    "cli/simulate/job_texts.py": "forecasts, for the users of the queue",
     "simulate/document.py": "the JSON of forecasts",
     "store/codec/reasons.py": "the text column beside the data",
 }

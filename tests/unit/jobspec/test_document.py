@@ -1,4 +1,4 @@
-"""Text into plain values, and the texts that are refused before anyone looks at their meaning."""
+"""Text into plain values, and the texts that are refused before their meaning is read."""
 
 from __future__ import annotations
 

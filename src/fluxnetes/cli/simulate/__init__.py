@@ -1,11 +1,12 @@
 """`fluxnetes simulate`: a trace or a generated workload through the queue, on virtual time.
 
-    options  the command line
-    checks   which options make sense, alone and together
-    run      options -> cluster and workload -> a schedule for each policy -> outputs
-    what_if  options -> stored queue and its system -> a forecast for each scenario -> outputs
-    outputs  files for results
-    show     tables and the progress bar
+    options    the command line
+    checks     which options make sense, alone and together
+    run        options -> cluster and workload -> a schedule for each policy -> outputs
+    what_if    options -> stored queue and its system -> a forecast for each scenario -> outputs
+    job_texts  names of jobs and reasons in forecasts, for users of the queue
+    outputs    files for results
+    show       tables and the progress bar
 
 Tables go to standard output, progress and errors to standard error.
 """

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from fluxnetes.common.reasons.text import reason_text
+from fluxnetes.cli.simulate.job_texts import JobTexts
 from fluxnetes.simulate.forecast import Forecast, compare
 from fluxnetes.simulate.metrics import measure
 from fluxnetes.simulate.schedule import Schedule
@@ -25,26 +25,27 @@ def print_table(schedules: Sequence[Schedule]) -> None:
     _print(_heading(schedules[0]), TITLES, texts)
 
 
-def print_outlook(forecasts: Sequence[Forecast]) -> None:
+def print_outlook(forecasts: Sequence[Forecast], texts: JobTexts) -> None:
     """The figures of all forecasts, beside the first."""
     today = forecasts[0]
-    texts = {each.name: written(compare(each, today)) for each in forecasts}
+    figures = {each.name: written(compare(each, today)) for each in forecasts}
     waiting = len(today.start) + len(today.never)
     heading = "1 job waits" if waiting == 1 else f"{waiting:,} jobs wait"
-    _print([f"{heading}; compared with {today.name}:"], OUTLOOK_TITLES, texts)
-    sys.stdout.writelines(f"{line}\n" for line in _without_start(forecasts))
+    _print([f"{heading}; compared with {today.name}:"], OUTLOOK_TITLES, figures)
+    sys.stdout.writelines(f"{line}\n" for line in _without_start(forecasts, texts))
     sys.stdout.flush()
 
 
-def _without_start(forecasts: Sequence[Forecast]) -> Iterator[str]:
+def _without_start(forecasts: Sequence[Forecast], texts: JobTexts) -> Iterator[str]:
     """Why jobs have no start: of the first forecast, and of others where that differs."""
-    told: set[tuple[int, str]] = set()
+    printed: set[tuple[int, str]] = set()
     for forecast in forecasts:
-        why = {job: reason_text(reason) for job, reason in sorted(forecast.never.items())}
-        new = [(job, text) for job, text in why.items() if (job, text) not in told]
-        told.update(new)
+        why = {job: texts.render(reason) for job, reason in sorted(forecast.never.items())}
+        new = [(job, text) for job, text in why.items() if (job, text) not in printed]
+        printed.update(new)
         for job, text in new[:_NAMED]:
-            yield f"{forecast.name}: no start is known for job {job}: {text or 'not recorded'}"
+            name = texts.name(job)
+            yield f"{forecast.name}: no start is known for {name}: {text or 'not recorded'}"
         if len(new) > _NAMED:
             yield f"{forecast.name}: and for {len(new) - _NAMED:,} more jobs; --json has all"
 

@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Mapping
 
+from fluxnetes.cli.simulate.job_texts import JobTexts
 from fluxnetes.cli.simulate.options import SimulateOptions
 from fluxnetes.cli.simulate.outputs import OUTPUT, write_file
 from fluxnetes.cli.simulate.show import print_outlook
@@ -46,10 +47,11 @@ def run_what_if(options: SimulateOptions, cluster: SimulatedCluster | None) -> N
     job = _one_more(options.add_job, cluster, snapshot, next(iter(configs.values())))
     chosen = scenarios(cluster, configs, nodes=options.add_nodes, job=job)
     forecasts = [look_ahead(snapshot, scenario, now) for scenario in chosen]
+    texts = JobTexts(snapshot)
     if options.json is not None:
-        write_file(options.json, write_forecasts(forecasts))
+        write_file(options.json, write_forecasts(forecasts, texts.render))
     if options.json != OUTPUT:
-        print_outlook(forecasts)
+        print_outlook(forecasts, texts)
 
 
 def _load(dsn: str | None) -> tuple[Snapshot, StoredSystem | None]:

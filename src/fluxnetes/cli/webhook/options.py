@@ -130,7 +130,7 @@ def webhook(
             min=0,
             max=LONGEST_TIME,
             metavar="SECONDS",
-            help="Keep serving for so long after SIGTERM.  [default: 0; with --service: 5]",
+            help="Seconds to keep serving after SIGTERM.  [default: 0; with --service: 5]",
         ),
     ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Log every decision.")] = False,

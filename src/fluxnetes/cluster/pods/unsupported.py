@@ -1,7 +1,7 @@
 """Checks which parts of a pod's spec are not supported.
 
-A hard constraint that is not supported is a *refusal*: the pod is not scheduled, and its user is
-told which field is the cause. A soft one is ignored with a *note*. Nothing is ignored silently.
+A hard constraint that is not supported is a *refusal*: the pod is not scheduled, and an event names
+the field that is the cause. A soft one is ignored with a *note*. Nothing is ignored silently.
 
 Volumes are checked in `volumes`, but for ephemeral claims, which are refused here.
 """

@@ -84,8 +84,8 @@ TEMPLATES: Mapping[Message, str] = {
     Message.PREEMPTING: "waits for preempted jobs to leave: {jobs}",
     Message.NO_START_KNOWN: "no start is known: jobs without a walltime are in the way ({lacks})",
     Message.NO_START_KNOWN_FIRST: "no start is known: "
-    "jobs without a walltime are in the way ({lacks}). "
-    "Room is kept for it as soon as they end",
+    "jobs without a walltime are in the way ({lacks}); "
+    "capacity is kept for it as soon as they end",
     Message.KEPT_FOR: "what is free is kept for {job}",
     Message.PROMISED_BEFORE: "its capacity is promised to jobs before it",
     Message.PROMISED_TO_OTHERS: "what is free is promised to others",

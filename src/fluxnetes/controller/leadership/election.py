@@ -195,7 +195,7 @@ class LeaderElection:
     async def _release(self, held: Lease) -> Lease | None:
         """Release the lease as it was last seen; the lease as it is now, if it is another one.
 
-        A renewal may have been in flight when this candidate was told to stop. Its answer was not
+        A renewal may have been in flight when this candidate was stopped. Its answer was not
         waited for, and the lease has a newer version than is known here.
         """
         released = {"holderIdentity": None, "leaseDurationSeconds": 1, "renewTime": _now()}

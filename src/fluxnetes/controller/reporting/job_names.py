@@ -27,10 +27,7 @@ def _name(shared: ControllerState, namespace: str, id: int) -> str:
     if job is not None and job.submission.origin is not Origin.CLUSTER:
         return f"job {job.submission.name or id} of a gRPC caller"
     key = _key(shared, id, job)
-    if key is None:
-        return _FORGOTTEN
-    name = f"{key.kind.lower()}/{key.name}"
-    return name if key.namespace == namespace else f"{name} in namespace {key.namespace}"
+    return _FORGOTTEN if key is None else key.name_for(namespace)
 
 
 def _key(shared: ControllerState, id: int, job: QueueJob | None) -> GroupKey | None:

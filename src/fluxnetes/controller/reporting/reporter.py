@@ -120,7 +120,7 @@ class Reporter:
         creates after its job was rejected."""
         closed = group.closed
         if closed is not None and closed.is_refused and closed.state is not None:
-            self._condition(group, closed.reason, f"{closed.state.value}: ")
+            self._report_end(group, closed.state, closed.reason)
         else:
             self.reports.conditions.forget(group.reference)
 
@@ -170,7 +170,8 @@ class Reporter:
                 continue
             if id in arrived:
                 self._report_ignored(group)
-            if job.state in WAITING:
+            if job.state in WAITING or group.waiting is not None:
+                # Pods that came late wait as a job of their own, while the others of a group run.
                 self._waiting.add(group.key, self.shared.clock)
             else:
                 self._waits_no_longer(group)
@@ -181,10 +182,14 @@ class Reporter:
                 # A job that waits for the first time is explained within a second (`refresh`).
                 self._fluxjobs.want(group, job, known[1] if known is not None else None)
             if job.state in _BAD_ENDS:
-                self._warn(group, _event_reason(job.state), job.reason, f"{job.state.value}: ")
-                self._condition(group, job.reason, f"{job.state.value}: ")
+                self._report_end(group, job.state, job.reason)
             elif id in requeued:
                 self._warn(group, "Requeued", requeued[id])
+
+    def _report_end(self, group: WorkloadGroup, state: JobState, reason: Reason | None) -> None:
+        before = f"{state.value}: "
+        self._warn(group, _event_reason(state), reason, before)
+        self._condition(group, reason, before)
 
     def term_started(self, ended: Iterable[tuple[WorkloadGroup, QueueJob]]) -> None:
         """Report the state of everything that is queued or runs, and of what has ended."""
@@ -307,7 +312,7 @@ class Reporter:
         for uid, workload in group.workloads.items():
             regarding = about(ADAPTERS[group.kinds[uid]].resource, workload)
             self.reports.events.record(regarding, event, note, type=type)
-        event = "FailedScheduling" if event == "Rejected" else event
+        event = "FailedScheduling" if event in ("Rejected", "Cancelled") else event
         for member in _waiting_pods(group):
             regarding, scheduler = about(PODS, member.pod), member.pod.spec.scheduler_name
             self.reports.events.record(regarding, event, note, type=type, reporter=scheduler)

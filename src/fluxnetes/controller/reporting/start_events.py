@@ -21,7 +21,7 @@ from fluxnetes.common.reasons import Message, ReasonCode
 
 
 class WaitNews(enum.Enum):
-    """What a waiting group is told; the value is the reason of the event."""
+    """An event of a waiting group; the value is the reason of the event."""
 
     WHY = "FailedScheduling"
     PLANNED = "StartPlanned"
@@ -44,7 +44,7 @@ class StartEventLimits:
 
 
 @dataclass(slots=True)
-class _Told:
+class _Reported:
     cause: ReasonCode | Message | None = None
     start: int | None = None
     why_at: float = float("-inf")
@@ -53,10 +53,10 @@ class _Told:
 
 @dataclass(slots=True)
 class StartEvents:
-    """Remembers what was told of which group."""
+    """Remembers what the last events of each group said."""
 
     limits: StartEventLimits = field(default_factory=StartEventLimits)
-    _told: dict[GroupKey, _Told] = field(default_factory=dict)
+    _reported: dict[GroupKey, _Reported] = field(default_factory=dict)
     _left: float = field(init=False)
     """How many events may be sent at this moment."""
     _counted: float = field(init=False, default=0.0)
@@ -67,7 +67,7 @@ class StartEvents:
 
     def forget(self, key: GroupKey) -> None:
         """A group waits no longer."""
-        self._told.pop(key, None)
+        self._reported.pop(key, None)
 
     def news(
         self,
@@ -78,18 +78,19 @@ class StartEvents:
         clock: float,
         objects: int,
     ) -> Iterator[tuple[WaitNews, int | None]]:
-        """What is to be told now, and for a start that moved or is lost, the one told before.
+        """The events that are due now, and for a start that moved or is lost, the one reported
+        before.
 
         `objects` is the number of objects that get each event.
         """
-        told = self._told.setdefault(key, _Told())
-        is_new = cause is not told.cause
-        if is_new and self._may(told.why_at, self.limits.why_again, clock, objects):
-            told.cause, told.why_at = cause, clock
+        last = self._reported.setdefault(key, _Reported())
+        is_new = cause is not last.cause
+        if is_new and self._may(last.why_at, self.limits.why_again, clock, objects):
+            last.cause, last.why_at = cause, clock
             yield WaitNews.WHY, None
-        before = told.start
-        if start != before and self._may(told.start_at, self.limits.start_again, clock, objects):
-            told.start, told.start_at = start, clock
+        before = last.start
+        if start != before and self._may(last.start_at, self.limits.start_again, clock, objects):
+            last.start, last.start_at = start, clock
             if before is None:
                 yield WaitNews.PLANNED, None
             else:

@@ -240,7 +240,7 @@ def _check_depth(graph: ResourceGraph, edges: JgfEdges, rows: Ints, roots: dict[
 
 
 def _depths(graph: ResourceGraph, subsystem: str, more: int) -> Ints:
-    """The depth of every vertex in a subsystem, with room for more; -1: not in it."""
+    """The depth of every vertex in a subsystem, with space for more; -1: not in it."""
     depth = np.full(graph.vertex_count + more, -1, dtype=np.int64)
     try:
         tree = graph.topology(subsystem)

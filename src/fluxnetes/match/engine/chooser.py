@@ -17,7 +17,7 @@ from fluxnetes.jobspec.model import SLOT, Resource
 from fluxnetes.match.engine.closure import VertexSelection
 from fluxnetes.match.engine.first_fit import FirstFitWalk, VisitedMembers
 from fluxnetes.match.engine.flexible import take
-from fluxnetes.match.engine.intervals import interval_of
+from fluxnetes.match.engine.intervals import SlotScores, interval_of
 from fluxnetes.match.engine.packing import pack
 from fluxnetes.match.engine.scores import MATCH_MET
 from fluxnetes.match.engine.slots import alternatives, first_is_best, mixtures, share_of
@@ -25,7 +25,6 @@ from fluxnetes.match.engine.stages import Stage, StageKind
 from fluxnetes.match.engine.states import (
     EvaluationContext,
     QualifiedEntries,
-    StageState,
     States,
     below_members,
     entries_of,
@@ -206,9 +205,10 @@ class Chooser:
         count = wanted.count.fit(int(sum(s.sum() for s in slots)))
         if count == 0:
             return False
+        seen = self._slot_scores(candidates, slots)
         fillings = []
         for (stage, _), made in zip(candidates, slots, strict=True):
-            members = self._leading_members(stage, made, count)
+            members = self._leading_members(stage, made, count, seen)
             wanted_of_each = made[members]
             if first_is_best(stage, self.policy):
                 wanted_of_each = np.minimum(wanted_of_each, count)
@@ -216,7 +216,25 @@ class Chooser:
         self._take_best_slots(fillings, count)
         return True
 
-    def _leading_members(self, stage: Stage, slots: Ints, count: int) -> Ints:
+    def _slot_scores(self, candidates: list[tuple[Stage, Bools]], slots: list[Ints]) -> Ints | None:
+        """All scores of the slots of all candidates, where the policy prefers slots by interval.
+
+        None: they are not kept, or some slots are unreachable, so that the intervals differ.
+        """
+        found = [self._scores_seen]
+        for (stage, _), made in zip(candidates, slots, strict=True):
+            state = self.states[id(stage)]
+            if state.scores is None or state.slots is None:
+                return None
+            if int(made.sum()) != int(state.slots.sum()):
+                return None
+            found.append(state.scores.seen())
+        several = sum(map(len, found)) > len(found[-1])
+        return np.unique(np.concatenate(found)) if several else found[-1]
+
+    def _leading_members(
+        self, stage: Stage, slots: Ints, count: int, seen: Ints | None = None
+    ) -> Ints:
         """Members among whose slots the best `count` of all must be.
 
         If a member's best slot is not among the best `count` first slots, none of its slots is
@@ -225,7 +243,7 @@ class Chooser:
         members = np.flatnonzero(slots)
         state = self.states[id(stage)]
         if state.scores is not None:
-            return self._leaders_by_interval(state, members, slots, count)
+            return self._leaders_by_interval(state.scores, members, count, seen)
         best = state.best
         if best is None or len(members) <= count:
             return members
@@ -241,18 +259,14 @@ class Chooser:
         return leading
 
     def _leaders_by_interval(
-        self, state: StageState, members: Ints, slots: Ints, count: int
+        self, scores: SlotScores, members: Ints, count: int, seen: Ints | None
     ) -> Ints:
-        """The same where the policy prefers slots by the interval of their scores."""
-        assert state.scores is not None and state.slots is not None  # noqa: S101 - the caller checks
-        if not len(members) or int(slots.sum()) != int(state.slots.sum()):
-            return members  # some slots are unreachable, so the intervals differ from the kept ones
-        leaders = state.scores.leaders(count)
-        if leaders is None:
+        """The same where the policy prefers slots by the interval of their scores: those of all
+        stages together, since slots of one stage may be between those of another."""
+        leaders = scores.leaders(count, seen) if len(members) and seen is not None else None
+        if leaders is None or seen is None:
             return members
-        seen = state.scores.seen()
-        some = len(self._scores_seen) > 0
-        self._scores_seen = np.union1d(self._scores_seen, seen) if some else seen
+        self._scores_seen = seen
         return leaders
 
     def _take_best_slots(self, fillings: list[SlotFilling], count: int) -> None:

@@ -69,14 +69,14 @@ class SlotScores:
         present: Ints = self._counts.nonzero()[0] + self._lowest
         return present
 
-    def leaders(self, count: int) -> Ints | None:
+    def leaders(self, count: int, seen: Ints) -> Ints | None:
         """The first members that together have `count` slots in the highest interval.
 
-        None: there are too few, or the scores are not counted.
+        `seen` are all scores that make intervals: those here, and those of other stages. None:
+        there are too few members, or the scores are not counted.
         """
         if self._counts is None:
             return None
-        seen = self.seen()
         gaps = np.flatnonzero(np.diff(seen) > 1)
         lowest = seen[gaps[-1] + 1] if len(gaps) else seen[0]
         members = np.flatnonzero(self._highest >= lowest)[:count]

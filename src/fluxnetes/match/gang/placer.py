@@ -46,7 +46,7 @@ class GangPlacer:
         self._left: dict[str, Ints] = {}
         """What is left of the types that the gang's earlier shapes use."""
         self._is_ever = type(free_table.view) is WholeGraphView
-        """Whether what nodes have is told of, not what they have free."""
+        """Whether reasons name what nodes have, not what they have free."""
         self._positions: list[Ints] = []
         self._needs: list[Ints] = []
         self.why: Reason | None = None

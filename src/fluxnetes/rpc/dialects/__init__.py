@@ -12,8 +12,8 @@ Each dialect is the module of its name. Besides:
     pods    reads the pods that `fluxcli` and `podspec` have in common
     choice  chooses the services of a server by its options
 
-Two dialects have the same name on the wire, and their messages cannot be told apart, so the options
-of a server choose one of them.
+Two dialects have the same name on the wire, and their messages cannot be distinguished, so the
+options of a server choose one of them.
 
     message of `wire` ──▶ MatchCall (a jobspec by requests.jobspec_cache, or EqualPods)
                       ──▶ Backend.match ──▶ Grant ──▶ message of `wire`

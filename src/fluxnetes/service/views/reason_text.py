@@ -1,6 +1,6 @@
 """Reasons in words for callers of the service.
 
-Where a graph has `cpu`, it counts thousandths (see `requests.pools`). Limits and budgets are told
+Where a graph has `cpu`, it counts thousandths (see `requests.pools`). Limits and budgets are
 in cpus, as operators configure them; all else is in the units of the graph, as callers ask for it.
 Pools that every pod takes one of, and that no caller asks for, are left out.
 """

@@ -81,15 +81,20 @@ function tip(event, text) {
 
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-// A canvas ready to be drawn on, sharp on any screen, with a time axis below.
-function prepare(canvas) {
+// A canvas ready to be drawn on, sharp on any screen.
+function plain(canvas) {
   const ratio = devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
   const pen = canvas.getContext("2d");
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.font = "12px system-ui, sans-serif";
-  const box = { left: LEFT, top: 6, width: Math.max(1, width - LEFT - RIGHT), height: height - 28 };
+  return { pen, box: { left: LEFT, top: 6, width: Math.max(1, width - LEFT - RIGHT), height: height - 28 } };
+}
+
+// The same with a time axis below.
+function prepare(canvas) {
+  const { pen, box } = plain(canvas), width = canvas.clientWidth;
   const x = (time) => box.left + ((time - view.from) / (view.to - view.from)) * box.width;
   const axis = ticks(view.from, view.to, box.width / 90);
   pen.strokeStyle = css("--line");

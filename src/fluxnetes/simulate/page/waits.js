@@ -16,16 +16,6 @@ function longestWait() {
   return WAITS.find((wait) => wait >= Math.max(10, ...found)) ?? Math.max(...found);
 }
 
-function plain(canvas) {
-  const ratio = devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
-  canvas.width = Math.round(width * ratio);
-  canvas.height = Math.round(height * ratio);
-  const pen = canvas.getContext("2d");
-  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-  pen.font = "12px system-ui, sans-serif";
-  return { pen, box: { left: LEFT, top: 6, width: Math.max(1, width - LEFT - RIGHT), height: height - 28 } };
-}
-
 function mark(area, x, text) {
   const { pen, box } = area, half = pen.measureText(text).width / 2;
   pen.fillStyle = css("--faint");

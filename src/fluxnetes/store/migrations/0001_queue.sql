@@ -1,7 +1,7 @@
--- The queue as it stands, and the story of how it came there. Names are those of fluxnetes.queue.
+-- The queue as it is, and the history of its jobs. Names are those of fluxnetes.queue.
 -- Times are whole seconds on the queue's clock; null is "none" wherever it is allowed.
 
--- One writer. The row is always there; whoever takes the lease adds one to the fence, and every
+-- One writer. The row is always there; taking the lease adds one to the fence, and every
 -- transaction that changes anything first compares the fence with its own.
 CREATE TABLE lease (
     only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
@@ -9,7 +9,7 @@ CREATE TABLE lease (
     holder text NOT NULL DEFAULT '',
     lasts interval NOT NULL DEFAULT '0',
     expires timestamptz NOT NULL DEFAULT '-infinity',
-    -- The last transaction of the writer: who lost the connection while committing looks here.
+    -- The last transaction of the writer, to find out whether a commit whose answer was lost worked.
     last_commit uuid
 );
 INSERT INTO lease DEFAULT VALUES;
@@ -132,7 +132,7 @@ CREATE TABLE allocations (
     seat_shape bigint[] NOT NULL,
     seat_node bigint[] NOT NULL,
     seat_pods bigint[] NOT NULL,
-    -- How many rows it has in tasks; null: nobody had to tell its tasks apart yet.
+    -- How many rows it has in tasks; null: its tasks were never listed one by one.
     tasks bigint
 );
 
@@ -180,7 +180,7 @@ CREATE TABLE spent (
     amount double precision NOT NULL
 );
 
--- Every job's story, in the order it was told. Only ever added to.
+-- The history of every job, in order. Rows are only ever added.
 CREATE TABLE events (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     job bigint NOT NULL,

@@ -1,5 +1,5 @@
 -- The system that the queue belongs to: its graph, and how its queues are set up. Allocations hold
--- row numbers of the graph of whoever wrote them; this says which vertex each number means.
+-- row numbers of the graph of the process that wrote them; this says which vertex each number means.
 CREATE TABLE system (
     only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
     -- The graph as JGF, compressed with gzip.

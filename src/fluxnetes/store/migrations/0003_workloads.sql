@@ -1,3 +1,3 @@
--- What a job stands for, in the words of whoever submitted it; empty: nothing but itself.
+-- What a job stands for, as its submitter refers to it; empty: only itself.
 ALTER TABLE submissions ADD COLUMN workload text NOT NULL DEFAULT '';
 CREATE INDEX submissions_by_workload ON submissions (workload) WHERE workload <> '';

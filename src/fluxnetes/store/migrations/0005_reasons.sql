@@ -1,5 +1,5 @@
 -- Reasons as data: the code, the message and its arguments, beside the text for people. Rows of older
--- versions keep their text and have the code Unknown; only what a group withdrew is told apart, since
+-- versions keep their text and have the code Unknown; only what a group withdrew is mapped, since
 -- a decision depends on it.
 ALTER TABLE jobs ADD COLUMN reason_data json;
 ALTER TABLE plans ADD COLUMN reason_data json;

@@ -1,7 +1,7 @@
 """Checks of what must hold after a run, whichever component was killed.
 
     evidence    what a run leaves behind to be judged
-    rooms       no node was over-committed by us; where others and we collided
+    node_usage  no node was over-committed by us; where others and we collided
     crowds      which of our work was displaced by others' pods, which excuses something
     unanswered  pods that Kubernetes made twice, which excuses something
     gangs       no group was half-placed for long

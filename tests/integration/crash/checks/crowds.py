@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 
 from tests.integration.crash.checks.evidence import Evidence
-from tests.integration.crash.checks.rooms import steps
+from tests.integration.crash.checks.node_usage import steps
 from tests.integration.crash.works import Kind
 
 _BLAME = re.compile(r"other pods took (?:its )?capacity on node ([^\s,;]+)")

@@ -13,7 +13,7 @@ from fluxnetes.plane.nodes import NODES, NodeShape, a_node, node_name
 from tests.integration.crash.faults.cluster import FaultyCluster, persist
 from tests.integration.crash.faults.load import Load, NodeAction, NodeVerb, Piece, Verb
 from tests.integration.crash.faults.objects import manifests, pod_names
-from tests.integration.crash.manifests import JOBS, PODS, STAMP, WORK
+from tests.integration.crash.manifests import JOBS, PODS, STAMP, WORK, has_ended, is_over
 
 Step = tuple[float, Callable[[], None]]
 
@@ -82,15 +82,15 @@ class Users(threading.Thread):
         """A user deletes what has not ended."""
         if piece.is_job:
             jobs = self._list(f"{JOBS}?labelSelector={quote(WORK)}%3D{piece.name}")
-            if any(not _has_ended(job) for job in jobs):
+            if any(not has_ended(job) for job in jobs):
                 one = f"{JOBS}/{piece.name}?propagationPolicy=Background"
                 persist(partial(self._api.delete, one), "NotFound")
-        elif any(not _is_over(pod) for pod in self._pods_of(piece)):
+        elif any(not is_over(pod) for pod in self._pods_of(piece)):
             for name in pod_names(piece):
                 persist(partial(self._api.delete, f"{PODS}/{name}"), "NotFound")
 
     def _remove_pod(self, piece: Piece) -> None:
-        live = [pod["metadata"]["name"] for pod in self._pods_of(piece) if not _is_over(pod)]
+        live = [pod["metadata"]["name"] for pod in self._pods_of(piece) if not is_over(pod)]
         if live:
             persist(partial(self._api.delete, f"{PODS}/{live[0]}"), "NotFound")
 
@@ -128,7 +128,7 @@ class Users(threading.Thread):
     def _drain(self, name: str) -> None:
         self._cordon(name, is_closed=True)
         for pod in self._list(f"{PODS}?fieldSelector=spec.nodeName%3D{name}"):
-            if not _is_over(pod):
+            if not is_over(pod):
                 self._evict(pod["metadata"]["name"])
 
     def _evict(self, name: str) -> None:
@@ -140,13 +140,3 @@ class Users(threading.Thread):
         for number in range(self._nodes):
             for verb in (NodeVerb.CREATE, NodeVerb.UNCORDON):
                 self._change_node(verb, node_name(number))
-
-
-def _has_ended(job: Object) -> bool:
-    conditions = job.get("status", {}).get("conditions", [])
-    ended = ("Complete", "Failed")
-    return any(each["type"] in ended and each["status"] == "True" for each in conditions)
-
-
-def _is_over(pod: Object) -> bool:
-    return pod["status"].get("phase") in ("Succeeded", "Failed")

@@ -6,10 +6,19 @@ from collections.abc import Iterator
 
 import pytest
 
-from fluxnetes.cluster.labels.names import AFTER_OK, GROUP_SIZE, HOLD, QUEUED, WALLTIME
+from fluxnetes.cluster.labels.names import (
+    AFTER_OK,
+    GROUP,
+    GROUP_SIZE,
+    HOLD,
+    QUEUE,
+    QUEUED,
+    WALLTIME,
+)
 from fluxnetes.kube.objects.base import Metadata
 from fluxnetes.kube.objects.jobs import StatefulSet, StatefulSetSpec
 from fluxnetes.kube.objects.pods import Pod
+from fluxnetes.queue.events import Cancel
 from fluxnetes.queue.states import JobState
 from tests.unit.cluster.builders import a_job, machine, one_pod
 from tests.unit.controller.fake_executor import Luck
@@ -117,6 +126,63 @@ def test_a_group_size_above_the_parallelism_is_refused_with_an_event(
     assert told.state("train") == "rejected"
     play.patch("train", {"spec": {"parallelism": 3, "completions": 3}})
     assert told.state("train") == "running"
+
+
+@pytest.mark.parametrize("suspended", [True, False])
+def test_a_job_that_its_queue_rejects_stays_rejected(
+    play: Play, told: Told, suspended: bool
+) -> None:
+    play.put(a_job("train", suspended=suspended, annotations={QUEUE: "gpu"}))
+    play.wait(8)
+    assert told.state("train") == "rejected"
+    assert told.about("Job/train") == ["Invalid: rejected: there is no queue gpu; there is default"]
+
+
+def test_a_pod_that_its_queue_rejects_has_a_condition_that_says_so(play: Play, told: Told) -> None:
+    play.put(one_pod("a", annotations={QUEUE: "gpu"}))
+    play.wait(3)
+    [wanted] = told.play.controller.reporter.reports.conditions._wanted.values()
+    assert wanted.message == "Invalid: rejected: there is no queue gpu; there is default"
+
+
+def test_suspended_jobs_of_a_label_that_were_rejected_stay_rejected(play: Play, told: Told) -> None:
+    ring, queue = {GROUP: "ring", GROUP_SIZE: "2"}, {QUEUE: "gpu"}
+    play.put(*(a_job(name, labels=ring, annotations=queue) for name in "ab"))
+    play.wait(8)
+    assert told.state("ring") == "rejected"
+
+
+def test_pods_of_a_label_whose_earlier_pods_were_rejected_gather(play: Play, told: Told) -> None:
+    for name in "ab":
+        play.put(one_pod(name, group="ring", size=2, annotations={QUEUE: "gpu"}))
+    play.wait(3)
+    assert told.state("ring") == "rejected"
+    play.put(one_pod("c", group="ring", size=2))
+    play.wait(6)
+    assert told.state("ring") == "gathering"
+
+
+def test_a_suspended_job_that_is_cancelled_stays_cancelled(play: Play, told: Told) -> None:
+    occupy(play)
+    play.put(a_job("train"))
+    [waits] = [part for group, part in play.shared.parts.values() if group.key.name == "train"]
+    play.shared.send(Cancel(waits.job))
+    play.wait(8)
+    assert told.state("train") == "cancelled"
+    assert not any("pods" in note for note in told.about("Job/train"))
+    assert told.about("Job/train", "Cancelled") == ["Cancelled: cancelled: cancelled by its user"]
+
+
+def test_pods_that_a_rejected_job_creates_later_have_an_event_and_a_condition(
+    play: Play, told: Told
+) -> None:
+    play.put(a_job("train", suspended=False, annotations={QUEUE: "gpu"}))
+    play.wait(1)
+    why = "Invalid: rejected: there is no queue gpu; there is default"
+    assert told.about("Job/train", "Rejected") == [why]
+    [pod] = play.pods("train")
+    assert told.about(f"Pod/{pod.metadata.name}", "FailedScheduling") == [why]
+    assert why in told.conditions
 
 
 def a_set(name: str, replicas: int, policy: str = "OrderedReady") -> StatefulSet:
@@ -255,6 +321,18 @@ def test_the_events_of_a_job_without_pods_tell_why_the_position_and_the_start(
     assert why.endswith("position 1 in queue default")
     (start,) = told.about("Job/next", "StartPlanned")
     assert "it starts by 2027-01-15T08:10:00Z" in start and "position 1" in start
+
+
+def test_pods_that_come_late_are_told_why_they_wait_whatever_the_others_do(
+    play: Play, told: Told
+) -> None:
+    """That the job of the others changes does not mean that the group waits no longer."""
+    first = one_pod("first", cpu="3", group="ring", size=2)
+    play.put(first, one_pod("second", cpu="3", group="ring", size=2), one_pod("filler", cpu="1"))
+    play.put(one_pod("late", cpu="4", group="ring", size=2))
+    play.end(first)
+    play.wait(3)
+    assert told.about("Pod/late", "FailedScheduling")
 
 
 def test_a_start_that_moves_later_is_told_with_why_and_by_whom(play: Play, told: Told) -> None:

@@ -16,16 +16,8 @@ from fluxnetes.match.engine.intervals import NONE
 from fluxnetes.match.engine.stages import Stage
 from fluxnetes.match.engine.states import StageState, States
 from fluxnetes.match.matcher import Matcher
-from tests.oracle.generate import (
-    Advance,
-    Cancel,
-    Match,
-    Scenario,
-    SetStatus,
-    Step,
-    build,
-    scenarios,
-)
+from tests.oracle.generate import build
+from tests.oracle.streams import Advance, Cancel, Match, Scenario, SetStatus, Step, scenarios
 from tests.property.duel import live_jobs, pick
 from tests.property.profile import examples
 

@@ -111,8 +111,8 @@ def test_an_endless_job_is_in_no_jobs_way_when_it_backfills() -> None:
 def test_the_room_is_kept_for_a_new_head_that_is_ordered_before_the_old_one() -> None:
     world, endless, _, old = crowded()
     new = world.submit(a_job(nodes=4).of_class(1))
-    assert "Room is kept for it" in world.why(new)
-    assert "Room is kept for it" not in world.why(old)
+    assert "capacity is kept for it" in world.why(new)
+    assert "capacity is kept for it" not in world.why(old)
     world.go_to(100)
     world.end(endless)
     assert world.starts(new, old) == [100, None]
@@ -122,8 +122,8 @@ def test_the_head_of_every_queue_is_kept_room() -> None:
     world = World(machine(4), QueueConfig("batch"), QueueConfig("express", priority=1))
     endless = world.submit(a_job(nodes=3).endless().to("batch"))
     batch, express = world.submit_together(a_job(nodes=2).to("batch"), a_job(nodes=2).to("express"))
-    assert "Room is kept for it" in world.why(express)
-    assert "Room is kept for it" in world.why(batch)
+    assert "capacity is kept for it" in world.why(express)
+    assert "capacity is kept for it" in world.why(batch)
     long = world.submit(a_job().lasting(1000).to("batch"))
     world.end(endless)
     assert world.starts(express, batch, long) == [0, 0, None]
@@ -167,7 +167,7 @@ def test_an_endless_job_that_is_stopped_in_a_queue_keeps_no_room() -> None:
     world.tell(SetQueue("default", stopped=True))
     assert world.why(head) == "queue default is stopped"
     world.tell(SetQueue("default"))
-    assert "Room is kept for it" in world.why(head)
+    assert "capacity is kept for it" in world.why(head)
 
 
 def test_when_the_head_is_cancelled_nothing_is_kept_for_it_any_more() -> None:

@@ -47,7 +47,7 @@ class Collision:
 
 
 @dataclass(slots=True)
-class Room:
+class NodeUsage:
     """One node while the record is gone through."""
 
     allocatable: Amounts
@@ -75,28 +75,28 @@ class Step:
     seen: Seen
     pod: Pod
     node: str
-    room: Room
+    usage: NodeUsage
     came: bool
 
 
 def steps(record: tuple[Seen, ...]) -> Iterator[Step]:
     """Every bind and every end of a pod, with the usage of the node right after it."""
-    rooms: dict[str, Room] = {}
+    nodes: dict[str, NodeUsage] = {}
     where: dict[str, str] = {}
     for seen in record:
         thing = seen.thing
         if isinstance(thing, Node):
-            rooms.setdefault(thing.name, Room({})).allocatable = thing.allocatable
+            nodes.setdefault(thing.name, NodeUsage({})).allocatable = thing.allocatable
         elif isinstance(thing, Pod):
             node = where.get(thing.uid, "")
             if thing.holds and not node:
                 where[thing.uid] = thing.node
-                rooms[thing.node].there[thing.uid] = OnNode(thing, seen.at)
-                yield Step(seen, thing, thing.node, rooms[thing.node], came=True)
+                nodes[thing.node].there[thing.uid] = OnNode(thing, seen.at)
+                yield Step(seen, thing, thing.node, nodes[thing.node], came=True)
             elif node and not thing.holds:
                 del where[thing.uid]
-                del rooms[node].there[thing.uid]
-                yield Step(seen, thing, node, rooms[node], came=False)
+                del nodes[node].there[thing.uid]
+                yield Step(seen, thing, node, nodes[node], came=False)
 
 
 def overcommitments(evidence: Evidence) -> list[str]:
@@ -105,7 +105,7 @@ def overcommitments(evidence: Evidence) -> list[str]:
     for step in steps(evidence.record):
         if not step.came or not step.pod.is_ours:
             continue
-        excess = step.room.excess(step.seen.at, evidence.server_away)
+        excess = step.usage.excess(step.seen.at, evidence.server_away)
         if excess:
             found.append(
                 f"pod {step.pod.name} was bound to {step.node} (version {step.seen.version}), "
@@ -126,8 +126,8 @@ def collisions(evidence: Evidence) -> list[Collision]:
     found = []
     now = 0.0
     for step in steps(evidence.record):
-        now, there = step.seen.at, {each.pod.work for each in step.room.there.values()}
-        if step.room.excess():
+        now, there = step.seen.at, {each.pod.work for each in step.usage.there.values()}
+        if step.usage.excess():
             began.setdefault(step.node, (now, set()))[1].update(there)
         elif step.node in began:
             since, works = began.pop(step.node)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.integration.crash.checks.evidence import Away
-from tests.integration.crash.checks.rooms import (
+from tests.integration.crash.checks.node_usage import (
     collisions,
     lasting_collisions,
     overcommitments,
@@ -34,17 +34,17 @@ def test_a_pod_too_many_of_ours_is_found() -> None:
     assert "pod c was bound to n1" in found and "2000 of cpu" in found
 
 
-def test_another_node_has_room_of_its_own() -> None:
+def test_another_node_has_capacity_of_its_own() -> None:
     story = Story("n1", "n2").pod("a", cores=4).pod("b", cores=4)
     assert not overcommitments(story.bind("a").bind("b", "n2").evidence())
 
 
-def test_what_has_ended_takes_no_room() -> None:
+def test_what_has_ended_uses_no_capacity() -> None:
     assert not overcommitments(two_there().end("a").bind("c").evidence())
     assert not overcommitments(two_there().remove("a").bind("c").evidence())
 
 
-def test_what_is_being_deleted_still_takes_room() -> None:
+def test_what_is_being_deleted_still_uses_capacity() -> None:
     assert overcommitments(two_there().run("a").bind("c").end("a").evidence())
 
 
