@@ -89,6 +89,16 @@ def test_it_goes_back_to_the_queue_as_a_whole_if_it_asked_for_that(
     assert code(play) != "Incomplete"
 
 
+def test_pods_that_go_at_the_moment_at_which_it_goes_back_do_no_harm(play: Play) -> None:
+    drained(play, "requeue")
+    for _ in range(LONG):
+        for pod in play.pods("train"):
+            if pod.spec.node_name == "n2":
+                play.cluster.drop(pod)
+        play.wait(1)
+    assert play.states()[0] in ("pending", "running")
+
+
 @pytest.mark.parametrize("restarted", [False, True], ids=["", "restarted"])
 def test_it_fails_if_it_asked_for_that(play: Play, restarted: bool) -> None:
     drained(play, "fail")

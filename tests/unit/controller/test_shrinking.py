@@ -74,6 +74,17 @@ def test_so_it_does_if_they_fail_while_no_controller_runs(play: Play, empty: boo
     assert play.states() == ["running"]
 
 
+def test_a_lost_database_is_filled_though_a_pod_is_ending_without_its_devices(play: Play) -> None:
+    play.cluster.stop_time = 5
+    for pod in play.pods("train"):
+        play.cluster.delete_pod(pod.metadata.uid)
+    play.cluster.put(with_gpus("n1", None))
+    play.restart(empty=True)
+    play.put(with_gpus("n1", 8))
+    play.wait(LONG)
+    assert play.where("train") == ["n1", "n2"]
+
+
 def test_nothing_new_comes_to_a_node_that_shrank(play: Play) -> None:
     play.put(with_gpus("n1", 7), with_gpus("n2", 9), a_job("later", pods=2, pod=wants_gpus(1)))
     play.wait(3)

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from fluxnetes.cluster.groups import is_live
 from fluxnetes.cluster.model import ClusterModel
 from fluxnetes.cluster.node_graph import NodeGraph
 from fluxnetes.cluster.shrunken_pools import ANY_SIZE, EARLIER
@@ -38,7 +37,7 @@ def _held_by_pods(model: ClusterModel) -> Iterator[tuple[str, str]]:
     for group in model.groups.values():
         for member in group.pods.values():
             node = member.pod.spec.node_name
-            if node and member.footprint is not None and is_live(member.pod):
+            if node and member.footprint is not None and not member.pod.is_over:
                 for type, _ in member.footprint.amounts:
                     yield node, type
 
