@@ -118,11 +118,12 @@ class Search:
         if found is None:
             return False
         top.add(root.type, Group(found.score, found.count, ()))
+        scores: set[int] = set()
         for resource in resources:
             count = resource.count.fit(top.total(resource.type))
             if count == 0:
                 return False
-            ordered = self.policy.order_on_top(top.groups[resource.type], lambda g: g.score)
+            ordered = self.policy.order_on_top(top.groups[resource.type], lambda g: g.score, scores)
             top.chosen[resource.type] = take(ordered, count, resource.exclusive)
         self._mark(top)
         self._mark_way_down(top)
