@@ -13,26 +13,30 @@ from fluxnetes.jobspec.constraint import And, Constraint, Hostlist, Not, Or, Pro
 from fluxnetes.match.engine.evaluate import CONSTRAINED_TYPES
 
 
-def allowed_positions(graph: ResourceGraph, tree: Topology, constraint: Constraint) -> Bools:
-    """By position, whether a vertex may be used; a constraint excludes nothing but nodes."""
-    numbers = [graph.types.get(name) for name in sorted(CONSTRAINED_TYPES)]
-    nodes = np.flatnonzero(np.isin(graph.type_id[tree.vertex], numbers))
-    allowed = np.ones(len(tree), np.bool_)
-    allowed[nodes] = _Nodes(graph, tree.vertex[nodes]).matching(constraint)
-    return allowed
+class AllowedNodes:
+    """The nodes of a tree, indexed by what constraints ask for.
 
-
-class _Nodes:
-    """The nodes of a graph, indexed by what constraints ask for.
-
-    So a constraint of many parts costs one walk over the nodes, and not one for each part.
+    So constraints of many parts, and many constraints, cost one walk over the nodes in all.
     """
 
-    def __init__(self, graph: ResourceGraph, rows: Ints) -> None:
+    def __init__(self, graph: ResourceGraph, tree: Topology) -> None:
         self._graph = graph
-        self._rows = rows
+        self._count = len(tree)
+        numbers = [graph.types.get(name) for name in sorted(CONSTRAINED_TYPES)]
+        self._nodes = np.flatnonzero(np.isin(graph.type_id[tree.vertex], numbers))
+        self._rows: Ints = tree.vertex[self._nodes]
 
-    def matching(self, constraint: Constraint) -> Bools:
+    def allowed(self, constraint: Constraint) -> Bools:
+        """By position, whether a vertex may be used; a constraint excludes nothing but nodes."""
+        found = np.ones(self._count, np.bool_)
+        found[self._nodes] = self._matching(constraint)
+        return found
+
+    def relabelled(self) -> None:
+        """Properties changed: index them anew when they are asked for."""
+        self.__dict__.pop("_with_property", None)
+
+    def _matching(self, constraint: Constraint) -> Bools:
         if isinstance(constraint, Properties):
             found = np.ones(len(self._rows), np.bool_)
             for key in constraint.require:
@@ -47,7 +51,7 @@ class _Nodes:
                 [n for host in hosts if host in constraint.hosts for n in named.get(host, ())]
             )
         if isinstance(constraint, And | Or | Not):
-            parts = [self.matching(part) for part in constraint.of]
+            parts = [self._matching(part) for part in constraint.of]
             start = np.full(len(self._rows), not isinstance(constraint, Or))
             combine = np.logical_or if isinstance(constraint, Or) else np.logical_and
             joined: Bools = combine.reduce([start, *parts])
