@@ -301,6 +301,8 @@ def simple_test(vertex: Vertex, resources: tuple[Resource, ...]) -> Test | None:
         return None
     resource = concerned[0]
     slots = [resource] if resource.type == SLOT else slots_of(resource.children)
+    if len(slots) > 1:  # the reference takes the last of them, and forgets the others
+        return NOTHING
     if slots and slot_fits(vertex, slots[-1]):
         return Test(Kind.SLOT, slots[-1].children, slots[-1].count.largest)
     if resource.type == vertex.type:
