@@ -59,11 +59,17 @@ class Policy:
         """The order in which slots are filled: low alone starts from the lowest score."""
         return sorted(groups, key=score, reverse=self.kind != "low")
 
-    def order_on_top(self, groups: Sequence[T], score: Callable[[T], int]) -> list[T]:
-        """The order in which the whole graph's candidates are taken."""
+    def order_on_top(
+        self, groups: Sequence[T], score: Callable[[T], int], seen: set[int]
+    ) -> list[T]:
+        """The order in which the whole graph's candidates are taken.
+
+        `seen` are the scores of the requests before, which are part of the runs; it grows.
+        """
         if self.kind != "locality":
             return self.order(groups, score)
-        run_of = runs({score(group) for group in groups})
+        seen.update(score(group) for group in groups)
+        run_of = runs(seen)
         return sorted(groups, key=lambda group: run_of[score(group)], reverse=True)
 
 

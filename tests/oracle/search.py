@@ -118,11 +118,12 @@ class Search:
         if found is None:
             return False
         top.add(root.type, Group(found.score, found.count, ()))
+        scores: set[int] = set()
         for resource in resources:
             count = resource.count.fit(top.total(resource.type))
             if count == 0:
                 return False
-            ordered = self.policy.order_on_top(top.groups[resource.type], lambda g: g.score)
+            ordered = self.policy.order_on_top(top.groups[resource.type], lambda g: g.score, scores)
             top.chosen[resource.type] = take(ordered, count, resource.exclusive)
         self._mark(top)
         self._mark_way_down(top)
@@ -300,6 +301,8 @@ def simple_test(vertex: Vertex, resources: tuple[Resource, ...]) -> Test | None:
         return None
     resource = concerned[0]
     slots = [resource] if resource.type == SLOT else slots_of(resource.children)
+    if len(slots) > 1:  # the reference takes the last of them, and forgets the others
+        return NOTHING
     if slots and slot_fits(vertex, slots[-1]):
         return Test(Kind.SLOT, slots[-1].children, slots[-1].count.largest)
     if resource.type == vertex.type:

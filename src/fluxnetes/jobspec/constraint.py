@@ -33,8 +33,9 @@ _MAX_DEPTH = 64
 
 MAX_TERMS = 1000
 """Maximum operators and properties of one constraint: each is compared with every node."""
-MAX_NAMES = 2**22
-"""Maximum hosts and ranks that one constraint names: a short text can name very many."""
+MAX_NAMES = 2**17
+"""Maximum hosts and ranks that one constraint names: a short text can name very many, and each is
+kept as long as its jobspec."""
 
 _Item = TypeVar("_Item", str, int)
 HasProperty: TypeAlias = Callable[[str], bool]
@@ -104,17 +105,20 @@ class Not:
 Constraint: TypeAlias = Properties | Hostlist | Ranks | And | Or | Not
 
 
-def parse_constraint(document: object, path: str = "constraints") -> Constraint | None:
+def parse_constraint(
+    document: object, path: str = "constraints", max_names: int = MAX_NAMES
+) -> Constraint | None:
     """The constraint in a decoded document; None for `{}`, which allows every node."""
-    return None if document == {} else _ConstraintReader().read(document, path, 1)
+    return None if document == {} else _ConstraintReader(max_names).read(document, path, 1)
 
 
 class _ConstraintReader:
     """Reads one constraint, counting on the way what its evaluation will cost."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_names: int) -> None:
         self._terms = 0
         self._names = 0
+        self._max_names = max_names
 
     def read(self, document: object, path: str, depth: int) -> Constraint:
         if not isinstance(document, dict):
@@ -153,19 +157,23 @@ class _ConstraintReader:
         return And(parts) if operator == "and" else Or(parts) if operator == "or" else Not(parts)
 
     def _notation(
-        self, decode: Callable[[str], list[_Item]], values: list[object], path: str, allowed: str
+        self,
+        decode: Callable[[str, int], list[_Item]],
+        values: list[object],
+        path: str,
+        allowed: str,
     ) -> frozenset[_Item]:
         items: set[_Item] = set()
         for index, value in enumerate(values):
             where = f"{path}[{index}]"
             written = text(value, where, allowed)
             try:
-                found = decode(written)
+                found = decode(written, self._max_names)
             except ValueError as error:
                 raise JobspecError(where, f"{describe(value)} ({error})", allowed) from None
             self._names += len(found)
-            if self._names > MAX_NAMES:
-                raise JobspecError(where, "too many nodes", f"at most {MAX_NAMES} in all")
+            if self._names > self._max_names:
+                raise JobspecError(where, "too many nodes", f"at most {self._max_names} in all")
             items.update(found)
         return frozenset(items)
 
@@ -191,8 +199,8 @@ def _properties(values: list[object], path: str) -> Properties:
     return Properties(tuple(require), tuple(forbid))
 
 
-def _decode_ranks(written: str) -> list[int]:
-    ranks = decode_idset(written)
+def _decode_ranks(written: str, most: int) -> list[int]:
+    ranks = decode_idset(written, most)
     bounds = [int(number) for number in re.findall(r"[0-9]+", written)]
     if any(low >= high for low, high in pairwise(bounds)):
         raise ValueError("its numbers do not ascend")

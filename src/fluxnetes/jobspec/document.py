@@ -181,7 +181,7 @@ class _YamlReader:
         elif kind is yaml.SequenceStartEvent:
             value = self._sequence()
         else:
-            return self._alias(event)
+            value = self._alias(event)
         self._values += 1
         if self._values > MAX_VALUES:
             raise _too_many(_join(self._keys))

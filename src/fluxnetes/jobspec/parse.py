@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fluxnetes.jobspec.constraint import Constraint, parse_constraint
+from fluxnetes.jobspec.constraint import MAX_NAMES, Constraint, parse_constraint
 from fluxnetes.jobspec.document import check_document, decode_document
 from fluxnetes.jobspec.errors import JobspecError, child_path, describe
 from fluxnetes.jobspec.fields import MappingKeys, boolean, integer, mapping, seconds, sequence, text
@@ -34,12 +34,12 @@ _LEAST_OPERAND = {"+": 1, "*": 2, "^": 2}
 _COUNT = f"an integer from 0 to {UINT_MAX}, or a mapping with min, max, operator and operand"
 
 
-def parse_jobspec(source: str | bytes) -> Jobspec:
-    """The jobspec in a YAML or JSON text."""
-    return jobspec_from_document(decode_document(source))
+def parse_jobspec(source: str | bytes, max_names: int = MAX_NAMES) -> Jobspec:
+    """The jobspec in a YAML or JSON text; an error if its constraint names too many nodes."""
+    return jobspec_from_document(decode_document(source), max_names)
 
 
-def jobspec_from_document(document: object) -> Jobspec:
+def jobspec_from_document(document: object, max_names: int = MAX_NAMES) -> Jobspec:
     """The jobspec in a YAML or JSON document that is decoded already."""
     check_document(document)
     top = mapping(document, "", _TOP)
@@ -51,7 +51,7 @@ def jobspec_from_document(document: object) -> Jobspec:
         tasks=_tasks(top["tasks"]),
         duration=_duration(system),
         queue=_queue(system),
-        constraint=_constraint(system),
+        constraint=_constraint(system, max_names),
         version=version,
         attributes=attributes,
     )
@@ -195,7 +195,8 @@ def _queue(system: dict[str, Any]) -> str | None:
     return text(system["queue"], "attributes.system.queue", "the name of a queue") or None
 
 
-def _constraint(system: dict[str, Any]) -> Constraint | None:
+def _constraint(system: dict[str, Any], max_names: int) -> Constraint | None:
     if "constraints" not in system:
         return None
-    return parse_constraint(system["constraints"], "attributes.system.constraints")
+    path = "attributes.system.constraints"
+    return parse_constraint(system["constraints"], path, max_names)

@@ -24,7 +24,7 @@ from fluxnetes.graph.topology import ragged
 from fluxnetes.jobspec.model import SLOT, XOR_SLOT, Count, Jobspec, Resource
 from fluxnetes.match.candidate import Candidate
 from fluxnetes.match.causes import with_causes
-from fluxnetes.match.engine.closure import HeldVertices
+from fluxnetes.match.engine.closure import HeldVertices, propagate_down
 from fluxnetes.match.engine.engine import MatchEngine, NothingHeld
 from fluxnetes.match.gang.fixed_placement import gang_at
 from fluxnetes.match.gang.model import Gang
@@ -179,14 +179,27 @@ class Planning:
     def can_count(self, one: Jobspec | Gang) -> bool:
         """Whether units of a request are independent of each other, so that `capacity` is exact.
 
-        Where nodes are allocated whole, slots below a shared vertex are not.
+        Where nodes are allocated whole, slots below a shared vertex are not, and neither are parts
+        of nodes: of one job several are on one node, of two jobs none.
         """
         engine = self.engine
         if not engine.tree.is_tree:
             return False  # what two vertices share is there once
-        if isinstance(one, Gang) or not slots_below(one.resources[0]):
+        if isinstance(one, Gang):
             return True
-        return not engine.policy.node_exclusive and not engine.flexible
+        if slots_below(one.resources[0]):
+            return not engine.policy.node_exclusive and not engine.flexible
+        return not (engine.policy.node_exclusive and self._is_inside_nodes(one.resources[0]))
+
+    def _is_inside_nodes(self, top: Resource) -> bool:
+        """Whether a part of a request, or of its slot, may be a part of a node."""
+        engine = self.engine
+        is_node = np.zeros(len(engine.tree), np.bool_)
+        is_node[engine.nodes] = True
+        inside = propagate_down(engine.tree, is_node) & ~is_node
+        parts = top.children if top.type == SLOT else (top,)
+        wanted = [engine.graph.types.get(part.type) for part in parts]
+        return bool(np.isin(engine.types[inside], wanted).any())
 
     def _most_units(self, one: Jobspec | Gang, view: LedgerView) -> int:
         """An upper bound for the number of units that fit."""
@@ -194,10 +207,11 @@ class Planning:
         if found is None:
             return 0
         held = found.held
-        top = held.position[held.exclusive]
+        top = int(held.position[held.exclusive][0])
+        same = self.engine.types == self.engine.types[top]
+        if not self.engine.graph.divisible[self.engine.tree.vertex[top]]:
+            return int(np.count_nonzero(view.size[same]))  # each unit takes at least a whole one
         # Each unit needs at least the same amount of the first type that it holds exclusively.
-        type_ = self.engine.types[top[0]]
-        same = self.engine.types == type_
         return int(view.size[same].sum()) // max(1, int(held.needs[held.exclusive][0]))
 
     def _find(self, asked: Jobspec | Gang, view: LedgerView) -> Candidate | None:

@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 MAX_HOSTS = 2**22
 """Maximum number of names in one hostlist: a short text can expand to more than memory holds."""
+MAX_NAME = 255
+"""Maximum characters of a name that is expanded from brackets, for the same reason."""
 
 _PIECE = re.compile(r"\[([^\[\]]*)\]|([^\[\]]+)")
 _RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?\Z")
@@ -29,12 +31,16 @@ class HostlistError(ValueError):
 # -- reading ---------------------------------------------------------------------------------------
 
 
-def decode_hostlist(text: str) -> list[str]:
-    """The names in a hostlist, in order."""
+def decode_hostlist(text: str, most: int = MAX_HOSTS) -> list[str]:
+    """The names in a hostlist, in order; an error if there are more than `most`."""
     hosts: list[str] = []
     for word in _words(text):
-        choices = _choices(word, text)
-        _check_count(len(hosts) + prod(map(len, choices)), text)
+        choices = _choices(word, text, most)
+        count = prod(map(len, choices))
+        _check_count(len(hosts) + count, text, most)
+        if count > 1 and sum(len(choice[-1]) for choice in choices) > MAX_NAME:
+            found = f"a name in brackets has more than {MAX_NAME} characters"
+            raise HostlistError(f"hostlist {text[:80]!r}: {found}")
         hosts.extend(map("".join, product(*choices)))
     return hosts
 
@@ -55,17 +61,20 @@ def _words(text: str) -> list[str]:
     return [word for word in (*words, text[start:]) if word]
 
 
-def _choices(word: str, text: str) -> list[list[str]]:
+def _choices(word: str, text: str, most: int) -> list[list[str]]:
     """The alternatives for each part of a name: one literal text, or every number of a bracket."""
     found: list[list[str]] = []
+    count = 1
     for bracket, literal in _PIECE.findall(word):
-        found.append([literal] if literal else _decode_bracket(bracket, text))
+        found.append([literal] if literal else _decode_bracket(bracket, text, most))
+        count *= len(found[-1])
+        _check_count(count, text, most)
     return found
 
 
-def _decode_bracket(bracket: str, text: str) -> list[str]:
+def _decode_bracket(bracket: str, text: str, most: int) -> list[str]:
     ranges = [_decode_range(part, text) for part in bracket.split(",")]
-    _check_count(sum(len(numbers) for _, numbers in ranges), text)
+    _check_count(sum(len(numbers) for _, numbers in ranges), text, most)
     return [f"{number:0{width}d}" for width, numbers in ranges for number in numbers]
 
 
@@ -84,9 +93,9 @@ def _decode_range(part: str, text: str) -> tuple[int, range]:
     return len(found[1]), range(low, high + 1)
 
 
-def _check_count(count: int, text: str) -> None:
-    if count > MAX_HOSTS:
-        raise HostlistError(f"hostlist {text[:80]!r} names more than {MAX_HOSTS} hosts")
+def _check_count(count: int, text: str, most: int) -> None:
+    if count > most:
+        raise HostlistError(f"hostlist {text[:80]!r} names more than {most} hosts")
 
 
 # -- writing ---------------------------------------------------------------------------------------

@@ -21,14 +21,14 @@ class IdsetError(ValueError):
     """A text is not an idset."""
 
 
-def decode_idset(text: str) -> list[int]:
-    """The numbers that an idset names, sorted, each once."""
+def decode_idset(text: str, most: int = MAX_IDS) -> list[int]:
+    """The numbers that an idset names, sorted, each once. An error if it names more than `most`."""
     inner = text[1:-1] if text.startswith("[") and text.endswith("]") else text
     if inner == "":
         return []
     ranges = [_decode_range(part, text) for part in inner.split(",")]
-    if sum(len(numbers) for numbers in ranges) > MAX_IDS:
-        raise IdsetError(f"idset {text[:80]!r} names more than {MAX_IDS} numbers")
+    if sum(len(numbers) for numbers in ranges) > most:
+        raise IdsetError(f"idset {text[:80]!r} names more than {most} numbers")
     if len(ranges) == 1:
         return list(ranges[0])
     return sorted({number for numbers in ranges for number in numbers})

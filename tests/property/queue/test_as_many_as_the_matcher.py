@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluxnetes.jobspec.build import core, jobspec, node, rack, slot
+from fluxnetes.jobspec.build import core, jobspec, node, rack, res, slot
 from fluxnetes.jobspec.model import Jobspec
 from fluxnetes.match.answers import Operation
 from fluxnetes.match.matcher import Matcher
@@ -79,3 +79,31 @@ def test_shared_levels_above_a_slot_are_shared(request_: Jobspec, jobs: int) -> 
     cluster = Cluster(RACKS, Blueprint((), {}, frozenset()))
     assert placed(cluster, request_, "lonode") == jobs
     assert started(cluster, request_, "lonode") == jobs
+
+
+@pytest.mark.parametrize(
+    ("request_", "jobs"),
+    [
+        (jobspec(slot(1, core(1))), 6),
+        (jobspec(slot(8, core(1))), 6),
+        (jobspec(slot(10, core(1))), 3),
+        (jobspec(slot(2, node(1))), 3),
+        (jobspec(slot(1, rack(1))), 2),
+    ],
+    ids=lambda each: "",
+)
+def test_parts_of_nodes_that_are_allocated_whole(request_: Jobspec, jobs: int) -> None:
+    """Two racks of three nodes of eight cores; slots of one job may share a node, jobs do not."""
+    cluster = Cluster(RACKS, Blueprint((), {}, frozenset()))
+    assert placed(cluster, request_, "lonodex") == jobs
+    assert started(cluster, request_, "lonodex") == jobs
+
+
+@pytest.mark.parametrize("policy", ["lonode", "high", "first"])
+def test_vertices_of_different_sizes_serve_a_slot_each(policy: str) -> None:
+    disks = tuple(V("ssd", number, size=size) for number, size in enumerate((1, 2, 2, 4)))
+    root = V("cluster", 0, (V("rack", 0, (V("node", 0), *disks)),))
+    cluster = Cluster(root, Blueprint((), {}, frozenset()))
+    request = jobspec(slot(3, res("ssd", 1)))
+    assert placed(cluster, request, policy) == 1
+    assert started(cluster, request, policy) == 1

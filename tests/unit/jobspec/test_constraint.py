@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluxnetes.jobspec import Constraint, JobspecError, parse_constraint
-from fluxnetes.jobspec.constraint import And, Hostlist, Not, Or, Properties, Ranks
+from fluxnetes.jobspec.constraint import (
+    MAX_NAMES,
+    And,
+    Hostlist,
+    Not,
+    Or,
+    Properties,
+    Ranks,
+)
 
 OPERATORS = ("properties", "hostlist", "ranks", "and", "or", "not")
 
@@ -124,6 +132,21 @@ def test_nesting_without_end_is_refused() -> None:
     document: dict[str, Any] = {}
     document["and"] = [document]
     assert "at most 64 levels" in refusal(document).allowed
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"hostlist": [f"a[1-{MAX_NAMES}]", "b"]},
+        {"hostlist": [f"a[0-{MAX_NAMES}]"]},
+        {"hostlist": ["a[0-999]b[0-999]"]},
+        {"hostlist": ["a" * 300 + "[0-9]"]},
+        {"ranks": [f"0-{MAX_NAMES}"]},
+        {"or": [{"ranks": [f"1-{MAX_NAMES}"]}, {"hostlist": ["a"]}]},
+    ],
+)
+def test_a_short_text_cannot_name_very_many_nodes(document: object) -> None:
+    assert "more than" in (found := refusal(document).found) or found == "too many nodes"
 
 
 def test_equal_constraints_are_one_cache_key() -> None:

@@ -168,6 +168,7 @@ def test_aliases_cannot_multiply_few_values_into_many() -> None:
 def test_too_many_values_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_VALUES", 100)
     assert refusal("- x\n" * 101).path == "[100]"
+    assert refusal("a: &a x\nb:\n" + "- *a\n" * 101).path == "b[99]"
     assert refusal(json.dumps({"a": {"b": [0] * 101}})).path == "a.b"
 
 

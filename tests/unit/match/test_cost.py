@@ -8,8 +8,12 @@ from types import FrameType
 
 import pytest
 
+from fluxnetes.common.arrays import Ints
+from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.graph.patch import GraphPatch
 from fluxnetes.graph.readers.rv1 import load_rv1
 from fluxnetes.jobspec.build import core, jobspec, node, res, slot
+from fluxnetes.jobspec.constraint import Hostlist, Or
 from fluxnetes.jobspec.model import MAX_LEVELS, MAX_RESOURCES, Jobspec, Resource
 from fluxnetes.match import attempt
 from fluxnetes.match.answers import Operation, Outcome
@@ -110,6 +114,45 @@ def test_the_steps_of_a_refusal_grow_no_faster_than_the_request(above: tuple[str
         return found
 
     assert comparisons(*siblings(2000)) <= 5 * comparisons(*siblings(500))
+
+
+def test_the_nodes_are_named_once_for_all_constraints(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    named: list[int] = []
+    names = ResourceGraph.names
+
+    def noted(graph: ResourceGraph, vertices: Ints) -> list[str]:
+        named.append(len(vertices))
+        return names(graph, vertices)
+
+    monkeypatch.setattr(ResourceGraph, "names", noted)
+    matcher = Matcher(load_rv1(machine(32, 1)), policy="lonode")
+    for hosts in (range(20), range(10, 30)):
+        constraint = Or(tuple(Hostlist(frozenset({f"n{number}"})) for number in hosts))
+        assert matcher.allocate(jobspec(slot(10, core(1)), duration=60, constraint=constraint))
+    assert named == [32]
+
+
+def test_the_steps_of_a_walk_do_not_grow_with_the_parents_of_what_it_had() -> None:
+    """A rack that comes later in the walk than the one that has the storage finds nothing there."""
+    few, many = (steps_on_shared_storage(racks) for racks in (8, 64))
+    assert many <= few + 5
+
+
+def steps_on_shared_storage(racks: int) -> int:
+    graph = ResourceGraph()
+    patch = GraphPatch(graph)
+    cluster, storage = patch.vertex("cluster", id=0), patch.vertex("storage", id=0)
+    for number in range(racks):
+        rack = patch.vertex("rack", id=number)
+        patch.edge(cluster, rack)
+        patch.edge(rack, storage)
+    graph.apply(patch)
+    matcher = Matcher(graph, policy="first")
+    both = jobspec(res("rack", 2, slot(1, res("storage", 1))), duration=60)
+    assert not matcher.allocate(both)
+    return steps(lambda: matcher.allocate(both))
 
 
 def test_a_request_that_no_parser_would_accept_is_refused_by_its_size() -> None:

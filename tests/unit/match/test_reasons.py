@@ -108,6 +108,8 @@ def test_one_of_two_requests_is_for_something_that_is_not_there() -> None:
         (jobspec(node(1), node(1)), "node"),
         (jobspec(slot(1, core(1)), slot(1, gpu(1))), "slot"),
         (jobspec(node(1, slot(1, core(1)), slot(1, gpu(1)))), "slot"),
+        (jobspec(slot(1, node(1, slot(1, core(1)), slot(1, gpu(1))))), "slot"),
+        (jobspec(slot(1, node(1, core(1), core(1)))), "core"),
     ],
 )
 def test_siblings_that_ask_for_one_type(asked: Jobspec, twice: str) -> None:

@@ -130,6 +130,37 @@ def test_a_parent_that_does_not_qualify_leaves_it_to_the_next(policy: str) -> No
         made.set_status(f"/cluster0/rack{number}/node{number}", up=True)
 
 
+@EVERY_POLICY
+def test_what_the_next_parent_has_is_without_what_is_taken(policy: str) -> None:
+    """Of 16 a slot takes all, so one slot has it; without the 8 that are taken, two have 4."""
+    graph = ResourceGraph()
+    patch = GraphPatch(graph)
+    cluster = patch.vertex("cluster", id=0)
+    hosts = [patch.vertex("node", id=number, rank=number) for number in range(2)]
+    later = hosts[0] if policy.startswith("first") else hosts[1]
+    shared = patch.vertex("memory", id=0, size=8)
+    for host, number in ((hosts[0], 1), (hosts[1], 2), (later, 3)):
+        patch.edge(host, patch.vertex("memory", id=number, size=4))
+    for host in hosts:
+        patch.edge(cluster, host)
+        patch.edge(host, shared)
+    graph.apply(patch)
+    made = Matcher(graph, policy=policy)
+    powers = Resource("memory", Count(2, 16, "^", 2))
+    lines = shown(made, made.allocate(jobspec(node(2, slot(2, powers)), duration=10)))
+    assert len([line for line in lines if line.startswith("memory")]) == 4
+
+
+@EVERY_POLICY
+def test_a_job_shares_the_parent_it_asked_for_of_what_it_holds_through_another(policy: str) -> None:
+    made = matcher(policy)
+    alone = res("depot", 1, exclusive=True)
+    lines = shown(made, made.allocate(jobspec(alone, res("rack", 1, res("storage", 1)))))
+    assert lines[:3] == ["ssd0[1:x]", "ssd1[1:x]", "storage0[1:x]"]
+    assert lines[3].startswith("rack")
+    assert lines[4:] == ["depot0[1:x]", "cluster0[1:s]"]
+
+
 # -- held ------------------------------------------------------------------------------------------
 
 

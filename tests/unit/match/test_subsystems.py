@@ -90,7 +90,7 @@ def requests() -> st.SearchStrategy[tuple[Resource, ...]]:
         slots = st.builds(Resource, st.just("slot"), counts, below, label=st.just("task"))
         return held | slots
 
-    return st.recursive(leaf, above, max_leaves=5).map(lambda asked: (asked,))
+    return st.recursive(leaf, above, max_leaves=9).map(lambda asked: (asked,))
 
 
 @pytest.mark.parametrize("subsystem", ["containment", "power"])

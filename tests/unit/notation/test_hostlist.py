@@ -68,6 +68,8 @@ def test_what_is_encoded_decodes_to_the_same_hosts_in_the_same_order(hosts: list
         ("a[3-1]", "3-1 ends before it starts"),
         ("a[0-99999999999]", "names more than"),
         ("a[0-4000]b[0-4000]", "names more than"),
+        ("a[0-4000]" * 10_000, "names more than"),
+        ("a" * 255 + "[0-1]", "more than 255 characters"),
     ],
 )
 def test_a_text_that_is_no_hostlist_is_refused_with_the_part_at_fault(text: str, why: str) -> None:

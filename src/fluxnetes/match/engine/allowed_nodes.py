@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from fluxnetes.common.arrays import Bools, Ints
@@ -11,34 +13,70 @@ from fluxnetes.jobspec.constraint import And, Constraint, Hostlist, Not, Or, Pro
 from fluxnetes.match.engine.evaluate import CONSTRAINED_TYPES
 
 
-def allowed_positions(graph: ResourceGraph, tree: Topology, constraint: Constraint) -> Bools:
-    """By position, whether a vertex may be used; a constraint excludes nothing but nodes."""
-    numbers = [graph.types.get(name) for name in sorted(CONSTRAINED_TYPES)]
-    nodes = np.flatnonzero(np.isin(graph.type_id[tree.vertex], numbers))
-    allowed = np.ones(len(tree), np.bool_)
-    allowed[nodes] = _matches(graph, tree.vertex[nodes], constraint)
-    return allowed
+class AllowedNodes:
+    """The nodes of a tree, indexed by what constraints ask for.
 
+    So constraints of many parts, and many constraints, cost one walk over the nodes in all.
+    """
 
-def _matches(graph: ResourceGraph, rows: Ints, constraint: Constraint) -> Bools:
-    if isinstance(constraint, Properties):
-        found = np.ones(len(rows), np.bool_)
-        for key in constraint.require:
-            found &= _having(graph, rows, key)
-        for key in constraint.forbid:
-            found &= ~_having(graph, rows, key)
+    def __init__(self, graph: ResourceGraph, tree: Topology) -> None:
+        self._graph = graph
+        self._count = len(tree)
+        numbers = [graph.types.get(name) for name in sorted(CONSTRAINED_TYPES)]
+        self._nodes = np.flatnonzero(np.isin(graph.type_id[tree.vertex], numbers))
+        self._rows: Ints = tree.vertex[self._nodes]
+
+    def allowed(self, constraint: Constraint) -> Bools:
+        """By position, whether a vertex may be used; a constraint excludes nothing but nodes."""
+        found = np.ones(self._count, np.bool_)
+        found[self._nodes] = self._matching(constraint)
         return found
-    if isinstance(constraint, Hostlist):
-        return np.array([name in constraint.hosts for name in graph.names(rows)], np.bool_)
-    if isinstance(constraint, And | Or | Not):
-        parts = [_matches(graph, rows, part) for part in constraint.of]
-        start = np.full(len(rows), not isinstance(constraint, Or))
-        combine = np.logical_or if isinstance(constraint, Or) else np.logical_and
-        joined: Bools = combine.reduce([start, *parts])
-        return ~joined if isinstance(constraint, Not) else joined
-    return np.isin(graph.rank[rows], sorted(constraint.ranks))
 
+    def relabelled(self) -> None:
+        """Properties changed: index them anew when they are asked for."""
+        self.__dict__.pop("_with_property", None)
 
-def _having(graph: ResourceGraph, rows: Ints, key: str) -> Bools:
-    vertices = [v for v, its in graph.vertices_with_properties().items() if key in its]
-    return np.isin(rows, vertices)
+    def _matching(self, constraint: Constraint) -> Bools:
+        if isinstance(constraint, Properties):
+            found = np.ones(len(self._rows), np.bool_)
+            for key in constraint.require:
+                found &= self._marked(self._with_property.get(key, []))
+            for key in constraint.forbid:
+                found &= ~self._marked(self._with_property.get(key, []))
+            return found
+        if isinstance(constraint, Hostlist):
+            named = self._named
+            hosts = constraint.hosts if len(constraint.hosts) < len(named) else named.keys()
+            return self._marked(
+                [n for host in hosts if host in constraint.hosts for n in named.get(host, ())]
+            )
+        if isinstance(constraint, And | Or | Not):
+            parts = [self._matching(part) for part in constraint.of]
+            start = np.full(len(self._rows), not isinstance(constraint, Or))
+            combine = np.logical_or if isinstance(constraint, Or) else np.logical_and
+            joined: Bools = combine.reduce([start, *parts])
+            return ~joined if isinstance(constraint, Not) else joined
+        return np.isin(self._graph.rank[self._rows], sorted(constraint.ranks))
+
+    def _marked(self, numbers: list[int]) -> Bools:
+        found = np.zeros(len(self._rows), np.bool_)
+        found[numbers] = True
+        return found
+
+    @cached_property
+    def _named(self) -> dict[str, list[int]]:
+        """The numbers of the nodes of each name."""
+        found: dict[str, list[int]] = {}
+        for number, name in enumerate(self._graph.names(self._rows)):
+            found.setdefault(name, []).append(number)
+        return found
+
+    @cached_property
+    def _with_property(self) -> dict[str, list[int]]:
+        """The numbers of the nodes that have each property."""
+        properties = self._graph.vertices_with_properties()
+        found: dict[str, list[int]] = {}
+        for number, vertex in enumerate(self._rows.tolist()):
+            for key in properties.get(vertex, ()):
+                found.setdefault(key, []).append(number)
+        return found

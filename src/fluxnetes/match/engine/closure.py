@@ -55,6 +55,7 @@ def hold(
     if not len(position):
         return None
     if tree.paths is not None:
+        position, needs = _with_shared(tree, size, selection, position, needs)
         position, needs = _each_once(tree, position, needs)
     if _are_siblings(tree, position):
         return _hold_siblings(tree, size, position, needs, selection.labels)
@@ -154,6 +155,21 @@ def _add_whole(
     joined = np.concatenate((covered, position[rest]))
     order = np.argsort(joined)
     return joined[order], np.concatenate((size[covered], needs[rest]))[order]
+
+
+def _with_shared(
+    tree: Topology, size: Ints, selection: VertexSelection, position: Ints, needs: Ints
+) -> tuple[Ints, Ints]:
+    """Add what was selected to be shared, and is held with a vertex above it on another path.
+
+    The request came to it by the path that it selected, so the job shares the parents on that path.
+    """
+    shared = selection.position[~selection.exclusive]
+    shared = shared[np.isin(tree.vertex[shared], tree.vertex[position])]
+    shared = distinct(shared[~among(shared, position)]) if len(shared) else shared
+    joined = np.concatenate((position, shared))
+    order = np.argsort(joined)
+    return joined[order], np.concatenate((needs, size[shared]))[order]
 
 
 def _each_once(tree: Topology, position: Ints, needs: Ints) -> tuple[Ints, Ints]:

@@ -22,7 +22,7 @@ from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.placement import Placement
 from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.jobspec.model import Resource
-from fluxnetes.match.engine.allowed_nodes import allowed_positions
+from fluxnetes.match.engine.allowed_nodes import AllowedNodes
 from fluxnetes.match.engine.chooser import Chooser
 from fluxnetes.match.engine.closure import (
     NOTHING,
@@ -122,6 +122,7 @@ class MatchEngine:
         self._rescore()
         self._plans: OrderedDict[object, CompiledRequest] = OrderedDict()
         self._constraints: dict[Constraint, tuple[int, Bools]] = {}
+        self._allowed_nodes = AllowedNodes(graph, self.tree)
         self.gangs = GangMatcher(self)
         self.what_if: dict[tuple[bool, bool], tuple[tuple[int, int], WhatIfView]] = {}
         """Views of what is not so, to find causes; see `match.causes`."""
@@ -161,6 +162,7 @@ class MatchEngine:
     def relabelled(self) -> None:
         """Properties changed: recompute constraints, and scores that depend on properties."""
         self.labels += 1
+        self._allowed_nodes.relabelled()
         self.gangs.relabelled()
         if self.policy.scoring == "property":
             self._rescore()
@@ -333,7 +335,7 @@ class MatchEngine:
         if known is None or known[0] != self.labels:
             if len(self._constraints) > _MAX_PLANS:
                 self._constraints.clear()
-            found = allowed_positions(self.graph, self.tree, constraint)
+            found = self._allowed_nodes.allowed(constraint)
             known = self._constraints[constraint] = (self.labels, found)
         return known[1]
 

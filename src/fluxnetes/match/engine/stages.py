@@ -128,8 +128,14 @@ def _compile(
             stage.below.append(below)
     if kind is StageKind.PASS and not stage.below:
         return None
+    if fitting and not any(_is_served(stage, slot) for slot in fitting):
+        return None  # a part of each slot has a request that no vertex can serve
     stage.uneven = kind is StageKind.SLOT and _is_uneven(stage)
     return stage
+
+
+def _is_served(stage: Stage, slot: Resource) -> bool:
+    return all(stage.serving(part.type) for part in slot.children)
 
 
 def _must_be_alone(group: VertexGroup, exclusive: bool, rules: CompileRules) -> bool:

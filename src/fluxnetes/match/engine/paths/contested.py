@@ -83,40 +83,44 @@ class ContestedVertices:
     ) -> States:
         """The same for a walk that stops early: a vertex belongs to the first that it visits.
 
-        What a walk visits depends on what it found before, so conflicts are settled one parent at a
-        time, in the order of the walk.
+        What a walk visits depends on what it found before, so conflicts are settled in the order of
+        the walk.
         """
         barred = np.empty(0, np.int64)
         while True:
             states = self._without(context, barred)
             visited = visited_positions(self.stage, states, context, weights, wanted)
-            again = self._visited_again(visited, weights)
+            again = self._had_before(visited, barred, weights)
             if not len(again):
                 return states
             barred = np.concatenate((barred, again))
 
-    def _visited_again(self, visited: Ints, weights: EdgeWeights) -> Ints:
-        """The children that a walk must skip below the first parent with one that it had before."""
-        tree = self.tree
-        used = distinct(np.concatenate((visited, ancestors(tree, visited))))
-        used = used[np.isin(used, self.position)]
-        turns = {at: _turns(tree, weights, at) for at in used.tolist()}
-        had: dict[int, list[int]] = {}
-        for at in sorted(turns, key=turns.__getitem__):
-            if had.setdefault(int(tree.vertex[at]), turns[at]) is not turns[at]:
-                siblings = self.position[tree.parent[self.position] == tree.parent[at]]
-                return self._had_before(siblings, had, weights)
-        return used[:0]
+    def _had_before(self, visited: Ints, barred: Ints, weights: EdgeWeights) -> Ints:
+        """The next positions that a walk must skip, because it had their vertices by other paths.
 
-    def _had_before(self, positions: Ints, had: dict[int, list[int]], weights: EdgeWeights) -> Ints:
-        """The positions of vertices that the walk had by another path, before it comes to them."""
-        found = []
-        for at, vertex in zip(
-            positions.tolist(), self.tree.vertex[positions].tolist(), strict=True
-        ):
-            if vertex in had and had[vertex] < _turns(self.tree, weights, at):
-                found.append(at)
-        return np.array(found, np.int64)
+        Also below parents that it does not visit: without what others have, a range of amounts may
+        come to more slots, and the parent qualify. Up to the first position that is found, the walk
+        is settled. What was had up to there may be given back only if a vertex above both fails; so
+        the positions below that vertex can be skipped at once.
+        """
+        used = distinct(np.concatenate((visited, ancestors(self.tree, visited))))
+        turns = _turns(self.tree, weights, self.position)
+        order = np.lexsort(turns.T[::-1])
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        is_used = np.isin(self.position, used)
+        first = np.full(len(order), len(order))
+        np.minimum.at(first, self.which[is_used], rank[is_used])
+        had = first[self.which]
+        again = np.flatnonzero((had < rank) & ~np.isin(self.position, barred))
+        if not len(again):
+            return self.position[:0]
+        next_one = again[rank[again].argmin()]
+        again = again[had[again] < rank[next_one]]
+        by = turns[order[had[again]]]
+        near = _shared_steps(by, turns[again]) >= _shared_steps(by, turns[next_one])
+        found: Ints = self.position[again[near]]
+        return found
 
     def _without(self, context: EvaluationContext, barred: Ints) -> States:
         """Evaluate the request without some positions."""
@@ -150,11 +154,23 @@ def find_contested(tree: Topology, stage: Stage) -> ContestedVertices | None:
     return ContestedVertices(tree, stage, position, which)
 
 
-def _turns(tree: Topology, weights: EdgeWeights, position: int) -> list[int]:
-    """The turns at which a walk by weight takes the edges of a path: less is earlier."""
-    path = np.append(ancestors(tree, np.array([position]))[1:], position)
-    turns: list[int] = (-weights.key(path)).tolist()
-    return turns
+def _turns(tree: Topology, weights: EdgeWeights, positions: Ints) -> Ints:
+    """The turns at which a walk by weight takes the edges of paths, a row each: less is earlier."""
+    depth = tree.depth[positions]
+    turns = np.full((len(positions), int(depth.max())), np.iinfo(np.int64).min)
+    at = positions
+    while True:
+        rows = np.flatnonzero(tree.depth[at] > 0)
+        if not len(rows):
+            return turns
+        turns[rows, tree.depth[at[rows]] - 1] = -weights.key(at[rows])
+        at = np.maximum(tree.parent[at], 0)
+
+
+def _shared_steps(paths: Ints, others: Ints) -> Ints:
+    """How many steps from the root each path has in common with another."""
+    shared: Ints = np.cumprod(paths == others, axis=1).sum(axis=1)
+    return shared
 
 
 def _mark_good(stage: Stage, states: States, good: Bools) -> Bools:
