@@ -122,6 +122,9 @@ class WorkloadGroup:
     """The part and task of each pod that has a seat, by uid."""
     ended_workloads: dict[str, WorkloadOutcome] = field(default_factory=dict)
     """How workloads ended, by uid; also of those that were deleted since."""
+    deleted_workloads: set[str] = field(default_factory=set)
+    """Uids of workloads that were deleted before they ended. Kept for as long as the group has
+    parts."""
     ended_pods: dict[str, Pod] = field(default_factory=dict)
     """How pods were when they ended, by uid: of those that changed or went since. Kept for as long
     as the group has parts."""
@@ -289,6 +292,8 @@ class WorkloadGroup:
         """
         uid = workload.metadata.uid
         self._note_end(workload)
+        if self.parts and uid not in self.ended_workloads:
+            self.deleted_workloads.add(uid)
         self.workloads.pop(uid, None)
         self.priorities.pop(uid, None)
         self.label_errors.pop(uid, None)
@@ -350,6 +355,7 @@ class WorkloadGroup:
         self.parts.remove(part)
         if not self.parts:
             self.ended_pods.clear()
+            self.deleted_workloads.clear()
         self.seats = {uid: seat for uid, seat in self.seats.items() if seat[0] is not part}
 
     def close(self, closed: ClosedGroup) -> None:

@@ -9,7 +9,7 @@ ended was cancelled by its user.
     all workloads Complete                       completed
     a workload Failed, reason DeadlineExceeded   timed out
     a workload Failed otherwise                  failed
-    the workload deleted, or all pods deleted    cancelled
+    a workload deleted, or all pods deleted      cancelled
     all pods Succeeded                           completed
     a pod Failed, reason DeadlineExceeded        timed out
     a pod Failed otherwise, or deleted           failed
@@ -79,7 +79,9 @@ def outcome_of(
 
 def will_complete(group: WorkloadGroup, part: GroupPart) -> bool:
     """Whether all workloads of a group are sure to complete, though they do not say so yet."""
-    if not group.workloads or _with_loose_pods(group, part, COMPLETED) is not COMPLETED:
+    if not group.workloads or group.deleted_workloads:
+        return False
+    if _with_loose_pods(group, part, COMPLETED) is not COMPLETED:
         return False
     return all(
         ADAPTERS[group.kinds[uid]].end(workload) is not None
@@ -132,7 +134,7 @@ def _of_workloads(group: WorkloadGroup, ended: dict[str, WorkloadOutcome]) -> Gr
             message = Message.WORKLOAD_TIMED_OUT if end.timed_out else Message.WORKLOAD_FAILED
             name = f"{kinds[uid].lower()}/{group.key.name}"
             return GroupOutcome(state, Reason.of(message, workload=name, why=end.reason))
-    return COMPLETED
+    return DELETED if group.deleted_workloads else COMPLETED
 
 
 def _with_loose_pods(

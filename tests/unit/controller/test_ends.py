@@ -168,6 +168,20 @@ def test_pods_that_ended_before_their_leader_could_write_that_they_started(play:
     assert play.states() == ["cancelled"]
 
 
+def test_a_group_of_which_one_job_was_deleted_and_the_other_completed_is_cancelled(
+    play: Play,
+) -> None:
+    ring = {GROUP: "ring", GROUP_SIZE: "2"}
+    play.put(a_job("a", labels=ring), a_job("b", labels=ring))
+    play.wait(2)
+    (deleted,) = [job for job in play.cluster.jobs.values() if job.metadata.name == "a"]
+    play.cluster.delete_job(deleted.metadata.uid)
+    play.wait(3)
+    play.end(*play.pods("b"))
+    play.wait(2)
+    assert play.states() == ["cancelled"]
+
+
 # -- jobs whose objects are gone -------------------------------------------------------------------
 
 
