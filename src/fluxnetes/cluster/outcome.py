@@ -23,6 +23,7 @@ suspended has not ended either.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -59,7 +60,17 @@ class EndRequest:
 
     cause: EndCause
     deletes_from: float = 0.0
-    """Seconds since the epoch before which the controller deletes no pod for it."""
+    """Seconds since the epoch before which no controller deletes a pod for it."""
+    known_from: float = math.inf
+    """Since when it is known which pods the controller deleted: when its term began."""
+    killed: frozenset[str] = frozenset()
+    """The uids of those pods."""
+
+    def deleted(self, pod: Pod, at: float) -> bool:
+        """Whether a controller may have deleted a pod for it."""
+        if at < self.deletes_from:
+            return False
+        return at < self.known_from or pod.metadata.uid in self.killed
 
 
 def outcome_of(
@@ -182,7 +193,7 @@ def _of_pods(
     if request is None or request.cause is EndCause.CANCELLED:
         return DELETED
     deleted = [_last_seen(group, uid) for uid in members]
-    is_by_user = not part.unseen and all(_deleted_before(each, request) for each in deleted)
+    is_by_user = not part.unseen and all(_is_by_user(each, request) for each in deleted)
     return DELETED if is_by_user else None  # else the queue knows what becomes of the job
 
 
@@ -230,12 +241,12 @@ def _own_failure(pod: Pod) -> str:
     return next((each.reason for each in disruptions if each.reason in _LOST), "")
 
 
-def _deleted_before(pod: Pod | None, request: EndRequest) -> bool:
-    """Whether a pod was deleted by its user, before the controller would have."""
+def _is_by_user(pod: Pod | None, request: EndRequest) -> bool:
+    """Whether a pod was deleted, and not by a controller."""
     if pod is None or pod.metadata.deletion_timestamp is None:
         return False
     grace = pod.metadata.deletion_grace_period_seconds or 0
-    return pod.metadata.deletion_timestamp.timestamp() - grace < request.deletes_from
+    return not request.deleted(pod, pod.metadata.deletion_timestamp.timestamp() - grace)
 
 
 def _is_alive(group: WorkloadGroup, uid: str) -> bool:

@@ -65,6 +65,8 @@ class GroupPart:
     members: set[str] = field(default_factory=set)
     """The uids of all pods that took a seat since the job was placed; how the job ended follows
     from how they did, if no workload created them."""
+    killed: set[str] = field(default_factory=set)
+    """The uids of pods that this term's controller deleted."""
     unseen: int = 0
     """Tasks whose pods went while no controller led: nothing is known of how they ended."""
     failed_before: bool = False
@@ -129,12 +131,17 @@ class GroupPart:
             self.ending_since = now
         return now - self.ending_since
 
+    def kill(self, uid: str) -> None:
+        """A pod is about to be deleted, because the job has to end."""
+        self.killed.add(uid)
+
     def requeue(self) -> None:
         """The job waits again, and holds nothing."""
         self.nodes, self.ended, self.returning, self.retry_delay = [], set(), None, 0
         self.ending_since = None
         self.failed_before = False
         self.unseen = 0
+        self.killed.clear()
         self.members.clear()
         self.pods.clear()
         self.bound.clear()

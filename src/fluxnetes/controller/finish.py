@@ -17,6 +17,7 @@ from fluxnetes.cluster.outcome import (
 from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.controller.state import ControllerState
+from fluxnetes.queue.states import JobState
 
 
 def end_tasks(
@@ -35,7 +36,7 @@ def end_tasks(
 def _finish(shared: ControllerState, group: WorkloadGroup, part: GroupPart) -> None:
     """No pod of a part is left on its seats."""
     outcome = outcome_of(group, part)
-    if outcome is None and will_complete(group, part):
+    if outcome is None and not _is_being_ended(shared, group) and will_complete(group, part):
         outcome = COMPLETED
     if runs_elsewhere(group, part):
         shared.await_end(group, part)
@@ -46,3 +47,8 @@ def _finish(shared: ControllerState, group: WorkloadGroup, part: GroupPart) -> N
     else:
         why = Reason.of(Message.PODS_ENDED, workload=group.key.kind.lower())
         shared.gather_again(group, part, why)
+
+
+def _is_being_ended(shared: ControllerState, group: WorkloadGroup) -> bool:
+    """Whether the queue has another part of a group ended, with the workloads that both have."""
+    return any(shared.state(part) is JobState.ENDING for part in group.holding)

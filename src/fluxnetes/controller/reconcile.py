@@ -203,6 +203,7 @@ class Reconciler:
             if member is None or member.pod.metadata.deletion_timestamp is not None:
                 continue
             if late or not (member.owner or times_out):
+                part.kill(uid)
                 yield _end_pod(member, reason_text(job.reason), delete=True)
 
     def _is_over(self, group: WorkloadGroup, part: GroupPart) -> bool:
@@ -212,7 +213,7 @@ class Reconciler:
         completed has completed, whatever we asked of it since.
         """
         job = self.shared.job(part)
-        outcome = outcome_of(group, part, self._request(job))
+        outcome = outcome_of(group, part, self._request(part, job))
         if outcome is not None:
             self.shared.job_over(part, outcome)
         elif is_suspended_by_user(group) and job.cause is not EndCause.CANCELLED:
@@ -228,15 +229,15 @@ class Reconciler:
                 self.shared.job_requeued(group, part)
         return True
 
-    def _request(self, job: QueueJob) -> EndRequest | None:
+    def _request(self, part: GroupPart, job: QueueJob) -> EndRequest | None:
         """The queue's request to end a job."""
         if job.cause is None:
             return None
-        if job.cause is not EndCause.TIMED_OUT or job.start is None or job.walltime is None:
-            return EndRequest(job.cause)
-        # Kubernetes ends the pods at their deadline; they are deleted only if it does not.
-        deletes_from = job.start + job.walltime + self.shared.settings.forced_delete
-        return EndRequest(job.cause, deletes_from)
+        deletes_from = 0.0
+        if job.cause is EndCause.TIMED_OUT and job.start is not None and job.walltime is not None:
+            # Kubernetes ends the pods at their deadline; they are deleted only if it does not.
+            deletes_from = job.start + job.walltime + self.shared.settings.forced_delete
+        return EndRequest(job.cause, deletes_from, self.shared.began, frozenset(part.killed))
 
     def _lost_its_time(self, group: WorkloadGroup, part: GroupPart) -> bool:
         """Whether its walltime passed before all of it was bound, while no controller ran.

@@ -103,6 +103,8 @@ class ControllerState:
     """Since when there are events besides those, which only have to be written to the store."""
     has_new_graph: bool = field(init=False, default=False)
     """Whether the graph has other vertices or properties than the stored one."""
+    began: int = field(init=False)
+    """When the term began: seconds since the epoch."""
     _to_reconcile: dict[GroupKey, None] = field(init=False, default_factory=dict)
     """Groups for which actions may be needed."""
     _unsettled: dict[GroupKey, None] = field(init=False, default_factory=dict)
@@ -111,6 +113,9 @@ class ControllerState:
     """When a suspension that the watch has not shown yet was last requested, by workload."""
     _nodes_to_recheck: set[str] = field(init=False, default_factory=set)
     """Nodes that changed, or on which a seat became empty: may our pods still go there?"""
+
+    def __post_init__(self) -> None:
+        self.began = self.now
 
     # -- time ----------------------------------------------------------------------------------
 

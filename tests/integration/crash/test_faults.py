@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 
+import pytest
+
 from fluxnetes.plane.binaries import PlaneBinaries
 from tests.integration.crash.faults.plan import FaultKind, draw_plan
 from tests.integration.crash.faults.run import run
@@ -15,6 +17,7 @@ SEED = 668
 `bench/crash --workloads 2000 --faults 60` draws a new one each time."""
 
 
+@pytest.mark.timeout(900)  # what has not ended has `run.SETTLE` seconds to end
 def test_whatever_goes_wrong_every_end_is_told_as_kubernetes_tells_it(
     binaries: PlaneBinaries,
 ) -> None:

@@ -151,6 +151,27 @@ def test_pods_that_their_user_deleted_before_their_walltime_was_over_are_cancell
     assert play.states() == ["cancelled"]
 
 
+@pytest.mark.parametrize("is_new_term", [True, False])
+def test_a_pod_that_outlived_its_node_and_is_then_deleted_is_cancelled(
+    play: Play, is_new_term: bool
+) -> None:
+    """Its job lost the node, which came back with the pod on it."""
+    play.cluster.outlives = 100
+    ring_of(play, "a")
+    (pod,) = play.pods("ring")
+    node = play.cluster.nodes[pod.spec.node_name]
+    play.drop(node)
+    play.put(node)
+    if is_new_term:
+        play.cluster.now += 5
+        play.restart()
+        play.settle()
+    assert play.states() == ["ending"]
+    play.wait(2)
+    killed(play, "a")
+    assert play.states() == ["cancelled"]
+
+
 def test_pods_that_ended_before_their_leader_could_write_that_they_started(play: Play) -> None:
     """The next leader finds one of them, and cannot know how the other ended."""
     play.executor.luck.extend([Luck.GOOD, Luck.SLOW])
@@ -202,6 +223,23 @@ def test_a_job_may_depend_on_one_that_ended_and_went_in_an_earlier_term(
     play.put(a_job("train", annotations={AFTER_OK: "job/prepare"}))
     play.wait(2)
     assert play.states()[-1] == state
+
+
+def test_all_parts_of_a_job_end_as_one_though_only_one_of_them_has_timed_out(play: Play) -> None:
+    """Kubernetes was asked to end the Job at its deadline, and will not let it complete."""
+    play.put(a_job("train", pods=1, completions=2, annotations={WALLTIME: "5s"}))
+    play.wait(3)
+    play.patch("train", {"spec": {"parallelism": 2}})
+    play.wait(1)
+    without_job_controller(play)
+    play.wait(2)
+    assert play.states() == ["ending", "running"]
+    play.end(*play.pods("train"))
+    assert play.states() == ["ending", "gathering"]
+    (job,) = play.cluster.jobs.values()
+    failed = Condition("Failed", "True", "DeadlineExceeded")
+    play.put(replace(job, status=replace(job.status, conditions=(failed,))))
+    assert play.states() == ["timed out", "timed out"]
 
 
 # -- pods that do not end -------------------------------------------------------------------------

@@ -22,9 +22,10 @@ from tests.integration.crash.truth.stuck import stuck_work
 from tests.integration.crash.truth.suspended import overridden_suspensions
 from tests.integration.crash.truth.writers import read_log
 
-SETTLE = 180.0
+SETTLE = 330.0
 """Seconds that all work has to end after the last fault. Kubernetes takes a minute to delete pods
-of a node that is gone, and seats are held for replacements for as long."""
+of a node that is gone, and seats are held for replacements for as long. Its Job controller that
+missed a pod which it expects does nothing for that Job for five minutes."""
 WRITE = 20.0
 """Seconds after that until every end is written."""
 BREAK = 5.0

@@ -55,7 +55,8 @@ class WorkloadRecord:
             return Outcome(NONE, why="it was never created")
         found = job_outcome(versions)
         ends = [pod_end(_pods(each), by_user=False) for each in self.pods.values()]
-        if found.state == CANCELLED and ends.count(PodEnd.SUCCEEDED) >= versions[-1].completions:
+        succeeded = sum(end in (PodEnd.SUCCEEDED, PodEnd.SUCCEEDED_AND_GONE) for end in ends)
+        if found.state == CANCELLED and succeeded >= versions[-1].completions:
             # It was deleted in the moment between the last success and the condition.
             return Outcome(CANCELLED, frozenset({COMPLETED}), found.why)
         return found
