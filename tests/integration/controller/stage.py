@@ -22,6 +22,7 @@ from fluxnetes.plane.binaries import PlaneBinaries
 from fluxnetes.plane.components import API_SERVER
 from fluxnetes.plane.nodes import NODES, NodeShape, a_node, is_usable
 from fluxnetes.plane.plane import ControlPlane
+from tests.integration.bare import server_arguments
 from tests.integration.controller.pod_groups import install_definition
 from tests.integration.controller.proxy import Proxy
 from tests.integration.controller.rights import admit_controller
@@ -47,14 +48,6 @@ TIMEOUTS: dict[str, float] = {
 
 KUBELET = "fluxnetes.io/kubelet"
 """An annotation: a node that says `stopped` has a kubelet that does nothing."""
-
-API_SERVER_ARGUMENTS = (
-    # A pod may be made before its namespace has its service account.
-    "--disable-admission-plugins=ServiceAccount",
-    # Kubernetes' own PodGroups are off by default.
-    "--feature-gates=GenericWorkload=true",
-    "--runtime-config=scheduling.k8s.io/v1alpha2=true",
-)
 
 
 class Controller:
@@ -236,7 +229,7 @@ def a_stage(binaries: PlaneBinaries, nodes: int = 8) -> Iterator[Stage]:
         folder / "plane",
         nodes=nodes,
         fsync=False,
-        extra={API_SERVER: API_SERVER_ARGUMENTS},
+        extra={API_SERVER: server_arguments()},
         binaries=binaries,
     )
     try:

@@ -24,6 +24,7 @@ from fluxnetes.plane.components import API_SERVER, CONTROLLERS, ETCD, KWOK
 from fluxnetes.plane.errors import RequestRefused
 from fluxnetes.plane.nodes import NODES
 from fluxnetes.plane.plane import ControlPlane
+from tests.integration.bare import server_arguments
 from tests.integration.controller.audit import Asked, Right, arguments, asked, granted
 from tests.integration.controller.candidates import Candidate
 from tests.integration.controller.objects import a_gang, a_job, a_pod
@@ -31,7 +32,6 @@ from tests.integration.controller.pod_groups import DEFINITIONS, install_definit
 from tests.integration.controller.proxy import Proxy
 from tests.integration.controller.rights import USER, admit_controller
 from tests.integration.controller.space import Space
-from tests.integration.controller.stage import API_SERVER_ARGUMENTS
 
 DEFINITION = f"{DEFINITIONS}/{manifest()['metadata']['name']}"
 ROLES = list(
@@ -70,7 +70,7 @@ class Site:
 def site(binaries: PlaneBinaries) -> Iterator[Site]:
     folder = Path(tempfile.mkdtemp(prefix="fluxnetes-rights-"))
     folder.chmod(0o711)
-    extra = (*API_SERVER_ARGUMENTS, *arguments(folder, USER))
+    extra = (*server_arguments(), *arguments(folder, USER))
     plane = ControlPlane(
         folder / "plane",
         nodes=3,

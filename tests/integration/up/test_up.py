@@ -96,8 +96,10 @@ def test_a_folder_has_the_queue_of_one_cluster(folder: Path) -> None:
         (["--webhook-url", "https://a:1"], "--webhook-url needs an existing cluster"),
         (["--once"], "add --demo"),
         (["--demo", "--nodes", "1"], "at least 2 nodes, not 1"),
-        (["--kubeconfig", __file__, "--demo"], "--demo is for simulated nodes"),
-        (["--kubeconfig", __file__, "--nodes", "3"], "--nodes is for simulated nodes"),
+        (["--kubeconfig", __file__, "--demo"], "--demo is for a local control plane"),
+        (["--kubeconfig", __file__, "--nodes", "3"], "--nodes is for a local control plane"),
+        (["--kubeconfig", __file__, "--kubernetes", "1.37"], "--kubernetes is for a local control"),
+        (["--kubernetes", "1.30"], "expected one of 1.36, 1.37, found 1.30"),
     ],
 )
 def test_options_that_make_no_sense_together_are_refused(
