@@ -159,7 +159,7 @@ def test_the_least_count_in_the_spec_of_a_job_is_what_must_start_together() -> N
     demand = Scene(a_job(pods=4, **gang(minCount=2))).asked()
     assert demand.size == ElasticSize(2, 4)
     assert least_size(Scene(a_job(pods=4, **gang())).group) == 4
-    one_by_one = {"scheduling": {"schedulingPolicy": {"basic": {}}}}
+    one_by_one: dict[str, Any] = {"scheduling": {"schedulingPolicy": {"basic": {}}}}
     assert least_size(Scene(a_job(pods=4, **one_by_one)).group) == 1
     assert least_size(Scene(a_job(pods=4, scheduling={})).group) == 4
 
