@@ -19,9 +19,10 @@ import yaml
 
 from fluxnetes.plane.api import Object
 from fluxnetes.plane.binaries import PlaneBinaries
-from fluxnetes.plane.components import API_SERVER
+from fluxnetes.plane.components import API_SERVER, CONTROLLERS
 from fluxnetes.plane.nodes import NODES, NodeShape, a_node, is_usable
 from fluxnetes.plane.plane import ControlPlane
+from fluxnetes.plane.versions import DEFAULT, native_group_gates
 from tests.integration.bare import server_arguments
 from tests.integration.controller.pod_groups import install_definition
 from tests.integration.controller.proxy import Proxy
@@ -222,14 +223,18 @@ class Stage:
 
 
 @contextmanager
-def a_stage(binaries: PlaneBinaries, nodes: int = 8) -> Iterator[Stage]:
+def a_stage(binaries: PlaneBinaries, nodes: int = 8, kubernetes: str = DEFAULT) -> Iterator[Stage]:
     """Start everything but the webhook, which comes up when it is asked for."""
     folder = reachable_folder("fluxnetes-stage-")
     plane = ControlPlane(
         folder / "plane",
         nodes=nodes,
         fsync=False,
-        extra={API_SERVER: server_arguments()},
+        extra={
+            API_SERVER: server_arguments(kubernetes),
+            # It lets PodGroups go that no pod needs, and makes those of Jobs.
+            CONTROLLERS: (native_group_gates(kubernetes),),
+        },
         binaries=binaries,
     )
     try:
