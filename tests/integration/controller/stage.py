@@ -137,6 +137,14 @@ class Stage:
         self.webhook.stop()
         self.api.close()
 
+    def upgrade(self, binaries: PlaneBinaries, kubernetes: str) -> None:
+        """Replace the API server by one of a newer version; all others keep running."""
+        self.api.close()
+        self.plane.processes[API_SERVER].stop()
+        self.plane.replace_programs(binaries, {API_SERVER: server_arguments(kubernetes)})
+        self.plane.start_component(API_SERVER)
+        self.api = self.plane.api()
+
     def by_way_of(self, proxy: Proxy) -> AbstractContextManager[None]:
         """Have the controller reach the server through a proxy, for a while."""
         return self._instead(Controller(proxy.kubeconfig, self.folder))

@@ -104,7 +104,7 @@ def test_a_pod_group_that_is_deleted_while_its_pods_wait_starts_nothing(space: S
     space.patch(path, "g", {"metadata": {"finalizers": None}})
     space.until_gone(path, "g")
     space.create(members("b", 1))
-    space.until_event("b-0", "FailedScheduling", "there is no PodGroup g yet")
+    assert "there is no PodGroup g yet" in space.until_reason("g-group", "Prerequisite")["reason"]
     assert {space.node_of(name) for name in ("a-0", "a-1", "b-0")} == {""}
     again = make_native_pod_group(space, "g", 3)
     space.until_bound("a-0", "a-1", "b-0")
@@ -136,42 +136,67 @@ def test_the_groups_of_other_schedulers_are_left_to_them(space: Space) -> None:
     assert status_of(space, path, "theirs") == {}
 
 
+def test_the_controller_follows_an_upgrade_of_the_api_server(
+    binaries: PlaneBinaries, newest_binaries: PlaneBinaries
+) -> None:
+    """Without a restart of its own: what runs goes on, and the new version is found."""
+    with a_stage(binaries, nodes=2) as stage:
+        space = stage.open_space()
+        path = make_native_pod_group(space, "g", 2)
+        space.create(pod.running_for("1h") for pod in members("a", 2))
+        space.until_bound("a-0", "a-1")
+        before = until_condition(space, path, "g", "True")
+        # The newer server cannot read groups that the older one stored.
+        space.delete(path, "g")
+        space.patch(path, "g", {"metadata": {"finalizers": None}})
+        space.until_gone(path, "g")
+        nodes = space.until_bound("a-0", "a-1")
+        stage.upgrade(newest_binaries, PINNED[-1])
+        space.api = stage.api
+        later = make_native_pod_group(space, "later", 2)
+        space.create(members("b", 2, "later"))
+        space.until_bound("b-0", "b-1")
+        after = until_condition(space, later, "later", "True")
+        assert (before["type"], after["type"]) == tuple(CONDITION.values())
+        assert space.until_bound("a-0", "a-1") == nodes
+        assert space.until_state("g-group", "running")["size"] == 2
+
+
 # --- what only newer versions have -------------------------------------------------------------
 
 
-@pytest.fixture
-def newer(space: Space) -> Space:
-    """A namespace on a server whose PodGroups can change, and whose Jobs make them."""
-    if native_version(space.api) == "v1alpha2":
-        pytest.skip("Kubernetes 1.36 does not have it")
-    return space
+# PodGroups that can change, Jobs that say how they start, and PodGroups that Kubernetes makes of them.
+ON_THE_NEWEST = pytest.mark.parametrize("whole_stage", PINNED[-1:], indirect=True)
 
 
-def test_a_minimum_that_is_lowered_lets_the_pods_start_that_wait(newer: Space) -> None:
-    path = make_native_pod_group(newer, "g", 3)
-    newer.create(members("a", 2))
-    until_condition(newer, path, "g", "False", "2 of the 3 pods")
-    newer.patch(path, "g", {"spec": {"schedulingPolicy": {"gang": {"minCount": 2}}}})
-    newer.until_bound("a-0", "a-1")
-    until_condition(newer, path, "g", "True")
+@ON_THE_NEWEST
+def test_a_minimum_that_is_lowered_lets_the_pods_start_that_wait(space: Space) -> None:
+    path = make_native_pod_group(space, "g", 3)
+    space.create(members("a", 2))
+    until_condition(space, path, "g", "False", "2 of the 3 pods")
+    space.patch(path, "g", {"spec": {"schedulingPolicy": {"gang": {"minCount": 2}}}})
+    space.until_bound("a-0", "a-1")
+    until_condition(space, path, "g", "True")
 
 
 def gang(least: int) -> Object:
     return {"schedulingPolicy": {"gang": {"minCount": least}}}
 
 
+@ON_THE_NEWEST
 def test_a_job_says_in_its_spec_how_many_of_its_pods_start_together(
-    stage: Stage, newer: Space
+    stage: Stage, space: Space
 ) -> None:
     """There are nodes for three of its four pods, and two are enough."""
-    newer.create(a_job("train").of(4).indexed().with_cpu(12).with_job(scheduling=gang(2)))
-    newer.until_job_bound("train", 3)
-    assert newer.until_state("train-job", "running")["size"] == 4
+    space.create(a_job("train").of(4).indexed().with_cpu(12).with_job(scheduling=gang(2)))
+    space.until_job_bound("train", 3)
+    assert space.until_state("train-job", "running")["size"] == 3
 
 
-def test_the_pod_group_that_kubernetes_makes_of_a_job_has_its_condition(newer: Space) -> None:
-    newer.create(a_job("train").of(2).indexed().with_job(scheduling=gang(2)))
-    newer.until_job_bound("train", 2)
-    path = NATIVE.format(native_version(newer.api), newer.namespace)
-    (name,) = newer.all(path)
-    until_condition(newer, path, name, "True")
+@ON_THE_NEWEST
+def test_the_pod_group_that_kubernetes_makes_of_a_job_has_its_condition(space: Space) -> None:
+    space.create(a_job("train").of(2).indexed().with_job(scheduling=gang(2)))
+    space.until_job_bound("train", 2)
+    path = NATIVE.format(native_version(space.api), space.namespace)
+    (name,) = space.all(path)
+    until_condition(space, path, name, "True")
