@@ -165,7 +165,7 @@ def test_the_controller_follows_an_upgrade_of_the_api_server(
 # --- what only newer versions have -------------------------------------------------------------
 
 
-# PodGroups that can change, Jobs that say how they start, and PodGroups that Kubernetes makes of them.
+# Groups that can change, and Jobs that say how they start, of which Kubernetes makes groups.
 ON_THE_NEWEST = pytest.mark.parametrize("whole_stage", PINNED[-1:], indirect=True)
 
 
