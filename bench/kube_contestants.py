@@ -21,6 +21,7 @@ from fluxnetes.plane.processes import Program, ProgramRun
 from fluxnetes.store.embedded.server import EmbeddedServer
 
 OURS, KUBE, NATIVE = "fluxnetes", "kube-scheduler", "native-gangs"
+ON_POD_GROUPS = "podgroups"
 COSCHEDULING = "coscheduling"
 GATES = "GenericWorkload=true,GangScheduling=true"
 
@@ -122,19 +123,10 @@ class NativeGangs(KubeScheduler):
     name = NATIVE
 
     def mark(self, group: Group) -> Mark:
-        return Mark(spec={"schedulingGroup": {"podGroupName": group.name}})
+        return _native_mark(group)
 
     def objects(self, groups: Sequence[Group]) -> list[tuple[str, Object]]:
-        path = f"/apis/scheduling.k8s.io/v1alpha2/namespaces/{NAMESPACE}/podgroups"
-        return [(path, self._pod_group(group)) for group in groups]
-
-    def _pod_group(self, group: Group) -> Object:
-        return {
-            "apiVersion": "scheduling.k8s.io/v1alpha2",
-            "kind": "PodGroup",
-            "metadata": {"name": group.name},
-            "spec": {"schedulingPolicy": {"gang": {"minCount": group.size}}},
-        }
+        return _native_objects(groups)
 
     def _prepare(self, plane: ControlPlane, folder: Path) -> tuple[str, ...]:
         return (*super()._prepare(plane, folder), f"--feature-gates={GATES}")
@@ -167,7 +159,42 @@ class Fluxnetes(Contestant):
         return (*run, f"--kubeconfig={kubeconfig}", f"--dsn={self._postgres.dsn}")
 
 
-CONTESTANTS: tuple[type[Contestant], ...] = (Fluxnetes, KubeScheduler, NativeGangs)
+class FluxnetesOnPodGroups(Fluxnetes):
+    """The same, with Kubernetes' own PodGroups in place of labels, whose status it writes."""
+
+    name = ON_POD_GROUPS
+
+    def mark(self, group: Group) -> Mark:
+        return _native_mark(group)
+
+    def objects(self, groups: Sequence[Group]) -> list[tuple[str, Object]]:
+        return _native_objects(groups)
+
+
+CONTESTANTS: tuple[type[Contestant], ...] = (
+    Fluxnetes,
+    FluxnetesOnPodGroups,
+    KubeScheduler,
+    NativeGangs,
+)
+
+
+def _native_mark(group: Group) -> Mark:
+    return Mark(spec={"schedulingGroup": {"podGroupName": group.name}})
+
+
+def _native_objects(groups: Sequence[Group]) -> list[tuple[str, Object]]:
+    path = f"/apis/scheduling.k8s.io/v1alpha2/namespaces/{NAMESPACE}/podgroups"
+    return [(path, _pod_group(group)) for group in groups]
+
+
+def _pod_group(group: Group) -> Object:
+    return {
+        "apiVersion": "scheduling.k8s.io/v1alpha2",
+        "kind": "PodGroup",
+        "metadata": {"name": group.name},
+        "spec": {"schedulingPolicy": {"gang": {"minCount": group.size}}},
+    }
 
 
 def admit(plane: ControlPlane, user: str) -> Path:

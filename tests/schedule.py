@@ -24,6 +24,7 @@ SPLIT = {
     f"tests/integration/controller/{file}.py": f"tests/integration/controller-{part}"
     for part, files in {
         "rights": ["test_rights"],  # has a control plane of its own
+        "native": ["test_native_groups"],  # has one of each version of Kubernetes
         "terms": [  # of all files that need a bare API server, and of long ones
             *("test_several", "test_lost_database"),
             *("test_leader", "test_records", "test_reports"),
@@ -35,7 +36,7 @@ SPLIT = {
 
 WAITING = (
     *("controller", "controller-terms", "crash", "up", "rpc_live"),
-    *("controller-rights", "webhook", "kube", "plane", "bench"),
+    *("controller-native", "controller-rights", "webhook", "kube", "plane", "bench"),
 )
 """Lanes under tests/integration that mostly wait for a Kubernetes, the longest first."""
 

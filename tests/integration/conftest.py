@@ -17,9 +17,11 @@ import pytest
 
 import tests.integration.store.quick  # noqa: F401 - for its effect
 from fluxnetes.plane.binaries import PlaneBinaries, find_binaries, find_existing
-from fluxnetes.plane.components import API_SERVER, ETCD
+from fluxnetes.plane.components import API_SERVER
 from fluxnetes.plane.plane import ControlPlane
+from fluxnetes.plane.versions import PINNED
 from fluxnetes.store.embedded.server import EmbeddedServer
+from tests.integration.bare import a_bare_plane
 from tests.integration.folders import reachable_folder
 
 HERE = Path(__file__).parent
@@ -27,13 +29,8 @@ NO_PROGRAMS = (
     "NO CONTROL PLANE: there are no Kubernetes programs here. With FLUXNETES_PLANE=1 they are "
     "built first (minutes, once, needs Go)"
 )
-API_SERVER_ARGUMENTS = (
-    # Without controllers, the service accounts of pods do not exist.
-    "--disable-admission-plugins=ServiceAccount",
-    # Kubernetes' own PodGroups are off by default.
-    "--feature-gates=GenericWorkload=true",
-    "--runtime-config=scheduling.k8s.io/v1alpha2=true",
-)
+NEEDED = {"binaries": None, "newest_binaries": PINNED[-1]}
+"""The version of Kubernetes, if it matters, of which a fixture needs the programs."""
 
 Restart = Callable[[], Awaitable[None]]
 
@@ -41,10 +38,11 @@ Restart = Callable[[], Awaitable[None]]
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what needs the programs by a mark, so that pytest reports it in one line a file."""
     ours = [item for item in items if item.path.is_relative_to(HERE)]
-    needing = [item for item in ours if "binaries" in getattr(item, "fixturenames", ())]
-    if needing and os.environ.get("FLUXNETES_PLANE") != "1" and find_existing() is None:
-        for item in needing:
-            item.add_marker(pytest.mark.skip(reason=NO_PROGRAMS))
+    for fixture, version in NEEDED.items():
+        needing = [item for item in ours if fixture in getattr(item, "fixturenames", ())]
+        if needing and os.environ.get("FLUXNETES_PLANE") != "1" and find_existing(version) is None:
+            for item in needing:
+                item.add_marker(pytest.mark.skip(reason=NO_PROGRAMS))
 
 
 @pytest.fixture(scope="session")
@@ -53,19 +51,18 @@ def binaries() -> PlaneBinaries:
     return find_binaries()
 
 
+@pytest.fixture(scope="session")
+def newest_binaries() -> PlaneBinaries:
+    """The same of the newest version of Kubernetes that is pinned."""
+    return find_binaries(kubernetes=NEEDED["newest_binaries"])
+
+
 @pytest.fixture(scope="package")
 def bare_plane(
     binaries: PlaneBinaries, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ControlPlane]:
     """A real API server with two nodes; no controller, scheduler or kubelet changes things."""
-    with ControlPlane(
-        tmp_path_factory.mktemp("plane"),
-        nodes=2,
-        components=(ETCD, API_SERVER),
-        fsync=False,
-        extra={API_SERVER: API_SERVER_ARGUMENTS},
-        binaries=binaries,
-    ) as plane:
+    with a_bare_plane(tmp_path_factory.mktemp("plane"), binaries) as plane:
         yield plane
 
 

@@ -1,9 +1,10 @@
 """Computes what a group asks of the queue, from its objects as they are now.
 
-A group's size comes from its labels, from its PodGroup, or from the spec of its workloads. It is
-*complete* when it has that many members. Pods that a workload has yet to create count as members,
-because the workload creates them once it is released. Their shape is that of the template, which is
-provisional: admission may change the pods, and then the group asks again.
+A group's size comes from its labels, from its PodGroup, or from the spec of its workloads, which
+may say how many pods must start together. It is *complete* when it has that many members. Pods that
+a workload has yet to create count as members, because the workload creates them once it is
+released. Their shape is that of the template, which is provisional: admission may change the pods,
+and then the group asks again.
 
 Once a group has started, members without a seat are asked for as they come.
 """
@@ -16,6 +17,7 @@ from functools import lru_cache
 from itertools import groupby
 
 from fluxnetes.cluster.adapters import ADAPTERS
+from fluxnetes.cluster.adapters.scheduling import MIN_COUNT, least_declared
 from fluxnetes.cluster.groups import Member, WorkloadGroup, foreign_gate, is_live
 from fluxnetes.cluster.labels.names import GROUP, MIN_SIZE, size_key
 from fluxnetes.cluster.labels.parse import WorkloadLabels
@@ -200,18 +202,29 @@ def least_size(group: WorkloadGroup) -> int:
 
 
 def _least_asked(group: WorkloadGroup) -> int | None:
-    """The same, as far as labels or a PodGroup say."""
+    """The same, as far as labels, the spec of its only workload or a PodGroup say."""
     options = group.options
     if options.min_size is not None:
         return options.min_size
     if options.size is not None:
         return options.size
+    declared = _least_declared(group)
+    if declared is not None:
+        return declared
     if isinstance(group.pod_group, PodGroup) and group.pod_group.spec.min_member:
         return group.pod_group.spec.min_member
     if isinstance(group.pod_group, NativePodGroup):
         gang = group.pod_group.spec.scheduling_policy.gang
         return gang.min_count if gang is not None else 1
     return None
+
+
+def _least_declared(group: WorkloadGroup) -> int | None:
+    """What the only workload of a group says in its own spec."""
+    if not _is_alone(group) or len(group.workloads) != 1:
+        return None
+    (workload,) = group.workloads.values()
+    return least_declared(workload)
 
 
 def _is_alone(group: WorkloadGroup) -> bool:
@@ -223,6 +236,9 @@ def _check_size(group: WorkloadGroup) -> None:
     """A workload that has fewer pods at a time than must start together would wait for ever."""
     options = group.options
     least = options.min_size if options.min_size is not None else options.size
+    key = MIN_SIZE if options.min_size is not None else size_key(options.dialect)
+    if least is None:
+        least, key = _least_declared(group), MIN_COUNT
     if least is None or not _is_alone(group):
         return
     most = sum(
@@ -230,7 +246,6 @@ def _check_size(group: WorkloadGroup) -> None:
         for uid, workload in group.workloads.items()
     )
     if 0 < most < least:
-        key = MIN_SIZE if options.min_size is not None else size_key(options.dialect)
         raise UnsupportedPod(
             Reason.of(
                 Message.GROUP_TOO_LARGE,

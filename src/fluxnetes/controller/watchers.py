@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -32,7 +32,7 @@ from fluxnetes.kube.objects.volumes import CLAIMS, STORAGE_CLASSES, VOLUMES
 
 _log = logging.getLogger("fluxnetes.controller")
 
-OPTIONAL = (POD_GROUPS, NATIVE_POD_GROUPS, STATEFUL_SETS)
+OPTIONAL = (POD_GROUPS, *NATIVE_POD_GROUPS, STATEFUL_SETS)
 """Kinds that a cluster may not serve, or that the controller may not be allowed to read."""
 
 _Handler = Callable[[list[ObjectChange[Any]]], None]
@@ -60,9 +60,10 @@ class Watchers:
         self._running: dict[Informer[Any], asyncio.Task[None]] = {}
         self._handlers: list[tuple[Informer[Any], _Handler]] = []
 
-        def watch(resource: Resource[Any], handle: _Handler) -> Informer[Any]:
-            timing = _RELAXED if resource in OPTIONAL else None
-            informer = Informer(client, resource, timing=timing)
+        def watch(
+            resource: Resource[Any] | Sequence[Resource[Any]], handle: _Handler
+        ) -> Informer[Any]:
+            informer: Informer[Any] = Informer(client, resource, timing=_timing(resource))
             self._handlers.append((informer, handle))
             return informer
 
@@ -72,8 +73,9 @@ class Watchers:
                 adapter.resource,
                 _one_by_one(partial(model.put_workload, kind), model.drop_workload),
             )
-        for resource in (POD_GROUPS, NATIVE_POD_GROUPS):
-            watch(resource, _one_by_one(model.put_pod_group, model.drop_pod_group))
+        grouped = _one_by_one(model.put_pod_group, model.drop_pod_group)
+        self.pod_groups = watch(POD_GROUPS, grouped).objects
+        self.native_pod_groups = watch(NATIVE_POD_GROUPS, grouped).objects
         watch(STATEFUL_SETS, _one_by_one(model.put_stateful_set, model.drop_stateful_set))
         self.storage = StorageObjects(
             claims=watch(CLAIMS, self._storage_changed).objects,
@@ -151,6 +153,12 @@ class Watchers:
         nodes, self._changed_nodes = self._changed_nodes, {}
         changed = [node for node in nodes.values() if node is not None]
         return changed, [name for name, node in nodes.items() if node is None]
+
+
+def _timing(resource: Resource[Any] | Sequence[Resource[Any]]) -> RetryTiming | None:
+    """How soon a watch that is refused is tried again."""
+    versions = (resource,) if isinstance(resource, Resource) else resource
+    return _RELAXED if versions[0] in OPTIONAL else None
 
 
 def _one_by_one(put: Callable[[Any], None], drop: Callable[[Any], None]) -> _Handler:

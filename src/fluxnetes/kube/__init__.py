@@ -2,6 +2,7 @@
 
     client     KubeClient: get, list, create, patch, delete, bind          start here to write
     informer   Informer: all objects of a kind, kept up to date            start here to read
+    discovery  which version of a kind the server has
     cache      ObjectCache: the objects last seen, and the changes between two views of them
     watch      one watch connection: batches of events after a known resource version
     decoding   bytes to objects: single ones, pages of a list, lines of a watch

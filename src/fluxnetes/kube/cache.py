@@ -1,7 +1,8 @@
 """A cache of the objects of one kind, which turns lists and watch events into changes.
 
 An object that was deleted and created again under its old name between two views is another object:
-it yields a deletion and an addition. An object that arrives again unchanged yields no change.
+it yields a deletion and an addition. An object that arrives again unchanged yields no change,
+unless it arrives in another version of its kind.
 """
 
 from __future__ import annotations
@@ -78,7 +79,8 @@ class ObjectCache(Generic[T]):
                 ObjectChange(ChangeKind.DELETED, before, before),
                 ObjectChange(ChangeKind.ADDED, item),
             ]
-        if before.metadata.resource_version == item.metadata.resource_version:
+        is_same = before.metadata.resource_version == item.metadata.resource_version
+        if is_same and type(before) is type(item):
             return []
         return [ObjectChange(ChangeKind.CHANGED, item, before)]
 

@@ -15,6 +15,9 @@ the server no longer has that version, or refuses for any other reason, everythi
 and compared with the cache; the differences are reported as ordinary changes. So a lost event costs
 latency, never correctness.
 
+Of a kind with several versions it lists and watches the first that the server has. Which that is,
+is found out before each list (see `discovery`), and so again after the version is gone.
+
 An informer never gives up: a missing permission may be granted later, and a kind that the server
 does not have may be installed. Until then `problem` holds the error.
 """
@@ -22,7 +25,7 @@ does not have may be installed. Until then `problem` holds the error.
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from types import MappingProxyType
 from typing import Generic, TypeVar
@@ -30,7 +33,8 @@ from typing import Generic, TypeVar
 from fluxnetes.common.backoff import Backoff, RetryTiming
 from fluxnetes.kube.cache import ObjectCache, ObjectChange
 from fluxnetes.kube.client import EVERYTHING, KubeClient, Listing, Scope
-from fluxnetes.kube.errors import Expired, KubeError, Overloaded, Unreachable
+from fluxnetes.kube.discovery import discover
+from fluxnetes.kube.errors import Expired, KubeError, NotFound, Overloaded, Unreachable
 from fluxnetes.kube.objects.base import Key, Object, Resource
 from fluxnetes.kube.watch import watch
 
@@ -46,16 +50,19 @@ class Informer(Generic[T]):
     def __init__(
         self,
         client: KubeClient,
-        resource: Resource[T],
+        resource: Resource[T] | Sequence[Resource[T]],
         scope: Scope = EVERYTHING,
         *,
         timing: RetryTiming | None = None,
     ) -> None:
+        """`resource` may be a kind in several versions, the best first."""
         self._client = client
-        self.resource = resource
+        self.versions = (resource,) if isinstance(resource, Resource) else tuple(resource)
+        self.resource: Resource[T] = self.versions[0]
+        """The version that is watched."""
         self._scope = scope
         self._timing = timing or RetryTiming()
-        self._backoff = Backoff(f"watching {resource.plural}", self._timing)
+        self._backoff = Backoff(f"watching {self.resource.plural}", self._timing)
         self._cache: ObjectCache[T] = ObjectCache()
         self._watching_since: float | None = None
         self._had_events = False
@@ -94,10 +101,27 @@ class Informer(Generic[T]):
         """List if the version is unknown, then watch until the connection ends."""
         self._watching_since, self._had_events = None, False
         if not self._cache.version:
-            async with aclosing(self._list()) as batches:
+            async with aclosing(self._list_served()) as batches:
                 async for changes in batches:
                     yield changes
         async with aclosing(self._watch()) as batches:
+            async for changes in batches:
+                yield changes
+
+    async def _list_served(self) -> AsyncGenerator[list[ObjectChange[T]], None]:
+        """All objects, in the version that the server has; none, if it has no version of several.
+
+        Only then are its objects known to be gone: a kind of one version is simply asked for.
+        """
+        if len(self.versions) > 1:
+            try:
+                self.resource = await discover(self._client, self.versions)
+            except NotFound:
+                changes = self._cache.replace(Listing([], ""))
+                if changes:
+                    yield changes
+                raise
+        async with aclosing(self._list()) as batches:
             async for changes in batches:
                 yield changes
 

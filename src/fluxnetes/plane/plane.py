@@ -11,12 +11,15 @@ A component may be killed and started again while the others run, to test recove
 
     plane.processes["kube-apiserver"].kill()
     plane.start_component("kube-apiserver")
+
+Between the two, `replace_programs` makes it another version, to test an upgrade.
 """
 
 from __future__ import annotations
 
 import atexit
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
@@ -128,6 +131,12 @@ class ControlPlane:
         self.processes[name] = process
         process.wait_until_ready()
         self._say(f"{name} is ready")
+
+    def replace_programs(
+        self, binaries: PlaneBinaries, extra: Mapping[str, tuple[str, ...]]
+    ) -> None:
+        """What starts from now on are these programs, with these additional arguments."""
+        self._setting = replace(self._running(), binaries=binaries, extra=extra)
 
     def ended(self) -> dict[str, int]:
         """Components that ended by themselves or were killed, with their exit status."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from fluxnetes.plane.api import PlaneApi
+from fluxnetes.plane.api import Object, PlaneApi
 from fluxnetes.plane.errors import RequestRefused
 from tests.integration.controller.space import Space, condition
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 OF_PLUGINS = "/apis/scheduling.x-k8s.io/v1alpha1/namespaces/{}/podgroups"
-NATIVE = "/apis/scheduling.k8s.io/v1alpha2/namespaces/{}/podgroups"
+NATIVE = "/apis/scheduling.k8s.io/{}/namespaces/{}/podgroups"
 
 
 def install_definition(api: PlaneApi) -> None:
-    """What scheduler-plugins brings along: the kind PodGroup, of which we read one field."""
+    """What scheduler-plugins brings along: the kind PodGroup, with the fields of its release."""
     with suppress(RequestRefused):
         api.create(DEFINITIONS, _DEFINITION)
     name = _DEFINITION["metadata"]["name"]
@@ -24,27 +24,87 @@ def install_definition(api: PlaneApi) -> None:
             return
 
 
-def make_pod_group(space: Space, name: str, least: int) -> None:
-    """One of scheduler-plugins."""
+def make_pod_group(space: Space, name: str, least: int) -> str:
+    """One of scheduler-plugins; the path of all of them."""
+    path = OF_PLUGINS.format(space.namespace)
     content = {
         "apiVersion": "scheduling.x-k8s.io/v1alpha1",
         "kind": "PodGroup",
         "metadata": {"name": name},
         "spec": {"minMember": least},
     }
-    space.api.create(OF_PLUGINS.format(space.namespace), content)
+    space.api.create(path, content)
+    return path
 
 
-def make_native_pod_group(space: Space, name: str, least: int) -> None:
-    """One of Kubernetes itself."""
+def make_native_pod_group(space: Space, name: str, least: int) -> str:
+    """One of Kubernetes itself, in the version that is served; the path of all of them."""
+    version = native_version(space.api)
+    path = NATIVE.format(version, space.namespace)
     content = {
-        "apiVersion": "scheduling.k8s.io/v1alpha2",
+        "apiVersion": f"scheduling.k8s.io/{version}",
         "kind": "PodGroup",
         "metadata": {"name": name},
         "spec": {"schedulingPolicy": {"gang": {"minCount": least}}},
     }
-    space.api.create(NATIVE.format(space.namespace), content)
+    space.api.create(path, content)
+    return path
 
+
+def native_version(api: PlaneApi) -> str:
+    """In which version the server has its own PodGroups."""
+    versions = (str(each["version"]) for each in api.get("/apis/scheduling.k8s.io")["versions"])
+    return next(each for each in versions if each in ("v1alpha2", "v1beta1"))
+
+
+def status_of(space: Space, path: str, name: str) -> Object:
+    """The status of a PodGroup."""
+    status: Object = space.get(path, name).get("status", {})
+    return status
+
+
+def until_phase(space: Space, path: str, name: str, phase: str) -> Object:
+    """The status of a PodGroup of scheduler-plugins, once it is in a phase."""
+    found = space.until_one(
+        path, name, lambda group: bool(group.get("status", {}).get("phase") == phase)
+    )
+    status: Object = found["status"]
+    return status
+
+
+def until_condition(space: Space, path: str, name: str, status: str, words: str = "") -> Object:
+    """The one condition of a native PodGroup, once it has this status and these words."""
+
+    def is_so(group: Object) -> bool:
+        found = group.get("status", {}).get("conditions", [])
+        return any(each["status"] == status and words in each["message"] for each in found)
+
+    (found,) = space.until_one(path, name, is_so)["status"]["conditions"]
+    return dict(found)
+
+
+_FIELDS: dict[str, Any] = {
+    "spec": {
+        "type": "object",
+        "properties": {
+            "minMember": {"type": "integer", "format": "int32", "minimum": 1},
+            "minResources": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+            "scheduleTimeoutSeconds": {"type": "integer", "format": "int32"},
+        },
+    },
+    "status": {
+        "type": "object",
+        "properties": {
+            "failed": {"type": "integer", "format": "int32"},
+            "occupiedBy": {"type": "string"},
+            "phase": {"type": "string"},
+            "running": {"type": "integer", "format": "int32"},
+            "scheduleStartTime": {"type": "string", "format": "date-time"},
+            "succeeded": {"type": "integer", "format": "int32"},
+        },
+    },
+}
+"""As scheduler-plugins v0.34 has them; releases before had `scheduled` too."""
 
 _DEFINITION: dict[str, Any] = {
     "apiVersion": "apiextensions.k8s.io/v1",
@@ -62,12 +122,8 @@ _DEFINITION: dict[str, Any] = {
                 "name": "v1alpha1",
                 "served": True,
                 "storage": True,
-                "schema": {
-                    "openAPIV3Schema": {
-                        "type": "object",
-                        "x-kubernetes-preserve-unknown-fields": True,
-                    }
-                },
+                "schema": {"openAPIV3Schema": {"type": "object", "properties": _FIELDS}},
+                "subresources": {"status": {}},
             }
         ],
     },

@@ -136,7 +136,9 @@ class Proxy:
         headers = {name: text for name, text in request.headers.items() if name.lower() not in _HOP}
         body = await request.read()
         url = self._server + request.raw_path
-        async with self._session.request(request.method, url, data=body, headers=headers) as answer:
+        # Without a body there is no type of it either: some requests are refused for a wrong one.
+        sent = self._session.request(request.method, url, data=body or None, headers=headers)
+        async with sent as answer:
             kept = {name: text for name, text in answer.headers.items() if name.lower() not in _HOP}
             response = web.StreamResponse(status=answer.status, headers=kept)
             if is_answered:

@@ -19,9 +19,11 @@ import yaml
 
 from fluxnetes.plane.api import Object
 from fluxnetes.plane.binaries import PlaneBinaries
-from fluxnetes.plane.components import API_SERVER
+from fluxnetes.plane.components import API_SERVER, CONTROLLERS
 from fluxnetes.plane.nodes import NODES, NodeShape, a_node, is_usable
 from fluxnetes.plane.plane import ControlPlane
+from fluxnetes.plane.versions import DEFAULT, native_group_gates
+from tests.integration.bare import server_arguments
 from tests.integration.controller.pod_groups import install_definition
 from tests.integration.controller.proxy import Proxy
 from tests.integration.controller.rights import admit_controller
@@ -47,14 +49,6 @@ TIMEOUTS: dict[str, float] = {
 
 KUBELET = "fluxnetes.io/kubelet"
 """An annotation: a node that says `stopped` has a kubelet that does nothing."""
-
-API_SERVER_ARGUMENTS = (
-    # A pod may be made before its namespace has its service account.
-    "--disable-admission-plugins=ServiceAccount",
-    # Kubernetes' own PodGroups are off by default.
-    "--feature-gates=GenericWorkload=true",
-    "--runtime-config=scheduling.k8s.io/v1alpha2=true",
-)
 
 
 class Controller:
@@ -143,6 +137,14 @@ class Stage:
         self.webhook.stop()
         self.api.close()
 
+    def upgrade(self, binaries: PlaneBinaries, kubernetes: str) -> None:
+        """Replace the API server by one of a newer version; all others keep running."""
+        self.api.close()
+        self.plane.processes[API_SERVER].stop()
+        self.plane.replace_programs(binaries, {API_SERVER: server_arguments(kubernetes)})
+        self.plane.start_component(API_SERVER)
+        self.api = self.plane.api()
+
     def by_way_of(self, proxy: Proxy) -> AbstractContextManager[None]:
         """Have the controller reach the server through a proxy, for a while."""
         return self._instead(Controller(proxy.kubeconfig, self.folder))
@@ -229,14 +231,18 @@ class Stage:
 
 
 @contextmanager
-def a_stage(binaries: PlaneBinaries, nodes: int = 8) -> Iterator[Stage]:
+def a_stage(binaries: PlaneBinaries, nodes: int = 8, kubernetes: str = DEFAULT) -> Iterator[Stage]:
     """Start everything but the webhook, which comes up when it is asked for."""
     folder = reachable_folder("fluxnetes-stage-")
     plane = ControlPlane(
         folder / "plane",
         nodes=nodes,
         fsync=False,
-        extra={API_SERVER: API_SERVER_ARGUMENTS},
+        extra={
+            API_SERVER: server_arguments(kubernetes),
+            # It lets PodGroups go that no pod needs, and makes those of Jobs.
+            CONTROLLERS: (native_group_gates(kubernetes),),
+        },
         binaries=binaries,
     )
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.integration.controller.objects import a_gang, a_job, a_pod
-from tests.integration.controller.pod_groups import make_native_pod_group, make_pod_group
+from tests.integration.controller.pod_groups import make_pod_group
 from tests.integration.controller.space import Space, Things, node_of
 from tests.integration.controller.stage import Stage
 
@@ -56,26 +56,6 @@ def test_a_pod_group_of_scheduler_plugins_says_the_size(space: Space) -> None:
     assert space.node_of("a-0") == space.node_of("a-1") == ""
     space.create(pods[2])
     space.until_bound("a-0", "a-1", "a-2")
-
-
-def test_a_pod_group_of_kubernetes_itself_says_the_size(space: Space) -> None:
-    make_native_pod_group(space, "g", 3)
-    pods = a_pod("a").with_spec(schedulingGroup={"podGroupName": "g"}).times(3)
-    space.create(pods[:2])
-    space.let_the_scheduler_act()
-    assert space.node_of("a-0") == space.node_of("a-1") == ""
-    space.create(pods[2])
-    space.until_bound("a-0", "a-1", "a-2")
-
-
-def test_pods_wait_for_a_pod_group_that_is_made_after_them(space: Space) -> None:
-    """Kubernetes' own: a pod that names one cannot mean anything without it."""
-    pods = a_pod("a").with_spec(schedulingGroup={"podGroupName": "g"}).times(2)
-    space.create(pods)
-    space.let_the_scheduler_act()
-    assert space.node_of("a-0") == space.node_of("a-1") == ""
-    make_native_pod_group(space, "g", 2)
-    space.until_bound("a-0", "a-1")
 
 
 def test_a_group_may_start_with_its_quorum_and_takes_in_the_rest_later(space: Space) -> None:

@@ -24,14 +24,24 @@ from fluxnetes.plane.components import API_SERVER, CONTROLLERS, ETCD, KWOK
 from fluxnetes.plane.errors import RequestRefused
 from fluxnetes.plane.nodes import NODES
 from fluxnetes.plane.plane import ControlPlane
+from tests.integration.bare import server_arguments
 from tests.integration.controller.audit import Asked, Right, arguments, asked, granted
 from tests.integration.controller.candidates import Candidate
 from tests.integration.controller.objects import a_gang, a_job, a_pod
-from tests.integration.controller.pod_groups import DEFINITIONS, install_definition
+from tests.integration.controller.pod_groups import (
+    DEFINITIONS,
+    NATIVE,
+    OF_PLUGINS,
+    install_definition,
+    make_native_pod_group,
+    make_pod_group,
+    native_version,
+    until_condition,
+    until_phase,
+)
 from tests.integration.controller.proxy import Proxy
 from tests.integration.controller.rights import USER, admit_controller
 from tests.integration.controller.space import Space
-from tests.integration.controller.stage import API_SERVER_ARGUMENTS
 
 DEFINITION = f"{DEFINITIONS}/{manifest()['metadata']['name']}"
 ROLES = list(
@@ -70,7 +80,7 @@ class Site:
 def site(binaries: PlaneBinaries) -> Iterator[Site]:
     folder = Path(tempfile.mkdtemp(prefix="fluxnetes-rights-"))
     folder.chmod(0o711)
-    extra = (*API_SERVER_ARGUMENTS, *arguments(folder, USER))
+    extra = (*server_arguments(), *arguments(folder, USER))
     plane = ControlPlane(
         folder / "plane",
         nodes=3,
@@ -209,6 +219,16 @@ def end_a_gang_that_lost_a_node(site: Site, space: Space) -> None:
     space.until_gone("Pod", "big-1")
 
 
+def say_how_far_pod_groups_are(site: Site, space: Space) -> None:
+    make_pod_group(space, "plugins", 1)
+    make_native_pod_group(space, "native", 1)
+    space.create(a_pod("of-plugins").labelled({"scheduling.x-k8s.io/pod-group": "plugins"}))
+    space.create(a_pod("of-native").with_spec(schedulingGroup={"podGroupName": "native"}))
+    until_phase(space, OF_PLUGINS.format(space.namespace), "plugins", "Running")
+    path = NATIVE.format(native_version(space.api), space.namespace)
+    until_condition(space, path, "native", "True")
+
+
 def leave_a_name_to_another(site: Site, space: Space) -> None:
     kind = {"apiVersion": "jobs.converged-computing.org/v1alpha1", "kind": "FluxJob"}
     site.api.create(
@@ -230,6 +250,7 @@ STEPS: tuple[Callable[[Site, Space], None], ...] = (
     suspend_the_owner_of_a_job_that_waits,
     end_a_gang_that_lost_a_node,
     leave_a_name_to_another,
+    say_how_far_pod_groups_are,
 )
 
 

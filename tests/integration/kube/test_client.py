@@ -10,6 +10,7 @@ import pytest
 
 from fluxnetes.kube.auth.access import ApiAccess, from_kubeconfig
 from fluxnetes.kube.client import KubeClient, Scope
+from fluxnetes.kube.discovery import discover
 from fluxnetes.kube.errors import (
     AlreadyExists,
     Conflict,
@@ -90,7 +91,8 @@ async def test_kubernetes_own_groups_are_read(access: ApiAccess, namespace: str)
     policy = {"gang": {"minCount": 3}}
     group = {"metadata": {"name": "g"}, "spec": {"schedulingPolicy": policy}}
     async with KubeClient(access) as client:
-        made = await client.create(NATIVE_POD_GROUPS, group, namespace)
+        served = await discover(client, NATIVE_POD_GROUPS)
+        made = await client.create(served, group, namespace)
         assert made.spec.scheduling_policy.gang == Gang(3)
         pod = await make(client, "a", namespace, schedulingGroup={"podGroupName": "g"})
         assert pod.spec.scheduling_group == SchedulingGroup("g")

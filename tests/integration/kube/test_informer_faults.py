@@ -6,12 +6,13 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
+from typing import Any
 
 from fluxnetes.common.backoff import RetryTiming
 from fluxnetes.kube.cache import ObjectChange
 from fluxnetes.kube.informer import Informer
 from fluxnetes.kube.objects.podgroups import POD_GROUPS
-from fluxnetes.kube.objects.pods import PODS, Pod
+from fluxnetes.kube.objects.pods import PODS
 from tests.integration.kube.faults import (
     QUICK,
     Answer,
@@ -31,7 +32,7 @@ TOO_OLD = as_line("ERROR", {"kind": "Status", "code": 410, "reason": "Expired", 
 class Story:
     """What an informer tells, one change after the other."""
 
-    def __init__(self, informer: Informer[Pod], server: Faulty) -> None:
+    def __init__(self, informer: Informer[Any], server: Faulty) -> None:
         self.informer = informer
         self.server = server
         self._batches = informer.changes()
@@ -55,7 +56,7 @@ class Story:
         return sorted(name for _, name in self.informer.objects)
 
 
-def words(change: ObjectChange[Pod]) -> str:
+def words(change: ObjectChange[Any]) -> str:
     metadata = change.object.metadata
     return f"{change.kind.value} {metadata.name} {metadata.resource_version}"
 

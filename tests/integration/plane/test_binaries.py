@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from fluxnetes.plane.binaries import PROGRAMS, cache_folder, find_existing
+from fluxnetes.plane.binaries import PROGRAMS, cache_folder, find_binaries, find_existing
 from fluxnetes.plane.build import build, find_go, find_module
 from fluxnetes.plane.errors import PlaneFailed
+from fluxnetes.plane.versions import DEFAULT, PINNED
 
 
 @pytest.fixture(autouse=True)
@@ -46,6 +47,29 @@ def test_the_cache_is_named_for_what_is_pinned(tmp_path: Path) -> None:
     cache = cache_folder()
     assert cache.parent == tmp_path / "cache" / "fluxnetes" / "controlplane"
     assert cache.name.startswith("v1.36.3-")
+
+
+def test_versions_are_in_the_cache_side_by_side() -> None:
+    folders = [_fill(cache_folder(version)) for version in PINNED]
+    assert len(set(folders)) == len(PINNED)
+    for version, folder in zip(PINNED, folders, strict=True):
+        assert _found_in(version) == folder
+    assert _found_in() == cache_folder(DEFAULT)
+
+
+def test_a_version_that_is_asked_for_comes_from_its_own_module_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What is on PATH may be of any version."""
+    monkeypatch.setenv("PATH", str(_fill(tmp_path / "path")))
+    assert find_existing(PINNED[-1]) is None
+    _fill(cache_folder(PINNED[-1]))
+    assert _found_in(PINNED[-1]) == cache_folder(PINNED[-1])
+
+
+def test_a_version_that_is_not_pinned_is_refused() -> None:
+    with pytest.raises(PlaneFailed, match=r"no Kubernetes 1\.20; expected one of 1\.36, 1\.37"):
+        find_binaries(kubernetes="1.20")
 
 
 def test_without_go_the_words_say_what_to_install() -> None:
@@ -100,8 +124,8 @@ def _script(path: Path, text: str) -> None:
     path.chmod(0o755)
 
 
-def _found_in() -> Path:
-    found = find_existing()
+def _found_in(version: str | None = None) -> Path:
+    found = find_existing(version)
     assert found is not None
     [folder] = {path.parent for path in found.paths.values()}
     assert all(os.access(path, os.X_OK) for path in found.paths.values())

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from fluxnetes.plane.build import find_module, kubernetes_version
+from fluxnetes.plane.versions import PINNED
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "up.md"
 STAGES = resources.files("fluxnetes.plane") / "stages"
@@ -21,13 +22,17 @@ def test_the_page_has_just_the_annotations_that_the_kubelets_read() -> None:
     assert _annotations(section) == _annotations(read)
 
 
-def test_the_page_has_the_version_that_is_built() -> None:
-    assert f"({kubernetes_version(find_module()).removeprefix('v')})" in PAGE.read_text()
+def test_the_page_has_the_versions_that_are_built() -> None:
+    built = " or ".join(kubernetes_version(find_module(each)).removeprefix("v") for each in PINNED)
+    assert f"({built})" in PAGE.read_text()
 
 
-def test_every_staging_module_has_the_release_of_its_kubernetes() -> None:
-    replaced = re.findall(r"k8s\.io/\S+ => k8s\.io/\S+ (v\S+)", _module())
-    assert set(replaced) == {kubernetes_version(find_module()).replace("v1.", "v0.")}
+@pytest.mark.parametrize("version", PINNED)
+def test_every_staging_module_has_the_release_of_its_kubernetes(version: str) -> None:
+    module = find_module(version)
+    replaced = re.findall(r"k8s\.io/\S+ => k8s\.io/\S+ (v\S+)", (module / "go.mod").read_text())
+    assert kubernetes_version(module).startswith(f"v{version}.")
+    assert set(replaced) == {kubernetes_version(module).replace("v1.", "v0.")}
 
 
 def test_stages_have_names_of_their_own() -> None:
@@ -46,7 +51,3 @@ def test_the_example_in_python_runs(capsys: pytest.CaptureFixture[str], tmp_path
 
 def _annotations(text: str) -> set[str]:
     return set(re.findall(r"fluxnetes\.io/[a-z-]+", text))
-
-
-def _module() -> str:
-    return (find_module() / "go.mod").read_text()

@@ -11,8 +11,9 @@ from fluxnetes.client import Client
 from fluxnetes.plane.binaries import PlaneBinaries
 from fluxnetes.plane.components import API_SERVER
 from fluxnetes.plane.plane import ControlPlane
+from tests.integration.bare import server_arguments
 from tests.integration.controller.space import Space
-from tests.integration.controller.stage import API_SERVER_ARGUMENTS, Stage
+from tests.integration.controller.stage import Stage
 from tests.integration.folders import reachable_folder
 from tests.integration.rpc_live.leading import ADA, Leading
 from tests.integration.rpc_live.looking import call_all_off
@@ -26,7 +27,7 @@ def whole_stage(binaries: PlaneBinaries) -> Iterator[Stage]:
         folder / "plane",
         nodes=3,
         fsync=False,
-        extra={API_SERVER: API_SERVER_ARGUMENTS},
+        extra={API_SERVER: server_arguments()},
         binaries=binaries,
     )
     try:

@@ -11,9 +11,11 @@ import pytest
 
 from fluxnetes.cli.up import main
 from fluxnetes.plane.api import PlaneApi
+from fluxnetes.plane.binaries import PlaneBinaries
 from fluxnetes.plane.certificates import PlaneCertificate
 from fluxnetes.plane.nodes import NODES
 from fluxnetes.plane.paths import PlanePaths
+from fluxnetes.plane.versions import PINNED
 from tests.integration.plane.objects import PODS, a_pod, is_running, wait_for
 from tests.integration.up.command import Up, run_up
 
@@ -96,8 +98,10 @@ def test_a_folder_has_the_queue_of_one_cluster(folder: Path) -> None:
         (["--webhook-url", "https://a:1"], "--webhook-url needs an existing cluster"),
         (["--once"], "add --demo"),
         (["--demo", "--nodes", "1"], "at least 2 nodes, not 1"),
-        (["--kubeconfig", __file__, "--demo"], "--demo is for simulated nodes"),
-        (["--kubeconfig", __file__, "--nodes", "3"], "--nodes is for simulated nodes"),
+        (["--kubeconfig", __file__, "--demo"], "--demo is for a local control plane"),
+        (["--kubeconfig", __file__, "--nodes", "3"], "--nodes is for a local control plane"),
+        (["--kubeconfig", __file__, "--kubernetes", "1.37"], "--kubernetes is for a local control"),
+        (["--kubernetes", "1.30"], "expected one of 1.36, 1.37, found 1.30"),
     ],
 )
 def test_options_that_make_no_sense_together_are_refused(
@@ -105,6 +109,22 @@ def test_options_that_make_no_sense_together_are_refused(
 ) -> None:
     assert main(options) == 2
     assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_folder_keeps_the_version_of_kubernetes_that_it_was_given(
+    folder: Path, newest_binaries: PlaneBinaries
+) -> None:
+    for options in (["--kubernetes", PINNED[-1]], []):
+        with Up("--folder", str(folder), "--nodes", "1", *options) as up:
+            up.read_until("Ctrl-C")
+            with _connect(folder) as api:
+                assert api.get("/version")["gitVersion"].startswith(f"v{PINNED[-1]}.")
+                name = f"pod-{len(options)}"
+                api.create(PODS, a_pod(name, schedulerName="fluxnetes"))
+                wait_for(api, PODS, name, is_running)
+            assert up.interrupt() == 0
+    said = run_up("--folder", str(folder), "--kubernetes", PINNED[0], status=1)
+    assert f"has the data of Kubernetes {PINNED[-1]}, which {PINNED[0]} cannot read" in said
 
 
 def test_a_folder_that_cannot_be_is_refused(folder: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bench.kube_contestants import COSCHEDULING, KUBE, NATIVE, OURS
+from bench.kube_contestants import COSCHEDULING, KUBE, NATIVE, ON_POD_GROUPS, OURS
 from bench.kube_costs import Costs
 from bench.kube_limits import Results, show_limits
 from bench.kube_result import Result
@@ -51,6 +51,12 @@ def test_a_median_wait_above_kube_schedulers_is_seen_but_for_the_one_gang() -> N
 def test_too_many_writes_for_a_gang_are_seen() -> None:
     assert show_limits({(GANGS.name, STREAM, OURS): found(1.0, writes=220)})
     assert not show_limits({(GANGS.name, STREAM, OURS): found(1.0, writes=221)})
+
+
+def test_gangs_as_pod_groups_may_take_a_tenth_longer_than_by_labels() -> None:
+    by_labels = {(GANGS.name, STREAM, OURS): found(10.0)}
+    assert show_limits({**by_labels, (GANGS.name, STREAM, ON_POD_GROUPS): found(11.0)})
+    assert not show_limits({**by_labels, (GANGS.name, STREAM, ON_POD_GROUPS): found(11.1)})
 
 
 def test_what_was_not_measured_is_not_judged(capsys: pytest.CaptureFixture[str]) -> None:

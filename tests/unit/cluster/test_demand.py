@@ -150,6 +150,31 @@ def test_a_native_pod_group_is_a_gang_or_pods_one_by_one() -> None:
     assert sizes(loose.asked()) == [(1, 1000)]
 
 
+def gang(**fields: int) -> dict[str, Any]:
+    """`spec.scheduling` of a Job."""
+    return {"scheduling": {"schedulingPolicy": {"gang": fields}}}
+
+
+def test_the_least_count_in_the_spec_of_a_job_is_what_must_start_together() -> None:
+    demand = Scene(a_job(pods=4, **gang(minCount=2))).asked()
+    assert demand.size == ElasticSize(2, 4)
+    assert least_size(Scene(a_job(pods=4, **gang())).group) == 4
+    one_by_one: dict[str, Any] = {"scheduling": {"schedulingPolicy": {"basic": {}}}}
+    assert least_size(Scene(a_job(pods=4, **one_by_one)).group) == 1
+    assert least_size(Scene(a_job(pods=4, scheduling={})).group) == 4
+
+
+def test_a_label_goes_before_the_spec_of_a_job() -> None:
+    labels = {PREFIX + "min-size": "3"}
+    assert least_size(Scene(a_job(pods=4, labels=labels, **gang(minCount=2))).group) == 3
+
+
+def test_a_job_whose_spec_wants_more_pods_than_it_has_is_refused() -> None:
+    scene = Scene(a_job(pods=2, **gang(minCount=3)))
+    with pytest.raises(UnsupportedPod, match=r"gang\.minCount: found 3, and job/j1 has at most 2"):
+        scene.ask()
+
+
 def test_a_label_goes_before_a_pod_group() -> None:
     scene = Scene(*ring(1, "a"), a_pod_group("ring", 5))
     assert least_size(scene.group) == 1

@@ -6,6 +6,7 @@
     logs/           logs of controller and webhook, of all starts; NAME.log.old has earlier ones
     identity        the name under which the controller leads, at every start
     cluster         the cluster that the queue belongs to
+    kubernetes      the version of Kubernetes that was last asked for
     ports.json      the webhook's port, used again if it is free
     owner.lock      held by the process that runs all of this
     programs.lock   held by controller and webhook, as long as one of them runs
@@ -30,6 +31,7 @@ from urllib.parse import urlsplit
 from fluxnetes.plane.errors import PlaneFailed
 from fluxnetes.plane.paths import PlanePaths, choose_ports, write_whole
 from fluxnetes.plane.processes import FolderLock
+from fluxnetes.plane.versions import is_older
 from fluxnetes.store.embedded.paths import default_folder
 
 OWN = "a control plane of its own"
@@ -56,6 +58,10 @@ class UpFolder:
     @property
     def webhook(self) -> Path:
         return self.top / "webhook"
+
+    @property
+    def _kubernetes(self) -> Path:
+        return self.top / "kubernetes"
 
     def log(self, program: str) -> Path:
         return self.top / "logs" / f"{program}.log"
@@ -85,6 +91,26 @@ class UpFolder:
             raise PlaneFailed(
                 f"{self.top} has the queue of {known}, not of {cluster}; use another --folder"
             )
+
+    def choose_kubernetes(self, asked: str | None) -> str | None:
+        """The minor version to run: the one asked for, else the last one that was.
+
+        Refuses to go back: an older version cannot read all that a newer one stored.
+        """
+        file = self._kubernetes
+        known = file.read_text().strip() if file.exists() else None
+        if asked is None:
+            return known
+        if known is not None and is_older(asked, known):
+            raise PlaneFailed(
+                f"{self.top} has the data of Kubernetes {known}, which {asked} cannot read; "
+                f"use --kubernetes {known} or another --folder"
+            )
+        return asked
+
+    def keep_kubernetes(self, version: str) -> None:
+        """Remember the minor version that runs from now on."""
+        write_whole(self._kubernetes, f"{version}\n".encode())
 
     @contextmanager
     def alone(self) -> Iterator[int]:

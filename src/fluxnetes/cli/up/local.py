@@ -16,9 +16,12 @@ def run_local(options: UpOptions) -> int:
     folder = make_folder(options.folder or folder_of_own())
     with folder.alone() as lock:
         folder.claim(OWN)
+        kubernetes = folder.choose_kubernetes(options.kubernetes)
         services = LocalServices(folder, lock)  # fails early, before a build of minutes
         with building() as progress:
-            binaries = find_binaries(progress)
+            binaries = find_binaries(progress, kubernetes)
+        if kubernetes is not None:
+            folder.keep_kubernetes(kubernetes)
         plane = ControlPlane(folder.plane, options.nodes, binaries=binaries, say=say)
         with plane, services:
             _start(services, folder, plane, options)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from fluxnetes.cli.options import new_app
+from fluxnetes.plane.versions import DEFAULT, PINNED
 
 HELP = """\
 Start a Kubernetes control plane on this machine, with nodes simulated by KWOK, and Fluxnetes as a
@@ -28,6 +29,7 @@ Examples:
   fluxnetes up
   fluxnetes up --demo
   fluxnetes up --nodes 100 --folder /tmp/cluster
+  fluxnetes up --kubernetes 1.37 --folder /tmp/newer
   fluxnetes up --kubeconfig ~/.kube/config --context lab
 """
 
@@ -42,6 +44,8 @@ class UpOptions:
     """The parsed command line."""
 
     nodes: int
+    kubernetes: str | None
+    """The minor version; None: that of the folder or, in a new one, the default."""
     folder: Path | None
     config: Path | None
     demo: bool
@@ -57,6 +61,14 @@ def up(
         int | None,
         typer.Option(
             min=0, max=10_000, metavar="N", help=f"Number of simulated nodes.  [default: {NODES}]"
+        ),
+    ] = None,
+    kubernetes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VERSION",
+            help=f"Version of Kubernetes: {' or '.join(PINNED)}. The data of a folder can go to a "
+            f"newer version, and not back.  [default: that of the folder, else {DEFAULT}]",
         ),
     ] = None,
     folder: Annotated[
@@ -104,11 +116,16 @@ def up(
     for name, value in needs_kubeconfig.items():
         if value is not None and kubeconfig is None:
             raise typer.BadParameter(f"{name} needs an existing cluster: add --kubeconfig FILE")
-    if kubeconfig is not None and (demo or nodes is not None):
-        what = "--demo" if demo else "--nodes"
+    local = {"--demo": demo, "--nodes": nodes is not None, "--kubernetes": kubernetes is not None}
+    for name, is_given in local.items():
+        if is_given and kubeconfig is not None:
+            raise typer.BadParameter(
+                f"{name} is for a local control plane, and --kubeconfig names an existing cluster; "
+                "leave one of the two out"
+            )
+    if kubernetes is not None and kubernetes not in PINNED:
         raise typer.BadParameter(
-            f"{what} is for simulated nodes, and --kubeconfig names an existing cluster; "
-            "leave one of the two out"
+            f"expected one of {', '.join(PINNED)}, found {kubernetes}", param_hint="--kubernetes"
         )
     if once and not demo:
         raise typer.BadParameter("--once stops after the demo: add --demo")
@@ -119,9 +136,10 @@ def up(
     from fluxnetes.cli.up.run import run
 
     count = NODES if nodes is None else nodes
-    raise typer.Exit(
-        run(UpOptions(count, folder, config, demo, once, kubeconfig, context, webhook_url))
+    options = UpOptions(
+        count, kubernetes, folder, config, demo, once, kubeconfig, context, webhook_url
     )
+    raise typer.Exit(run(options))
 
 
 def _check_config(file: Path) -> None:

@@ -1,8 +1,9 @@
 """Workload adapters: one for each kind of object that creates pods.
 
-    base    the protocol: what an adapter says about a workload, and the patches it makes
-    jobs    Jobs (batch/v1)
-    owners  controllers that own workloads, and suspend them
+    base        the protocol: what an adapter says about a workload, and the patches it makes
+    jobs        Jobs (batch/v1)
+    owners      controllers that own workloads, and suspend them
+    scheduling  what a workload says in `spec.scheduling`
 
 An adapter says what an object means (how many pods, of which template, whether it has ended) and
 how it is released, suspended and ended. Only the top owner counts: what a workload creates belongs

@@ -36,6 +36,7 @@ from fluxnetes.controller.loop import Controller
 from fluxnetes.controller.node_sync import NodeSync
 from fluxnetes.controller.observation import Observation
 from fluxnetes.controller.reconcile import Reconciler
+from fluxnetes.controller.reporting.pod_groups.view import PodGroupObjects
 from fluxnetes.controller.reporting.reporter import Reporter
 from fluxnetes.controller.reporting.reports import Reports, report_to
 from fluxnetes.controller.seats import SeatAssigner
@@ -296,6 +297,7 @@ def _assemble(
         watchers.pods.objects.get,
         idle=actions.is_idle,
         may_write=term.may_write,
+        pod_groups=PodGroupObjects(watchers.native_pod_groups, watchers.pod_groups),
     )
     reporter = Reporter(shared, reports)
     reconciler = Reconciler(shared, actions)

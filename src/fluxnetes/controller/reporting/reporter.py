@@ -1,4 +1,4 @@
-"""Decides what users are shown about which object, and when: events, pod conditions and FluxJobs.
+"""Decides what users are shown about which object, and when: events, conditions, statuses.
 
 What begins or ends is reported at once. Why a group waits, and until when, changes all the time and
 takes a query to the queue. So it is computed in turn (`waiting`), for a limited time per second.
@@ -27,6 +27,7 @@ from fluxnetes.controller.reporting.events import EventType, about
 from fluxnetes.controller.reporting.fluxjob_builder import WaitForecast
 from fluxnetes.controller.reporting.fluxjob_reports import FluxJobReports, reason_of
 from fluxnetes.controller.reporting.job_names import text_for
+from fluxnetes.controller.reporting.pod_groups.reports import PodGroupReports
 from fluxnetes.controller.reporting.reports import Reports
 from fluxnetes.controller.reporting.start_events import StartEvents
 from fluxnetes.controller.reporting.wait_texts import WaitTexts
@@ -56,7 +57,7 @@ _PLAN_EVENTS = ("planned", "unplanned")
 
 @dataclass(slots=True, eq=False)
 class Reporter:
-    """Turns what happens into events, conditions and FluxJobs."""
+    """Turns what happens into events, conditions, FluxJobs and the status of PodGroups."""
 
     shared: ControllerState
     reports: Reports
@@ -65,9 +66,11 @@ class Reporter:
     _unqueued: dict[GroupKey, float] = field(default_factory=dict)
     """When groups that are not queued last changed."""
     _fluxjobs: FluxJobReports = field(init=False)
+    _pod_groups: PodGroupReports = field(init=False)
 
     def __post_init__(self) -> None:
         self._fluxjobs = FluxJobReports(self.shared, self.reports.fluxjobs)
+        self._pod_groups = PodGroupReports(self.shared, self.reports.pod_groups)
 
     # -- at once -------------------------------------------------------------------------------
 
@@ -89,10 +92,12 @@ class Reporter:
     def group_settled(self, group: WorkloadGroup) -> None:
         """A group was looked at; it may wait for something that the queue does not know."""
         self._fluxjobs.group_settled(group)
+        self._pod_groups.changed(group)
         blocked = group.not_queued
         if group.is_gone:
             self._waits_no_longer(group)
             self._fluxjobs.forget(group)
+            self._pod_groups.gone(group)
         elif blocked is not None:
             reason = reason_of(blocked)
             self._condition(group, reason)
@@ -108,7 +113,7 @@ class Reporter:
 
     def _waits_no_longer(self, group: WorkloadGroup) -> None:
         self._leaves_line(group)
-        self.reports.conditions.forget(group.reference)
+        self._forget_condition(group)
 
     def _leaves_line(self, group: WorkloadGroup) -> None:
         self._waiting.remove(group.key)
@@ -122,7 +127,11 @@ class Reporter:
         if closed is not None and closed.is_refused and closed.state is not None:
             self._report_end(group, closed.state, closed.reason)
         else:
-            self.reports.conditions.forget(group.reference)
+            self._forget_condition(group)
+
+    def _forget_condition(self, group: WorkloadGroup) -> None:
+        self.reports.conditions.forget(group.reference)
+        self._pod_groups.waits_no_longer(group)
 
     def group_incomplete(self, group: WorkloadGroup, reason: Reason) -> None:
         """A group runs without some of its pods; its FluxJob has the reason from its job."""
@@ -177,6 +186,7 @@ class Reporter:
                 self._waits_no_longer(group)
             if id in planned:
                 self._waiting.changed(group.key)
+            self._pod_groups.changed(group)
             known = self.shared.parts.get(id)
             if job.state not in WAITING or job.restarts:
                 # A job that waits for the first time is explained within a second (`refresh`).
@@ -202,6 +212,7 @@ class Reporter:
 
     def refresh(self) -> None:
         """Report what changes by itself: why groups wait, and where the pods of others are."""
+        self._pod_groups.refresh()
         self._fluxjobs.take_over()
         for key in self._fluxjobs.take_pods_changed():
             self._fluxjobs.follow_pods(key)
@@ -298,6 +309,8 @@ class Reporter:
         self, group: WorkloadGroup, reason: Reason | None, before: str = "", after: str = ""
     ) -> None:
         pods = [m.pod.key for m in _waiting_pods(group) if not m.pod.spec.scheduling_gates]
+        if self._pod_groups.names_any(group):
+            self._pod_groups.waits(group, self._coded(group, reason, before))
         if pods:  # of gated pods the API server sets the condition itself
             message = self._coded(group, reason, before, after)
             self.reports.conditions.want(group.reference, pods, "Unschedulable", message)

@@ -5,7 +5,28 @@ from __future__ import annotations
 from datetime import datetime
 
 from fluxnetes.kube.objects.base import Condition, Object, Part, Resource
+from fluxnetes.kube.objects.podgroups import SchedulingConstraints
 from fluxnetes.kube.objects.pods import PodTemplate
+
+
+class JobGang(Part, frozen=True):
+    """All-or-nothing start of a Job."""
+
+    min_count: int | None = None
+    """None: of all pods that the Job runs at once."""
+
+
+class JobSchedulingPolicy(Part, frozen=True):
+    """A gang, or pods that are scheduled one by one."""
+
+    gang: JobGang | None = None
+
+
+class JobScheduling(Part, frozen=True):
+    """How the pods of a Job are scheduled; from Kubernetes 1.37 on."""
+
+    scheduling_policy: JobSchedulingPolicy | None = None
+    scheduling_constraints: SchedulingConstraints = SchedulingConstraints()
 
 
 class JobSpec(Part, frozen=True):
@@ -22,6 +43,7 @@ class JobSpec(Part, frozen=True):
     pod_replacement_policy: str = ""
     managed_by: str = ""
     """Empty, or the controller that manages the Job in place of the built-in one."""
+    scheduling: JobScheduling | None = None
     template: PodTemplate = PodTemplate()
 
 

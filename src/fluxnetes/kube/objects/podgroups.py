@@ -1,16 +1,23 @@
-"""PodGroups of scheduler-plugins and of Kubernetes itself: how many pods must start together."""
+"""PodGroups of scheduler-plugins and of Kubernetes itself: how many pods must start together.
+
+Those of Kubernetes have been served in several versions, of which a server has one or more. All are
+a `NativePodGroup`; the struct of each version adds what only that version says.
+"""
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from datetime import datetime
+from typing import ClassVar, TypeAlias
 
 from msgspec import field
 
-from fluxnetes.kube.objects.base import Object, Part, Resource
+from fluxnetes.kube.objects.base import Condition, Object, Part, Resource
 
 LooseQuantities: TypeAlias = dict[str, str | int]
 """As users wrote them: the server does not normalise quantities in custom resources, so `cpu: 4`
 stays a number."""
+
+# --- scheduler-plugins -------------------------------------------------------------------------
 
 
 class PodGroupSpec(Part, frozen=True):
@@ -26,9 +33,14 @@ class PodGroupStatus(Part, frozen=True):
 
     phase: str = ""
     occupied_by: str = ""
+    """The objects that created its pods, `namespace/name`, with commas."""
+    scheduled: int = 0
+    """Pods on a node. Only the definitions of older releases have it; newer ones drop it."""
     running: int = 0
     succeeded: int = 0
     failed: int = 0
+    schedule_start_time: datetime | None = None
+    """When all of its pods were there, and it could be scheduled."""
 
 
 class PodGroup(Object, frozen=True):
@@ -36,6 +48,11 @@ class PodGroup(Object, frozen=True):
 
     spec: PodGroupSpec = PodGroupSpec()
     status: PodGroupStatus = PodGroupStatus()
+
+
+POD_GROUPS = Resource("scheduling.x-k8s.io", "v1alpha1", "podgroups", "PodGroup", PodGroup)
+
+# --- Kubernetes itself -------------------------------------------------------------------------
 
 
 class Gang(Part, frozen=True):
@@ -50,21 +67,103 @@ class SchedulingPolicy(Part, frozen=True):
     gang: Gang | None = None
 
 
+class TopologyConstraint(Part, frozen=True):
+    """All pods on nodes with one value of a label."""
+
+    key: str
+
+
+class SchedulingConstraints(Part, frozen=True):
+    """Where the pods of a group may be, together."""
+
+    topology: tuple[TopologyConstraint, ...] = ()
+
+
 class NativePodGroupSpec(Part, frozen=True):
-    """How the pods that name the group are scheduled."""
+    """How the pods that name the group are scheduled: what all versions have."""
 
     scheduling_policy: SchedulingPolicy = SchedulingPolicy()
+    scheduling_constraints: SchedulingConstraints = SchedulingConstraints()
     priority: int | None = None
     priority_class_name: str = ""
 
 
+class NativePodGroupStatus(Part, frozen=True):
+    """How far the scheduler is."""
+
+    conditions: tuple[Condition, ...] = ()
+
+
 class NativePodGroup(Object, frozen=True):
-    """A PodGroup of Kubernetes itself, which few clusters serve yet."""
+    """A PodGroup of Kubernetes itself, in any version."""
+
+    SCHEDULED: ClassVar[str] = "PodGroupScheduled"
+    """The type of the condition that says whether the group was scheduled."""
 
     spec: NativePodGroupSpec = NativePodGroupSpec()
+    status: NativePodGroupStatus = NativePodGroupStatus()
+
+    @property
+    def scheduled(self) -> Condition | None:
+        """The condition that says whether the group was scheduled."""
+        conditions = self.status.conditions
+        return next((each for each in conditions if each.type == self.SCHEDULED), None)
+
+    @property
+    def disrupts_together(self) -> bool:
+        """Whether its pods can only be preempted all at once."""
+        return False
 
 
-POD_GROUPS = Resource("scheduling.x-k8s.io", "v1alpha1", "podgroups", "PodGroup", PodGroup)
-NATIVE_POD_GROUPS = Resource(
-    "scheduling.k8s.io", "v1alpha2", "podgroups", "PodGroup", NativePodGroup
+class V1alpha2PodGroupSpec(NativePodGroupSpec, frozen=True):
+    """Kubernetes 1.36."""
+
+    disruption_mode: str = "Pod"
+    """`Pod` or `PodGroup`."""
+
+
+class V1alpha2PodGroup(NativePodGroup, frozen=True):
+    """Kubernetes 1.36."""
+
+    spec: V1alpha2PodGroupSpec = V1alpha2PodGroupSpec()
+
+    @property
+    def disrupts_together(self) -> bool:
+        return self.spec.disruption_mode == "PodGroup"
+
+
+class DisruptAll(Part, frozen=True):
+    """Present: the pods of a group can only be preempted all at once."""
+
+
+class DisruptionMode(Part, frozen=True):
+    """How the pods of a group can be preempted; one by one, unless it says `all`."""
+
+    all: DisruptAll | None = None
+
+
+class V1beta1PodGroupSpec(NativePodGroupSpec, frozen=True):
+    """Kubernetes 1.37."""
+
+    disruption_mode: DisruptionMode = DisruptionMode()
+
+
+class V1beta1PodGroup(NativePodGroup, frozen=True):
+    """Kubernetes 1.37, in which the condition is about the first start, and final once true."""
+
+    SCHEDULED: ClassVar[str] = "PodGroupInitiallyScheduled"
+
+    spec: V1beta1PodGroupSpec = V1beta1PodGroupSpec()
+
+    @property
+    def disrupts_together(self) -> bool:
+        return self.spec.disruption_mode.all is not None
+
+
+_GROUP, _PLURAL, _KIND = "scheduling.k8s.io", "podgroups", "PodGroup"
+
+NATIVE_POD_GROUPS: tuple[Resource[NativePodGroup], ...] = (
+    Resource(_GROUP, "v1beta1", _PLURAL, _KIND, V1beta1PodGroup),
+    Resource(_GROUP, "v1alpha2", _PLURAL, _KIND, V1alpha2PodGroup),
 )
+"""All versions that are understood, the best first."""
