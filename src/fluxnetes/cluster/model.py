@@ -25,7 +25,7 @@ from fluxnetes.cluster.node_graph import NodeChanges, NodeGraph
 from fluxnetes.cluster.ordered_sets import OrderedSets
 from fluxnetes.cluster.pods.anti_affinity_index import AntiAffinityIndex
 from fluxnetes.cluster.pods.priorities import PriorityClasses, priority_of
-from fluxnetes.cluster.pods.requests import held_amounts
+from fluxnetes.cluster.pods.requests import held_amounts, only_ports
 from fluxnetes.cluster.usage.borrowed import BorrowedUsage
 from fluxnetes.cluster.usage.foreign import Amounts, ForeignUsage
 from fluxnetes.kube.objects.base import Key, Metadata, Object, Owner
@@ -129,6 +129,8 @@ class ClusterModel:
         counted: Amounts = ()
         if seat is None:
             held = held_amounts(pod, exclusive=group is not None and _is_exclusive(group, uid))
+            if pod.spec.scheduler_name not in self.names and self.node_graph.scope.ignores(pod):
+                held = only_ports(held)
             counted = self._borrowed.beyond(pod, held)
         else:
             self._borrowed.drop(uid)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from hypothesis import given
 
+from fluxnetes.cluster.scope import ClusterScope
 from tests.property.controller.endings import check_that_all_came_to_an_end
 from tests.property.controller.happenings import Happening
-from tests.property.controller.scene import NODES, Scene, a_node
+from tests.property.controller.scene import NODES, POOL, Scene, a_node
 from tests.property.controller.scripts import (
     COMING,
     ENDS,
     FALLS,
     GAPS,
     NODES_AND_OTHERS,
+    SELECTED,
     TROUBLE,
     USERS,
     draining,
@@ -24,7 +26,7 @@ from tests.unit.controller.play import Play
 
 
 def live_through(story: list[Happening]) -> None:
-    with Play(*map(a_node, NODES)) as play:
+    with Play(*map(a_node, NODES), scope=ClusterScope(POOL)) as play:
         scene = Scene(play)
         for happening in story:
             happening(scene)
@@ -52,6 +54,14 @@ def test_so_it_is_when_users_change_their_minds(story: list[Happening]) -> None:
 @given(stories(COMING | ENDS | NODES_AND_OTHERS | NODES_AND_OTHERS))
 @examples(25)
 def test_so_it_is_when_nodes_come_and_go_and_others_take_capacity(story: list[Happening]) -> None:
+    live_through(story)
+
+
+@given(stories(COMING | ENDS | NODES_AND_OTHERS | SELECTED | SELECTED | FALLS))
+@examples(25)
+def test_so_it_is_when_nodes_gain_and_lose_the_label_that_makes_them_ours(
+    story: list[Happening],
+) -> None:
     live_through(story)
 
 
