@@ -69,6 +69,8 @@ class QueueConfig:
     per_namespace: LimitConfig = NO_CAP
     unsatisfiable: UnsatisfiablePolicy = UnsatisfiablePolicy.WAIT
     """Whether a job that nothing can serve when it is submitted waits, or is rejected for good."""
+    growth: bool = True
+    """Whether its waiting jobs may have an autoscaler buy nodes. Only Kubernetes has one."""
     preempts: bool = False
     """Whether its jobs may preempt preemptible jobs of lower classes."""
 

@@ -49,6 +49,7 @@ queues:
     per_user: {pending: 3}
     per_namespace: {running: 0}
     unsatisfiable: reject
+    growth: false
     preempts: true
   - name: debug
 weights: {age: 1, fair_share: 0.5}
@@ -151,6 +152,7 @@ NONSENSE = {
     "queues: [{max_walltime: 0}]": r": queues\[0\]\.max_walltime: expected 1 or more, found 0",
     "queues: [{max_walltime: 2026-01-01}]": r": queues\[0\]\.max_walltime: expected a whole",
     "queues: [{max_walltime: 1, default_walltime: 2}]": r"default_walltime: 2 is more than",
+    "queues: [{growth: sometimes}]": r": queues\[0\]\.growth: expected true or false, found 'some",
     "queues: [{preempts: 1}]": r": queues\[0\]\.preempts: expected true or false, found 1",
     "queues: [{priority: true}]": r": queues\[0\]\.priority: expected a whole number, found True",
     "queues: [{per_user: 3}]": r": queues\[0\]\.per_user: expected settings, found 3",
