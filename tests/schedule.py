@@ -26,7 +26,7 @@ SPLIT = {
         "rights": ["test_rights"],  # has a control plane of its own
         "terms": [  # of all files that need a bare API server, and of long ones
             *("test_several", "test_lost_database"),
-            *("test_leader", "test_records", "test_reports"),
+            *("test_leader", "test_records", "test_reports", "test_conditions"),
         ],
     }.items()
     for file in files

@@ -18,8 +18,8 @@ from fluxnetes.queue.order.gate import EligibilityGate
 from fluxnetes.queue.order.limits import Amounts
 from fluxnetes.queue.states import JobState
 
-_LASTS = 5
-"""Seconds for which a count is used, since it looks at all jobs that wait."""
+_LASTS = 10
+"""Seconds for which a count is used: it takes a tenth of a second for 10,000 waiting jobs."""
 
 
 class GrowthForecast:

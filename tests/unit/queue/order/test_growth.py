@@ -202,7 +202,7 @@ def test_a_job_that_is_cancelled_makes_room_for_the_next_one_soon() -> None:
     jobs = world.submit_together(*[ONE_NODE.by("ada")] * 3)
     assert wanting(world, *jobs) == [True, True, False]
     world.tell(Cancel(jobs[0]))
-    world.go_to(5)
+    world.go_to(10)
     assert wanting(world, *jobs) == [False, True, True]
 
 
