@@ -50,6 +50,7 @@ queues:
     per_namespace: {running: 0}
     unsatisfiable: reject
     growth: false
+    resume_for_growth: true
     preempts: true
   - name: debug
 weights: {age: 1, fair_share: 0.5}

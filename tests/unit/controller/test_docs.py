@@ -66,7 +66,7 @@ def test_the_page_has_the_defaults_of_options() -> None:
 
 def test_the_queues_of_the_page_can_be_read(tmp_path: Path) -> None:
     blocks = re.findall(r"(?ms)^```yaml\n(.*?)^```$", PAGE)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     for written in blocks:
         file = tmp_path / "queues.yaml"
         file.write_text(written)

@@ -382,6 +382,7 @@ QUEUE_CONFIG = complete(
     unsatisfiable=st.sampled_from(config.UnsatisfiablePolicy),
     preempts=st.booleans(),
     growth=st.booleans(),
+    resume_for_growth=st.booleans(),
 )
 CONFIG: st.SearchStrategy[config.SchedulerConfig] = complete(
     config.SchedulerConfig,

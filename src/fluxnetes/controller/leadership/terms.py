@@ -29,6 +29,7 @@ from fluxnetes.controller.actions.outcomes import OutcomeRecorder
 from fluxnetes.controller.actions.queue import ActionQueue
 from fluxnetes.controller.deadlines import DeadlineKeeper
 from fluxnetes.controller.decisions import DecisionApplier
+from fluxnetes.controller.growth import GrowthResumer
 from fluxnetes.controller.incomplete import IncompleteGroups
 from fluxnetes.controller.leadership.election import LeaderElection, LeadershipLost, LeaseTiming
 from fluxnetes.controller.leadership.preflight import prepare
@@ -302,7 +303,8 @@ def _assemble(
         idle=actions.is_idle,
         may_write=term.may_write,
     )
-    reporter = Reporter(shared, reports)
+    resumer = GrowthResumer(shared, actions, reports.events)
+    reporter = Reporter(shared, reports, resumer)
     reconciler = Reconciler(shared, actions)
     seats = SeatAssigner(shared, reader)
     submitter = GroupSubmitter(shared, reader, candidate.refused)
