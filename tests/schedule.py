@@ -27,7 +27,7 @@ SPLIT = {
         "native": ["test_native_groups"],  # has one of each version of Kubernetes
         "terms": [  # of all files that need a bare API server, and of long ones
             *("test_several", "test_lost_database"),
-            *("test_leader", "test_records", "test_reports"),
+            *("test_leader", "test_records", "test_reports", "test_conditions"),
         ],
     }.items()
     for file in files

@@ -6,6 +6,7 @@
       ordered_sets  StatefulSets whose pods never exist together
     node_graph    nodes as a resource graph
       shrunken_pools  what pools had before they shrank below what pods hold
+      scope         which nodes are used, and which foreign pods do not count
     demand        what a group asks of the queue
     outcome       how a group ended, as Kubernetes says it
     quantities    "250m" and "1Gi" as whole numbers

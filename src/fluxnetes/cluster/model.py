@@ -25,7 +25,7 @@ from fluxnetes.cluster.node_graph import NodeChanges, NodeGraph
 from fluxnetes.cluster.ordered_sets import OrderedSets
 from fluxnetes.cluster.pods.anti_affinity_index import AntiAffinityIndex
 from fluxnetes.cluster.pods.priorities import PriorityClasses, priority_of
-from fluxnetes.cluster.pods.requests import held_amounts
+from fluxnetes.cluster.pods.requests import held_amounts, only_ports
 from fluxnetes.cluster.usage.borrowed import BorrowedUsage
 from fluxnetes.cluster.usage.foreign import Amounts, ForeignUsage
 from fluxnetes.kube.objects.base import Key, Metadata, Object, Owner
@@ -91,6 +91,8 @@ class ClusterModel:
         known = group.pods[uid].pod
         if known is not pod:
             group.update_pod(pod)
+            if _is_only_told(known, pod):
+                return
         if _is_only_bound(group, known, pod):
             self._newly_bound[uid] = None
         else:
@@ -129,6 +131,8 @@ class ClusterModel:
         counted: Amounts = ()
         if seat is None:
             held = held_amounts(pod, exclusive=group is not None and _is_exclusive(group, uid))
+            if pod.spec.scheduler_name not in self.names and self.node_graph.scope.ignores(pod):
+                held = only_ports(held)
             counted = self._borrowed.beyond(pod, held)
         else:
             self._borrowed.drop(uid)
@@ -423,6 +427,24 @@ def _is_only_bound(group: WorkloadGroup, known: Pod, pod: Pod) -> bool:
         part is not None
         and pod.spec.node_name == part.nodes[task]
         and pod.status.phase == known.status.phase
+    )
+
+
+def _is_only_told(known: Pod, pod: Pod) -> bool:
+    """Whether the only change of a pod that waits is in its conditions, which say why.
+
+    All pods of a gang may be given one, and to look at a gang of thousands for each is costly.
+    """
+    before, now = known.metadata, pod.metadata
+    return (
+        not pod.spec.node_name
+        and known.status.phase == pod.status.phase
+        and known.status.conditions != pod.status.conditions
+        and before.deletion_timestamp == now.deletion_timestamp
+        and before.labels == now.labels
+        and before.annotations == now.annotations
+        and before.owner_references == now.owner_references
+        and known.spec == pod.spec
     )
 
 

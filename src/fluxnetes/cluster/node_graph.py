@@ -5,6 +5,10 @@
 A node is *closed* while it takes no new pods: it is cordoned, or its kubelet is not ready. Pods
 that run there go on. A node that is deleted from the API takes everything on it with it.
 
+A node that may not be used (it is of the control plane, or lacks a label of the `scope`) has no
+place in the graph. One that was used before is *reserved*: it is closed, and the caller drops it
+once no job is on it (`NodeGraph.drop`).
+
 Every rule that a pod asks for (see `node_rules`) is a property of the nodes that the rule accepts.
 Pools that only some pods ask for, such as host ports, are added to all nodes when the first pod
 asks.
@@ -21,6 +25,7 @@ from fluxnetes.cluster.labels.names import AVAILABILITY
 from fluxnetes.cluster.pods.node_rules import NodeRule
 from fluxnetes.cluster.pods.requests import TENANCY
 from fluxnetes.cluster.quantities import amounts
+from fluxnetes.cluster.scope import WHOLE_CLUSTER, ClusterScope
 from fluxnetes.cluster.shrunken_pools import EARLIER, ShrunkenPools
 from fluxnetes.graph.columns import ResourceGraph
 from fluxnetes.graph.patch import GraphPatch
@@ -50,7 +55,8 @@ class GraphNode:
     """The vertex of each pool, by type."""
     sizes: dict[str, int] = field(default_factory=dict)
     reserved: bool = False
-    """Whether it became a node of the control plane, which may not be used, after it was used."""
+    """Whether it may not be used any more: it became a node of the control plane, or lost a label
+    of the scope."""
 
     @property
     def closed(self) -> bool:
@@ -102,11 +108,16 @@ def _is_unhealthy(node: Node) -> bool:
 class NodeGraph:
     """All nodes that may be used, and their graph."""
 
-    def __init__(self, *, control_plane: bool = False, uid: str = "") -> None:
+    def __init__(
+        self, *, control_plane: bool = False, scope: ClusterScope = WHOLE_CLUSTER, uid: str = ""
+    ) -> None:
         """`control_plane`: nodes of the control plane may be used too. `uid`: of the cluster."""
         self.graph = ResourceGraph()
+        self.scope = scope
         self.nodes: dict[str, GraphNode] = {}
         """By name."""
+        self.reserved: set[str] = set()
+        """The names of those that may not be used any more."""
         self.rules: dict[str, NodeRule] = {}
         self.shrunken = ShrunkenPools()
         self._zones: dict[str, str] = {}
@@ -123,8 +134,8 @@ class NodeGraph:
         """Keep nodes in the subnets in which they were before a restart, whatever they say now.
 
         In another subnet a node would be another vertex, and jobs that hold something of it would
-        lose it. A node that is reserved for the control plane now stays too, and is closed. To be
-        called before the first `put`.
+        lose it. A node that may not be used now stays too, reserved. To be called before the first
+        `put`.
         """
         self._zones.update(zones)
 
@@ -146,14 +157,15 @@ class NodeGraph:
         return changes
 
     def drop(self, names: Iterable[str]) -> NodeChanges:
-        """Nodes are gone."""
+        """Nodes are gone, or reserved and without a job."""
         changes = NodeChanges()
-        for name in names:
+        for name in list(names):
             self._remove(name, changes)
         return changes
 
     def _may_be_used(self, node: Node) -> bool:
-        return self._control_plane or CONTROL_PLANE not in node.metadata.labels
+        is_free = self._control_plane or CONTROL_PLANE not in node.metadata.labels
+        return is_free and self.scope.uses(node)
 
     def _add(self, node: Node, patch: GraphPatch, changes: NodeChanges) -> None:
         name = node.metadata.name
@@ -163,8 +175,8 @@ class NodeGraph:
         properties = {rule.name: "" for rule in self.rules.values() if rule.accepts(node)}
         vertex = patch.vertex("node", id=rank, name=name, rank=rank, properties=properties)
         patch.edge(subnet, vertex)
-        graph_node = GraphNode(node, vertex, reserved=not self._may_be_used(node))
-        self.nodes[name] = graph_node
+        graph_node = self.nodes[name] = GraphNode(node, vertex)
+        self._reserve(graph_node, node)
         self._add_pools(graph_node, self._sizes(node), patch)
         if graph_node.closed:
             changes.closed.add(name)
@@ -192,8 +204,8 @@ class NodeGraph:
         self, graph_node: GraphNode, node: Node, patch: GraphPatch, changes: NodeChanges
     ) -> None:
         was_closed, before = graph_node.closed, graph_node.node
-        # What runs on a node that is reserved for the control plane now runs on.
-        graph_node.node, graph_node.reserved = node, not self._may_be_used(node)
+        graph_node.node = node
+        self._reserve(graph_node, node)
         if graph_node.closed != was_closed:
             (changes.closed if graph_node.closed else changes.opened).add(node.metadata.name)
         if node.status.allocatable != before.status.allocatable:
@@ -201,6 +213,14 @@ class NodeGraph:
         if node.metadata.labels != before.metadata.labels or node.spec.taints != before.spec.taints:
             for rule in self.rules.values():
                 changes.relabelled |= self._label(graph_node, rule)
+
+    def _reserve(self, graph_node: GraphNode, node: Node) -> None:
+        """What runs on a node that may not be used any more runs on; nothing new comes."""
+        graph_node.reserved = not self._may_be_used(node)
+        if graph_node.reserved:
+            self.reserved.add(node.metadata.name)
+        else:
+            self.reserved.discard(node.metadata.name)
 
     def _resize(self, graph_node: GraphNode, patch: GraphPatch, changes: NodeChanges) -> None:
         sizes = self._sizes(graph_node.node)
@@ -220,7 +240,10 @@ class NodeGraph:
 
     def _remove(self, name: str, changes: NodeChanges) -> None:
         graph_node = self.nodes.pop(name, None)
+        self.reserved.discard(name)
         if graph_node is not None:
+            if graph_node.reserved:  # it comes back only as a node that may be used
+                self._zones.pop(name, None)
             self.shrunken.forget(name)
             self.graph.remove([graph_node.vertex, *graph_node.pools.values()])
             changes.reshaped = True

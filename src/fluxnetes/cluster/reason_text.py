@@ -69,14 +69,15 @@ _OTHER_WORDS: Mapping[Message, str] = {
     Message.OTHER_KIND_CAME: "jobs of another kind came, and all were planned anew",
     Message.OTHER_KIND_LEFT: "jobs of another kind left, and all were planned anew",
     Message.GROUP_SHRANK: "a group became smaller, and all were planned anew",
-    Message.CLOSED_IN_THE_WAY: "{reason}; it would fit with {nodes}, cordoned or not ready",
+    Message.CLOSED_IN_THE_WAY: "{reason}; it would fit with {nodes}, which are cordoned, not ready "
+    "or not selected",
     Message.FOREIGN_IN_THE_WAY: "{reason}; it would fit without the pods that others placed on "
     "{nodes}",
-    Message.CLOSED_AND_FOREIGN: "{reason}; it would fit with {nodes}, cordoned or not ready, and "
-    "without the pods that others placed on {used}",
+    Message.CLOSED_AND_FOREIGN: "{reason}; it would fit with {nodes}, which are cordoned, "
+    "not ready or not selected, and without the pods that others placed on {used}",
     Message.NO_NODE_OF_KIND: "no node matches its node selector, node affinity, tolerations and "
     "volumes",
-    Message.NO_NODE_OPEN: "every node that it may use is cordoned or not ready",
+    Message.NO_NODE_OPEN: "every node that it may use is cordoned, not ready or not selected",
     Message.NO_SUCH_TYPE: "no node has {type}",
     Message.FOREIGN_MORE: "pods of other schedulers took capacity on {nodes}",
     Message.FOREIGN_LESS: "pods of other schedulers released capacity",

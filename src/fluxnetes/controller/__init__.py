@@ -14,6 +14,7 @@
     reconcile     groups -> actions
     incomplete    groups that run without some of their pods
     walltimes     changed walltimes of running groups -> queue
+    growth        resumes waiting Jobs for which an autoscaler may buy nodes
     deadlines     suspends waiting workloads whose deadline would run
     sweep         finds groups that were forgotten
     actions/      actions -> API server

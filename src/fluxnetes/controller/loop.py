@@ -180,6 +180,7 @@ class Controller:
         #    request is matched at once.
         self._count_foreign_usage()
         self.node_sync.recheck_nodes()
+        self.mailbox.nodes_changed(self.node_sync.drop_reserved())
         self.mailbox.accept()
         # 3. Callers may have given back shares that pods still use: these are foreign from now on,
         #    and the cycle that follows must not give their capacity to a job.

@@ -1,7 +1,8 @@
 """Keeps the queue in step with the nodes, and resolves conflicts over their capacity.
 
 Nodes come, go, close, open, and change size and labels; foreign pods take capacity and free it. The
-queue is informed of all of it before it decides anything else. Where pods of ours lose the node
+queue is informed of all of it before it decides anything else. A node that may not be used any more
+(`ClusterScope`) stays for as long as jobs are on it. Where pods of ours lose the node
 they were placed on, the queue places them again at once; where it cannot, their part is returned to
 the queue.
 """
@@ -57,6 +58,21 @@ class NodeSync:
             for name in gone:
                 self._clear_out(name)
             self.shared.send_node_changes(node_graph.drop(gone))
+
+    def drop_reserved(self) -> list[str]:
+        """Nodes that may not be used any more leave the graph once no job is on them.
+
+        In the graph they would count for what could serve a job if all nodes were idle.
+        """
+        graph, shared = self.shared.model.node_graph, self.shared
+        unused = [
+            name
+            for name in graph.reserved
+            if not (shared.seats_on.get(name) or shared.matcher.is_used(graph.nodes[name].vertex))
+        ]
+        if unused:
+            shared.send_node_changes(graph.drop(unused))
+        return unused
 
     # -- nodes that are gone -------------------------------------------------------------------
 

@@ -332,6 +332,11 @@ class Matcher:
 
     # -- vertices ------------------------------------------------------------------------------
 
+    def is_used(self, vertex: int) -> bool:
+        """Whether a job holds a vertex, or something below it."""
+        engine = self.engine
+        return bool(engine.ledger.tags[engine.tree.position[vertex]])
+
     def _at(self, path: str) -> list[int]:
         found = self.graph.find_path(path)
         if not found:

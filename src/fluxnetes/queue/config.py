@@ -69,6 +69,10 @@ class QueueConfig:
     per_namespace: LimitConfig = NO_CAP
     unsatisfiable: UnsatisfiablePolicy = UnsatisfiablePolicy.WAIT
     """Whether a job that nothing can serve when it is submitted waits, or is rejected for good."""
+    growth: bool = True
+    """Whether its waiting jobs may have an autoscaler buy nodes. Only Kubernetes has one."""
+    resume_for_growth: bool = False
+    """Whether a Job that waits suspended for nodes is resumed, so that an autoscaler sees pods."""
     preempts: bool = False
     """Whether its jobs may preempt preemptible jobs of lower classes."""
 

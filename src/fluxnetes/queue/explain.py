@@ -14,6 +14,7 @@ from fluxnetes.queue.changes import JobEvent, NodeWindow
 from fluxnetes.queue.core import QueueCore
 from fluxnetes.queue.jobs import QueueJob, Request
 from fluxnetes.queue.order.gate import EligibilityGate
+from fluxnetes.queue.order.growth import GrowthForecast
 from fluxnetes.queue.order.order import PriorityFactors
 from fluxnetes.queue.states import HOLDING, JobState
 
@@ -34,6 +35,8 @@ class Explanation:
     """The factors of its place within its class."""
     story: tuple[JobEvent, ...] = ()
     """Its events, the oldest first."""
+    wants_nodes: bool = False
+    """Whether it would start if there were more nodes, and its queue may grow."""
 
 
 class Explainer:
@@ -42,6 +45,7 @@ class Explainer:
     def __init__(self, core: QueueCore, gate: EligibilityGate) -> None:
         self._core = core
         self._gate = gate
+        self._growth = GrowthForecast(core, gate)
         self._lacks: dict[Request, Reason | None] = {}
         """Why requests do not fit now, as of a step of the queue; equal ones are asked once."""
         self._lacks_at = -1
@@ -51,14 +55,16 @@ class Explainer:
         job = core.records.find(id)
         line = core.lines.get(job.queue)
         in_line = line is not None and job.id in line
+        reason = self._reason(job, now)
         return Explanation(
             job.id,
             job.state,
-            self._reason(job, now),
+            reason,
             job.plan.start if job.plan is not None else job.deadline,
             line.place(job.id) if line is not None and in_line else None,
             core.order.factors(job, now) if job.state is JobState.PENDING else None,
             tuple(core.records.histories.get(job.id, ())),
+            reason is not None and self._growth.wants_nodes(job, reason, now),
         )
 
     def _reason(self, job: QueueJob, now: int) -> Reason | None:

@@ -60,9 +60,10 @@ class Controller:
         folder: Path,
         identity: str = "stage",
         timeouts: Mapping[str, float] = TIMEOUTS,
+        config: Mapping[str, object] = QUEUES,
     ) -> None:
-        queues = folder / "queues.yaml"
-        queues.write_text(yaml.safe_dump(QUEUES))
+        queues = folder / f"queues-{identity}.yaml"
+        queues.write_text(yaml.safe_dump(dict(config)))
         self.log = folder / "controller.log"
         self._store = folder / "store"
         named = {
@@ -154,6 +155,11 @@ class Stage:
         named = {name.replace("_", "-"): each for name, each in seconds.items()}
         return self._instead(Controller(self.kubeconfig, self.folder, timeouts=named))
 
+    def with_config(self, **settings: object) -> AbstractContextManager[None]:
+        """Have it run with more settings, for a while."""
+        config = QUEUES | settings
+        return self._instead(Controller(self.kubeconfig, self.folder, "other", config=config))
+
     @contextmanager
     def _instead(self, other: Controller) -> Iterator[None]:
         before, self.controller = self.controller, other
@@ -199,6 +205,10 @@ class Stage:
     def remove_node(self, name: str) -> None:
         self._added.remove(name)
         self.api.delete(f"{NODES}/{name}")
+
+    def label(self, node: str, key: str, value: str | None) -> None:
+        """Set a label of a node; None removes it."""
+        self.api.patch(f"{NODES}/{node}", {"metadata": {"labels": {key: value}}})
 
     def cordon(self, *names: str) -> None:
         """Until they are uncordoned, or the test is over."""

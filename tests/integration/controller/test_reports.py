@@ -7,17 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 from fluxnetes.common.backoff import RetryTiming
-from fluxnetes.controller.reporting.conditions import ConditionLimits, ConditionWriter
+from fluxnetes.controller.reporting.conditions import ConditionLimits
 from fluxnetes.controller.reporting.events import EventLimits, EventRecorder, about
 from fluxnetes.controller.reporting.reports import Reports, report_to
 from fluxnetes.controller.reporting.throttle import WriteThrottle
 from fluxnetes.kube.auth.access import ApiAccess
 from fluxnetes.kube.client import KubeClient, Scope
-from fluxnetes.kube.objects.base import Condition, Key
 from fluxnetes.kube.objects.events import EVENTS, Event, Reference
 from fluxnetes.kube.objects.fluxjobs import FLUX_JOBS, Wrapped
 from fluxnetes.kube.objects.nodes import NODES
-from fluxnetes.kube.objects.pods import PODS, Pod
+from fluxnetes.kube.objects.pods import PODS
 from fluxnetes.queue.states import JobState
 from tests.integration.conftest import Restart
 from tests.integration.controller.counting import CountingClient, beside, until
@@ -196,151 +195,6 @@ async def test_events_for_a_server_that_stays_away_are_given_up(access: ApiAcces
             recorder.record(a_reference("default"), "Lost", "lost")
             await recorder.drained()
         assert (recorder.sent, recorder.dropped) == (0, 1)
-
-
-# --- conditions of pods ------------------------------------------------------------------------
-
-
-class Known(dict[Key, Pod]):
-    """Pods as an informer would show them, some time ago."""
-
-    async def make(self, client: KubeClient, namespace: str, *names: str, **spec: Any) -> list[Key]:
-        made = [await client.create(PODS, a_pod(name, **spec), namespace) for name in names]
-        self.update({pod.key: pod for pod in made})
-        return [pod.key for pod in made]
-
-    async def look(self, client: KubeClient) -> None:
-        for key in self:
-            self[key] = await client.get(PODS, key[1], key[0])
-
-
-async def scheduled(client: KubeClient, key: Key) -> Condition | None:
-    conditions = (await client.get(PODS, key[1], key[0])).status.conditions
-    return next((c for c in conditions if c.type == "PodScheduled"), None)
-
-
-async def test_a_pod_that_waits_says_why(access: ApiAccess, namespace: str) -> None:
-    async with KubeClient(access) as client:
-        pods = Known()
-        [key] = await pods.make(client, namespace, "a")
-        conditions = ConditionWriter(client, WriteThrottle(), pods.get, BRISK)
-        async with beside(conditions.run()):
-            conditions.want("g", [key], "Unschedulable", "busy until noon")
-            await until(lambda: conditions.writes == 1)
-            await asyncio.sleep(0.1)
-        said = await scheduled(client, key)
-    assert said is not None
-    assert (said.status, said.reason, said.message) == ("False", "Unschedulable", "busy until noon")
-    assert said.last_transition_time is not None
-
-
-async def test_a_gated_pod_says_more_than_the_server_does(
-    access: ApiAccess, namespace: str
-) -> None:
-    async with KubeClient(access) as client:
-        pods = Known()
-        [key] = await pods.make(client, namespace, "a", schedulingGates=[{"name": "fluxqueue"}])
-        before = await scheduled(client, key)
-        assert before is not None and before.reason == "SchedulingGated"
-        conditions = ConditionWriter(client, WriteThrottle(), pods.get, BRISK)
-        async with beside(conditions.run()):
-            conditions.want("g", [key], "SchedulingGated", "third in queue default")
-            await until(lambda: conditions.writes == 1)
-            await asyncio.sleep(0.1)
-        after = await scheduled(client, key)
-    assert after is not None and after.message == "third in queue default"
-    assert after.last_transition_time == before.last_transition_time
-
-
-async def test_a_condition_never_comes_after_the_bind(access: ApiAccess, namespace: str) -> None:
-    """The informer lags: it still shows a pod that waits."""
-    async with CountingClient(access) as client:
-        pods = Known()
-        [key] = await pods.make(client, namespace, "a")
-        await client.bind("a", namespace, uid=pods[key].metadata.uid, node="node-0")
-        conditions = ConditionWriter(client, WriteThrottle(), pods.get, BRISK)
-        async with beside(conditions.run()):
-            conditions.want("g", [key], "Unschedulable", "busy")
-            await until(lambda: "PATCH status" in client.writes("pods", namespace))
-            await asyncio.sleep(0.05)
-            await pods.look(client)
-            await asyncio.sleep(0.3)
-        said = await scheduled(client, key)
-        assert said is not None and said.status == "True"
-        assert client.writes("pods", namespace).count("PATCH status") == 1
-
-
-async def test_pods_that_wait_no_longer_get_no_condition(access: ApiAccess, namespace: str) -> None:
-    async with KubeClient(access) as client:
-        pods = Known()
-        keys = await pods.make(client, namespace, "a", "b")
-        conditions = ConditionWriter(client, WriteThrottle(), pods.get, BRISK)
-        async with beside(conditions.run()):
-            conditions.want("soon", keys[:1], "Unschedulable", "busy")
-            conditions.want("later", keys[1:], "Unschedulable", "busy")
-            conditions.forget("soon")
-            await until(lambda: conditions.writes == 1)
-            await asyncio.sleep(0.2)
-        assert await scheduled(client, keys[0]) is None
-
-
-async def test_the_same_words_cost_no_write_even_after_a_restart(
-    access: ApiAccess, namespace: str
-) -> None:
-    async with KubeClient(access) as client:
-        pods = Known()
-        keys = await pods.make(client, namespace, "a", "b")
-        for writes in (2, 0):
-            conditions = ConditionWriter(client, WriteThrottle(), pods.get, BRISK)
-            async with beside(conditions.run()):
-                for _ in range(3):
-                    conditions.want("g", keys, "Unschedulable", "busy")
-                    await asyncio.sleep(0.15)
-            assert conditions.writes == writes
-            await pods.look(client)
-
-
-async def test_only_the_first_pods_of_a_group_say_it(access: ApiAccess, namespace: str) -> None:
-    async with KubeClient(access) as client:
-        pods = Known()
-        keys = await pods.make(client, namespace, *"abcde")
-        conditions = ConditionWriter(client, WriteThrottle(), pods.get, BRISK)
-        async with beside(conditions.run()):
-            conditions.want("g", keys, "Unschedulable", "busy")
-            await asyncio.sleep(0.4)
-        said = [await scheduled(client, key) for key in keys]
-    assert [each is not None for each in said] == [True, True, True, False, False]
-
-
-async def test_new_words_wait_their_time(access: ApiAccess, namespace: str) -> None:
-    async with KubeClient(access) as client:
-        pods = Known()
-        [key] = await pods.make(client, namespace, "a")
-        slow = replace(BRISK, again=60.0)
-        conditions = ConditionWriter(client, WriteThrottle(), pods.get, slow)
-        async with beside(conditions.run()):
-            conditions.want("g", [key], "Unschedulable", "busy")
-            await until(lambda: conditions.writes == 1)
-            await asyncio.sleep(0.05)
-            await pods.look(client)
-            conditions.want("g", [key], "Unschedulable", "still busy")
-            await asyncio.sleep(0.3)
-        assert conditions.writes == 1
-
-
-async def test_words_that_change_at_once_are_no_reason_to_say_them_at_once(
-    access: ApiAccess, namespace: str
-) -> None:
-    """A gang whose pods arrive waits for one pod less each time."""
-    async with KubeClient(access) as client:
-        pods = Known()
-        keys = await pods.make(client, namespace, "a", "b")
-        conditions = ConditionWriter(client, WriteThrottle(), pods.get, replace(BRISK, after=60.0))
-        async with beside(conditions.run()):
-            conditions.want("g", keys[:1], "Unschedulable", "2 pods are missing")
-            conditions.want("g", keys, "Unschedulable", "1 pod is missing")
-            await asyncio.sleep(0.3)
-        assert conditions.writes == 0
 
 
 # --- all of it ---------------------------------------------------------------------------------

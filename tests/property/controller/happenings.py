@@ -25,7 +25,7 @@ from fluxnetes.cluster.labels.names import (
     WALLTIME,
 )
 from fluxnetes.kube.objects.pods import Pod
-from tests.property.controller.scene import DEVICE, FAST, NODES, Scene, a_node
+from tests.property.controller.scene import DEVICE, FAST, NODES, POOL, Scene, a_node
 from tests.unit.cluster.builders import OTHERS, a_job, one_pod
 from tests.unit.cluster.objects import Content, a_container
 from tests.unit.controller.cluster import is_ours
@@ -371,6 +371,21 @@ class NodeChanges:
         if node is not None:
             new = a_node(name, cpu=self.cpu, fast=self.fast, devices=self.devices)
             scene.put(replace(new, spec=node.spec))
+
+
+@dataclass(frozen=True)
+class NodeSelected:
+    """It gains or loses the label that makes it ours."""
+
+    number: int
+    ours: bool
+
+    def __call__(self, scene: Scene) -> None:
+        node = scene.cluster.nodes.get(NODES[self.number % len(NODES)])
+        if node is not None:
+            rest = {k: v for k, v in node.metadata.labels.items() if k not in POOL}
+            labels = rest | (POOL if self.ours else {})
+            scene.put(replace(node, metadata=replace(node.metadata, labels=labels)))
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ T = TypeVar("T", bound=Object)
 
 NODES = ("n1", "n2", "n3")
 FAST = {"disk": "fast"}
-
+POOL = {"pool": "batch"}
+"""The label of nodes that are ours."""
 
 DEVICE = "example.com/device"
 
@@ -30,7 +31,7 @@ def a_node(name: str, *, cpu: int = 4, fast: bool | None = None, devices: int | 
     """All but the last have fast disks; without a number of devices no plugin is registered."""
     is_fast = name != NODES[-1] if fast is None else fast
     more = {} if devices is None else {DEVICE: str(devices)}
-    return machine(name, cpu=str(cpu), labels=FAST if is_fast else {}, more=more)
+    return machine(name, cpu=str(cpu), labels=POOL | (FAST if is_fast else {}), more=more)
 
 
 class Scene:

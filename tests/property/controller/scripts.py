@@ -24,6 +24,7 @@ from tests.property.controller.happenings import (
     NodeComes,
     NodeDrained,
     NodeGoes,
+    NodeSelected,
     OtherComes,
     OtherGoes,
     Pause,
@@ -100,6 +101,7 @@ NODES_AND_OTHERS = (
     | st.builds(OtherGoes, _some)
     | st.builds(PodsOutliveNodes, st.integers(0, 9))
 )
+SELECTED = st.builds(NodeSelected, _some, st.booleans())
 LESS = (
     st.builds(NodeChanges, _some, st.integers(1, 4), st.just(True), st.none() | st.integers(0, 2))
     | st.builds(OtherComes, _some, st.just(1))

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from hypothesis import given
 
+from fluxnetes.cluster.scope import ClusterScope
+from fluxnetes.queue.config import QueueConfig, SchedulerConfig
 from tests.property.controller.endings import check_that_all_came_to_an_end
 from tests.property.controller.happenings import Happening
-from tests.property.controller.scene import NODES, Scene, a_node
+from tests.property.controller.scene import NODES, POOL, Scene, a_node
 from tests.property.controller.scripts import (
     COMING,
     ENDS,
     FALLS,
     GAPS,
     NODES_AND_OTHERS,
+    SELECTED,
     TROUBLE,
     USERS,
     draining,
@@ -20,11 +23,13 @@ from tests.property.controller.scripts import (
     stories,
 )
 from tests.property.profile import examples
-from tests.unit.controller.play import Play
+from tests.unit.controller.play import CONFIG, Play
+
+RESUMING = SchedulerConfig(queues=(QueueConfig(grace=2, resume_for_growth=True),))
 
 
-def live_through(story: list[Happening]) -> None:
-    with Play(*map(a_node, NODES)) as play:
+def live_through(story: list[Happening], config: SchedulerConfig = CONFIG) -> None:
+    with Play(*map(a_node, NODES), config=config, scope=ClusterScope(POOL)) as play:
         scene = Scene(play)
         for happening in story:
             happening(scene)
@@ -53,6 +58,20 @@ def test_so_it_is_when_users_change_their_minds(story: list[Happening]) -> None:
 @examples(25)
 def test_so_it_is_when_nodes_come_and_go_and_others_take_capacity(story: list[Happening]) -> None:
     live_through(story)
+
+
+@given(stories(COMING | ENDS | NODES_AND_OTHERS | SELECTED | SELECTED | FALLS))
+@examples(25)
+def test_so_it_is_when_nodes_gain_and_lose_the_label_that_makes_them_ours(
+    story: list[Happening],
+) -> None:
+    live_through(story)
+
+
+@given(stories(USERS | ENDS | NODES_AND_OTHERS | FALLS))
+@examples(25)
+def test_so_it_is_when_waiting_jobs_are_resumed_for_an_autoscaler(story: list[Happening]) -> None:
+    live_through(story, RESUMING)
 
 
 @given(draining())

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluxnetes.cli.controller.config import read_config
+from fluxnetes.cli.controller.config import read_cluster_config, read_config
 from fluxnetes.common.yaml_text import YamlError, load_yaml
 from fluxnetes.kube.auth.kubeconfig import Kubeconfig
 from fluxnetes.kube.errors import ConfigError
@@ -60,6 +60,8 @@ def test_settings_that_are_nested_too_deeply_are_refused(text: str, tmp_path: Pa
     file.write_text(text)
     with pytest.raises(ValueError, match=r"file\.yaml is not YAML: "):
         read_config(file)
+    with pytest.raises(ValueError, match=r"file\.yaml is not YAML: "):
+        read_cluster_config(file)
     with pytest.raises(ConfigError, match=r"file\.yaml is not YAML: "):
         Kubeconfig([file])
 
@@ -88,7 +90,8 @@ def test_a_configuration_is_read_or_refused(
     with TemporaryDirectory() as folder:
         file = Path(folder, "queues.yaml")
         file.write_text(text, errors="surrogatepass" if tail.isascii() else "replace")
-        try:
-            read_config(file)
-        except ValueError as error:
-            assert "queues.yaml" in str(error)
+        for read in (read_config, read_cluster_config):
+            try:
+                read(file)
+            except ValueError as error:
+                assert "queues.yaml" in str(error)

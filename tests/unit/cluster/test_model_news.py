@@ -9,7 +9,8 @@ from fluxnetes.cluster.pods.footprint import Footprint
 from fluxnetes.kube.objects.base import Metadata
 from fluxnetes.kube.objects.pods import Pod
 from fluxnetes.kube.objects.priorities import PriorityClass
-from tests.unit.cluster.builders import OTHERS, a_job, one_pod
+from tests.unit.cluster.builders import NOW, OTHERS, a_job, changed, one_pod
+from tests.unit.cluster.objects import Content
 from tests.unit.cluster.pods.test_anti_affinity_index import away_from
 from tests.unit.cluster.seats import SMALL, seated
 
@@ -91,6 +92,44 @@ def test_workloads_are_looked_at_whose_priority_class_changed(model: ClusterMode
     model.drop_workload(next(iter(group.workloads.values())))
     assert not group.priorities
     model.priority_classes_changed(classes)
+
+
+# -- pods that are told why they wait --------------------------------------------------------------
+
+TOLD: Content = {
+    "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]
+}
+
+
+def test_a_pod_that_is_told_why_it_waits_leaves_its_group_clean(model: ClusterModel) -> None:
+    """All pods of a gang of thousands are told, and each look at the gang takes milliseconds."""
+    model.put_pod(one_pod("a"))
+    model.take_dirty()
+    told = changed(one_pod("a"), metadata={"resourceVersion": "2"}, status=TOLD)
+    model.put_pod(told)
+    assert model.take_dirty() == []
+    group = model.group_of("uid-default-a")
+    assert group is not None and group.pods["uid-default-a"].pod is told
+
+
+@pytest.mark.parametrize(
+    ("metadata", "spec", "status"),
+    [
+        ({"annotations": {"fluxnetes.io/hold": "true"}}, {}, {}),
+        ({"labels": {"a": "b"}}, {}, {}),
+        ({"deletionTimestamp": NOW}, {}, {}),
+        ({}, {"schedulingGates": [{"name": "other"}]}, {}),
+        ({}, {"nodeName": "n1"}, {}),
+        ({}, {}, {"phase": "Failed"}),
+    ],
+)
+def test_a_pod_that_changes_at_the_same_time_does_not(
+    model: ClusterModel, metadata: Content, spec: Content, status: Content
+) -> None:
+    model.put_pod(one_pod("a"))
+    model.take_dirty()
+    model.put_pod(changed(one_pod("a"), metadata=metadata, spec=spec, status={**TOLD, **status}))
+    assert len(model.take_dirty()) == 1
 
 
 # -- pods that we bound ----------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import pytest
 from fluxnetes.cluster.node_graph import NodeChanges, NodeGraph
 from fluxnetes.cluster.pods.node_rules import NodeRule, read_rule
 from fluxnetes.cluster.pods.requests import TENANCY
+from fluxnetes.cluster.scope import ClusterScope
 from tests.unit.cluster.builders import changed, machine
 from tests.unit.cluster.objects import Content, a_spec
 
@@ -82,6 +83,42 @@ def test_a_node_that_joins_the_control_plane_later_is_closed_and_keeps_what_it_h
     assert known.put([node]) == NodeChanges(closed={"n1"})
     assert known.nodes["n1"].closed
     assert known.put([machine("n1")]) == NodeChanges(opened={"n1"})
+
+
+BATCH = {"pool": "batch"}
+
+
+def test_nodes_without_a_label_of_the_selector_are_left_out() -> None:
+    known = NodeGraph(scope=ClusterScope({**BATCH, "zone": "a"}))
+    known.put(
+        [
+            machine("n1", labels={**BATCH, "zone": "a", "more": ""}),
+            machine("n2", labels=BATCH),
+            machine("n3", labels={"pool": "web", "zone": "a"}),
+            machine("n4"),
+        ]
+    )
+    assert list(known.nodes) == ["n1"]
+
+
+def test_a_node_that_gains_the_label_comes_and_one_that_loses_it_closes() -> None:
+    known = NodeGraph(scope=ClusterScope(BATCH))
+    assert not known.put([machine("n1")])
+    assert known.put([machine("n1", labels=BATCH)]).reshaped
+    assert known.put([machine("n1")]) == NodeChanges(closed={"n1"})
+    assert known.reserved == {"n1"}
+    assert known.put([machine("n1", labels=BATCH)]) == NodeChanges(opened={"n1"})
+    assert not known.reserved
+
+
+def test_a_reserved_node_that_is_dropped_comes_back_only_with_the_label() -> None:
+    known = NodeGraph(scope=ClusterScope(BATCH))
+    known.keep_zones({"n1": "default"})
+    known.put([machine("n1")])
+    assert known.reserved == {"n1"}
+    assert known.drop(known.reserved).reshaped
+    assert not known.put([machine("n1", cordoned=True)])
+    assert known.put([machine("n1", labels=BATCH)]).reshaped
 
 
 def test_so_it_is_after_a_restart() -> None:

@@ -96,7 +96,7 @@ def on_one(needs: Amount, best: int) -> Reason:
             Reason.of(
                 Message.CLOSED_IN_THE_WAY, reason=Reason.from_text("so"), nodes=("node-1", "2 more")
             ),
-            "so; it would fit with node-1, 2 more, cordoned or not ready",
+            "so; it would fit with node-1, 2 more, which are cordoned, not ready or not selected",
         ),
         (Reason.of(Message.QUEUE_STOPPED, queue="batch"), "queue batch is stopped"),
         (

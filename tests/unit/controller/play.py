@@ -18,6 +18,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
+from dataclasses import replace
 from math import inf
 from types import SimpleNamespace
 from typing import Any, TypeVar, cast
@@ -27,6 +28,7 @@ from fluxnetes.cluster.labels.names import GROUP
 from fluxnetes.cluster.model import ClusterModel
 from fluxnetes.cluster.node_graph import NodeGraph
 from fluxnetes.cluster.pods.reader import PodReader
+from fluxnetes.cluster.scope import WHOLE_CLUSTER, ClusterScope
 from fluxnetes.controller import loop as controller_module
 from fluxnetes.controller import observation
 from fluxnetes.controller.leadership import terms
@@ -94,11 +96,12 @@ class Play:
         *nodes: Node,
         settings: ControllerSettings = TIMEOUTS,
         config: SchedulerConfig = CONFIG,
+        scope: ClusterScope = WHOLE_CLUSTER,
     ) -> None:
         self.cluster = Cluster()
         self.clock = Clock(self.cluster)
         self.store = Memory()
-        self.options = terms.CandidateOptions("play", settings=settings, config=config)
+        self.options = terms.CandidateOptions("play", settings=settings, config=config, scope=scope)
         self.lags: set[str] = set()
         """Kinds of which no news come."""
         self.meanwhile: Callable[[], object] = lambda: None
@@ -128,7 +131,7 @@ class Play:
     def start(self) -> None:
         """A term begins, from what the store and the cluster say."""
         self.cluster.news.clear()
-        model, wake = ClusterModel(NodeGraph()), asyncio.Event()
+        model, wake = ClusterModel(NodeGraph(scope=self.options.scope)), asyncio.Event()
         self.watchers = Watchers(cast(KubeClient, None), model, wake)
         self._watches = {
             each.resource.plural: (each, take) for each, take in self.watchers._handlers
@@ -166,6 +169,10 @@ class Play:
         flights.disconnect()
         while flights.work():
             pass
+
+    def use(self, scope: ClusterScope) -> None:
+        """The next term is configured in another way."""
+        self.options = replace(self.options, scope=scope)
 
     def _be_meanwhile(self) -> None:
         happen, self.meanwhile = self.meanwhile, lambda: None

@@ -381,6 +381,8 @@ QUEUE_CONFIG = complete(
     per_namespace=CAP,
     unsatisfiable=st.sampled_from(config.UnsatisfiablePolicy),
     preempts=st.booleans(),
+    growth=st.booleans(),
+    resume_for_growth=st.booleans(),
 )
 CONFIG: st.SearchStrategy[config.SchedulerConfig] = complete(
     config.SchedulerConfig,

@@ -4,8 +4,9 @@ The shape is that of `queue.config.SchedulerConfig`, field by field, and the typ
 which values it may have. So a setting that is added there can be used in files at once. The store
 writes configurations in the same shape (`store.codec.config`), but trusts what it wrote itself.
 
-For a Kubernetes cluster, amounts are in the units of their resource (`cluster.config_units`); the
-queue, and the store, have those of the graph.
+For a Kubernetes cluster, the file also says which nodes and pods count (`cluster.scope`), and
+amounts are in the units of their resource (`cluster.config_units`); the queue, and the store, have
+those of the graph.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from __future__ import annotations
 import json
 import types
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from fluxnetes.cluster.config_units import in_graph_units
+from fluxnetes.cluster.scope import SCOPE_SETTINGS, WHOLE_CLUSTER, ClusterScope, read_scope
 from fluxnetes.common.yaml_text import YamlError, load_yaml
 from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.queue.input_limits import LARGEST
@@ -42,24 +44,49 @@ _LEAST = {
 _WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
 
 
-def read_config(path: Path | None, *, kubernetes: bool = False) -> SchedulerConfig:
-    """Queues, limits and shares; without a file, one queue. ValueError says what is wrong where.
+@dataclass(frozen=True, slots=True)
+class ClusterConfig:
+    """What a file says for a Kubernetes cluster."""
 
-    `kubernetes`: the graph is that of a Kubernetes cluster.
+    scheduler: SchedulerConfig = field(default_factory=SchedulerConfig)
+    scope: ClusterScope = WHOLE_CLUSTER
+
+
+def read_config(path: Path | None) -> SchedulerConfig:
+    """Queues, limits and shares, in the units of the graph; without a file, one queue.
+
+    ValueError says what is wrong where.
     """
+    return SchedulerConfig() if path is None else _decode(_load(path), path)
+
+
+def read_cluster_config(path: Path | None) -> ClusterConfig:
+    """The same for a Kubernetes cluster, in its units, and which nodes and pods count."""
     if path is None:
-        return SchedulerConfig()
+        return ClusterConfig()
+    content = _load(path)
+    scope, rest = WHOLE_CLUSTER, content
+    try:
+        if isinstance(content, dict):
+            scope = read_scope(content)
+            rest = {key: each for key, each in content.items() if key not in SCOPE_SETTINGS}
+        rest = in_graph_units(rest)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    return ClusterConfig(_decode(rest, path, SCOPE_SETTINGS), scope)
+
+
+def _load(path: Path) -> Any:
     try:
         content = load_yaml(path.read_bytes())
     except YamlError as error:
         raise ValueError(f"{path} is not YAML: {error}") from None
-    content = {} if content is None else content
-    if kubernetes:
-        try:
-            content = in_graph_units(content)
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from None
-    wrong = next(_problems(content, SchedulerConfig, ""), None)
+    return {} if content is None else content
+
+
+def _decode(content: Any, path: Path, others: tuple[str, ...] = ()) -> SchedulerConfig:
+    """The settings of the queues; `others` are those of the file that were read before."""
+    wrong = next(_problems_at_top(content, others), None)
     if wrong is not None:
         raise ValueError(f"{path}: {wrong}")
     try:
@@ -86,6 +113,14 @@ def _check_queues(config: SchedulerConfig, path: Path) -> None:
 
 
 # --- valid values ------------------------------------------------------------------------------
+
+
+def _problems_at_top(content: Any, others: tuple[str, ...]) -> Iterator[str]:
+    known = {*others, *(each.name for each in fields(SchedulerConfig))}
+    for name in content if isinstance(content, dict) else ():
+        if name not in known:
+            yield f"{name}: there is no such setting; there is {', '.join(sorted(known))}"
+    yield from _problems(content, SchedulerConfig, "")
 
 
 def _problems(value: Any, kind: Any, path: str) -> Iterator[str]:

@@ -75,7 +75,11 @@ def controller(
     store_folder: StoreFolder = None,
     config: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", dir_okay=False, help="Queues, limits and shares, as YAML."),
+        typer.Option(
+            metavar="FILE",
+            dir_okay=False,
+            help="Queues, limits and shares, and which nodes and pods count, as YAML.",
+        ),
     ] = None,
     namespace: Annotated[
         str,

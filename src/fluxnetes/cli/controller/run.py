@@ -11,7 +11,7 @@ import sys
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from fluxnetes.cli.controller.config import read_config
+from fluxnetes.cli.controller.config import read_cluster_config
 from fluxnetes.cli.controller.options import ControllerOptions
 from fluxnetes.cli.controller.timeouts import read_timeouts
 from fluxnetes.cli.exit_status import INTERRUPTED
@@ -83,12 +83,14 @@ def _complain(error: BaseException) -> int:
 
 
 def _candidate(options: ControllerOptions) -> CandidateOptions:
+    config = read_cluster_config(options.config)
     return CandidateOptions(
         identity=options.identity or f"{socket.gethostname()}-{os.getpid()}",
         namespace=options.namespace,
-        config=read_config(options.config, kubernetes=True),
+        config=config.scheduler,
         scheduler_names=options.scheduler_names or SCHEDULER_NAMES,
         control_plane=options.control_plane,
+        scope=config.scope,
         settings=read_timeouts(options.timeouts),
         lease=options.lease,
         mailbox=None if options.listener is None else Mailbox(),

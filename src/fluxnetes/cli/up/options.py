@@ -144,9 +144,9 @@ def up(
 
 def _check_config(file: Path) -> None:
     """Refuse a file that the controller would refuse, before anything starts."""
-    from fluxnetes.cli.controller.config import read_config
+    from fluxnetes.cli.controller.config import read_cluster_config
 
     try:
-        read_config(file)
+        read_cluster_config(file)
     except (ValueError, OSError) as error:
         raise typer.BadParameter(str(error), param_hint="--config") from None

@@ -25,6 +25,8 @@ from fluxnetes.kube.objects.pods import Container, ContainerStatus, Pod, PodSpec
 TENANCY = 1_000_000
 """The size of the pool `tenancy` on each node: more than a node ever has pods."""
 
+_PORT = "port:"
+
 Amounts: TypeAlias = tuple[tuple[str, int], ...]
 _Sums: TypeAlias = dict[str, int]
 
@@ -53,6 +55,11 @@ def held_amounts(pod: Pod, *, exclusive: bool = False) -> Amounts:
         _set_pod_level(sums, pod.spec.resources)
         _raise_pod_level(sums, pod)
     return _finished(sums, pod.spec, 0 if is_daemon(pod) else TENANCY if exclusive else 1)
+
+
+def only_ports(held: Amounts) -> Amounts:
+    """What counts of a foreign pod that is ignored: a host port cannot be had twice."""
+    return tuple(each for each in held if each[0].startswith(_PORT))
 
 
 def is_daemon(pod: Pod) -> bool:
@@ -156,7 +163,7 @@ def _host_ports(spec: PodSpec) -> Iterator[str]:
         for port in container.ports:
             number = port.host_port or (port.container_port if spec.host_network else 0)
             if number:
-                yield f"port:{port.protocol}/{number}"
+                yield f"{_PORT}{port.protocol}/{number}"
 
 
 # --- while it is being resized -----------------------------------------------------------------

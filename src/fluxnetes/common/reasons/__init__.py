@@ -11,6 +11,7 @@ passed on and stored as it is, and becomes English where it leaves the program.
 - `codes`: the stable codes that users and programs see.
 - `messages`: which messages there are, and the code of each.
 - `model`: a reason and its arguments (amounts, times, jobs, other reasons).
+- `growth`: which codes more nodes would do away with, for autoscalers.
 - `text`: the English of every message, in the units of the queue.
 """
 

@@ -23,11 +23,13 @@ from fluxnetes.cluster.labels.names import SCHEDULER_NAMES
 from fluxnetes.cluster.model import ClusterModel
 from fluxnetes.cluster.node_graph import NodeGraph
 from fluxnetes.cluster.pods.reader import PodReader
+from fluxnetes.cluster.scope import WHOLE_CLUSTER, ClusterScope
 from fluxnetes.controller.actions.executor import Executor
 from fluxnetes.controller.actions.outcomes import OutcomeRecorder
 from fluxnetes.controller.actions.queue import ActionQueue
 from fluxnetes.controller.deadlines import DeadlineKeeper
 from fluxnetes.controller.decisions import DecisionApplier
+from fluxnetes.controller.growth import GrowthResumer
 from fluxnetes.controller.incomplete import IncompleteGroups
 from fluxnetes.controller.leadership.election import LeaderElection, LeadershipLost, LeaseTiming
 from fluxnetes.controller.leadership.preflight import prepare
@@ -80,6 +82,8 @@ class CandidateOptions:
     scheduler_names: tuple[str, ...] = SCHEDULER_NAMES
     control_plane: bool = False
     """Whether nodes of the control plane may be used."""
+    scope: ClusterScope = WHOLE_CLUSTER
+    """Which nodes are used, and which foreign pods do not count."""
     mailbox: Mailbox | None = None
     """Requests of callers; None: there are no callers."""
     lease: float = SECONDS
@@ -209,7 +213,9 @@ class _Term:
 async def _run_term(term: _Term, tasks: asyncio.TaskGroup) -> None:
     """Watch the cluster, recover, and run the controller until the term ends."""
     candidate, options = term.candidate, term.candidate.options
-    node_graph = NodeGraph(control_plane=options.control_plane, uid=candidate.uid)
+    node_graph = NodeGraph(
+        control_plane=options.control_plane, scope=options.scope, uid=candidate.uid
+    )
     model = ClusterModel(node_graph, options.scheduler_names)
     watchers = Watchers(candidate.client, model, asyncio.Event())
     tasks.create_task(watchers.run())
@@ -299,7 +305,8 @@ def _assemble(
         may_write=term.may_write,
         pod_groups=PodGroupObjects(watchers.native_pod_groups, watchers.pod_groups),
     )
-    reporter = Reporter(shared, reports)
+    resumer = GrowthResumer(shared, actions, reports.events)
+    reporter = Reporter(shared, reports, resumer)
     reconciler = Reconciler(shared, actions)
     seats = SeatAssigner(shared, reader)
     submitter = GroupSubmitter(shared, reader, candidate.refused)

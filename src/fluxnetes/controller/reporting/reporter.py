@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.adapters.owners import OWNERS
@@ -21,8 +22,10 @@ from fluxnetes.cluster.groups import (
 )
 from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.cluster.pods.reader import notes
-from fluxnetes.common.reasons import Message, Reason, code_of
+from fluxnetes.common.reasons import Message, Reason, ReasonCode, code_of
 from fluxnetes.controller.actions.types import Action, BindPod
+from fluxnetes.controller.growth import GrowthResumer
+from fluxnetes.controller.reporting.conditions import UNSCHEDULABLE
 from fluxnetes.controller.reporting.events import EventType, about
 from fluxnetes.controller.reporting.fluxjob_builder import WaitForecast
 from fluxnetes.controller.reporting.fluxjob_reports import FluxJobReports, reason_of
@@ -33,6 +36,7 @@ from fluxnetes.controller.reporting.start_events import StartEvents
 from fluxnetes.controller.reporting.wait_texts import WaitTexts
 from fluxnetes.controller.reporting.waiting import FIRST_IN_LINE, WaitingGroups
 from fluxnetes.controller.state import ControllerState
+from fluxnetes.kube.objects.base import Key
 from fluxnetes.kube.objects.events import Reference
 from fluxnetes.kube.objects.pods import PODS
 from fluxnetes.queue.changes import Changes
@@ -50,8 +54,9 @@ are being created, it is about to become complete."""
 _GATHERS_FOR = 5.0
 """Seconds after which it is reported anyway."""
 _REPORTED_PODS = 20
-"""Maximum pods of a group that get an event or a condition about the whole group."""
+"""Maximum pods of a group that get an event about the whole group."""
 _BAD_ENDS = (JobState.FAILED, JobState.TIMED_OUT, JobState.REJECTED)
+_STARTED = (JobState.ALLOCATED, JobState.RUNNING)
 _PLAN_EVENTS = ("planned", "unplanned")
 
 
@@ -61,6 +66,7 @@ class Reporter:
 
     shared: ControllerState
     reports: Reports
+    resumer: GrowthResumer
     _waiting: WaitingGroups = field(default_factory=WaitingGroups)
     _start_events: StartEvents = field(default_factory=StartEvents)
     _unqueued: dict[GroupKey, float] = field(default_factory=dict)
@@ -173,6 +179,7 @@ class Reporter:
         # A requeued job may have been given other nodes in the same step.
         requeued = {m.job: m.reason for m in moves if m.before in HOLDING and m.after in WAITING}
         planned = {event.job for event in changes.events if event.kind in _PLAN_EVENTS}
+        moved = {move.job for move in moves} - arrived
         for id, job in changes.jobs.items():
             group = self.shared.group_of_job(job)
             if group is None:
@@ -184,7 +191,7 @@ class Reporter:
                 self._waiting.add(group.key, self.shared.clock)
             else:
                 self._waits_no_longer(group)
-            if id in planned:
+            if id in planned or id in moved:
                 self._waiting.changed(group.key)
             self._pod_groups.changed(group)
             known = self.shared.parts.get(id)
@@ -195,6 +202,8 @@ class Reporter:
                 self._report_end(group, job.state, job.reason)
             elif id in requeued:
                 self._warn(group, "Requeued", requeued[id])
+            elif job.state in _STARTED and group.waiting is None:
+                self._condition_of_rest(group)
 
     def _report_end(self, group: WorkloadGroup, state: JobState, reason: Reason | None) -> None:
         before = f"{state.value}: "
@@ -250,7 +259,10 @@ class Reporter:
             texts.eta,
         )
         self._fluxjobs.want(group, job, part, forecast)
-        self._condition(group, explained.reason, after=texts.after)
+        grows = explained.wants_nodes
+        self._condition(group, explained.reason, after=texts.after, grows=grows)
+        if grows:
+            self.resumer.lacks_nodes(group, job)
         news = self._start_events.news(
             group.key,
             texts.code,
@@ -306,14 +318,29 @@ class Reporter:
         return f"{code}{before}{self._text(group, reason)}{after}"
 
     def _condition(
-        self, group: WorkloadGroup, reason: Reason | None, before: str = "", after: str = ""
+        self,
+        group: WorkloadGroup,
+        reason: Reason | None,
+        before: str = "",
+        after: str = "",
+        *,
+        grows: bool = False,
     ) -> None:
-        pods = [m.pod.key for m in _waiting_pods(group) if not m.pod.spec.scheduling_gates]
+        """Say why the pods of a group wait; `grows`: to autoscalers, that they lack nodes."""
         if self._pod_groups.names_any(group):
             self._pod_groups.waits(group, self._coded(group, reason, before))
-        if pods:  # of gated pods the API server sets the condition itself
+        if any(_unseated_pods(group)):
+            said = UNSCHEDULABLE if grows else code_of(reason) or ReasonCode.UNKNOWN.value
             message = self._coded(group, reason, before, after)
-            self.reports.conditions.want(group.reference, pods, "Unschedulable", message)
+            pods = partial(_unseated_pods, group)
+            self.reports.conditions.want(group.reference, pods, said, message)
+
+    def _condition_of_rest(self, group: WorkloadGroup) -> None:
+        """A group has started, perhaps without some of its pods: those ask for no nodes."""
+        missing = sum(1 for _ in _unseated_pods(group))
+        if missing:
+            need = missing + len(group.seats)
+            self._condition(group, Reason.of(Message.GANG_INCOMPLETE, missing=missing, need=need))
 
     def _warn(
         self, group: WorkloadGroup, event: str, reason: Reason | None, before: str = ""
@@ -336,6 +363,13 @@ def _waiting_pods(group: WorkloadGroup) -> Iterator[Member]:
     for member in list(group.pods.values())[:_REPORTED_PODS]:
         if is_live(member.pod) and not member.pod.spec.node_name:
             yield member
+
+
+def _unseated_pods(group: WorkloadGroup) -> Iterator[Key]:
+    """All pods of a group that wait, but for those that are about to be bound."""
+    for uid, member in group.pods.items():
+        if is_live(member.pod) and not member.pod.spec.node_name and uid not in group.seats:
+            yield member.pod.key
 
 
 def _in_time(keys: Iterable[GroupKey], seconds: float) -> Iterator[GroupKey]:

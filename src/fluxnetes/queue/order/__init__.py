@@ -5,6 +5,7 @@
 `usage`      decaying usage of accounts, and their fair share factors
 `limits`     limits at one time, and budgets per period
 `verdicts`   whether the graph can serve a request at all
+`growth`     which waiting jobs would start if there were more nodes
 `estimates`  what a waiting job would hold, and what that counts in usage
 
 job becomes pending --> gate --> parked (begin time, dependency, nothing can serve it)

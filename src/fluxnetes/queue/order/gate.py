@@ -90,16 +90,23 @@ class EligibilityGate:
             core.records.add_event(JobEvent(job.id, now, "note", reason=_SERVABLE))
 
     def _parked_for(self, job: QueueJob, now: int) -> Reason | None:
-        begin = job.submission.begin
-        unmet = [d for d in job.submission.dependencies if not self._is_met(d)]
-        for dependency in unmet:
+        """What a job awaits, which is noted: it is checked again when that has come."""
+        for dependency in self._unmet(job):
             self._core.records.dependants[dependency.job].add(job.id)
+        begin = job.submission.begin
         if begin is not None and begin > now:
             heappush(self._begins, (begin, job.id))
+        return self.awaits(job, now)
+
+    def awaits(self, job: QueueJob, now: int) -> Reason | None:
+        """What a pending job waits for besides capacity, limits and its turn; None: nothing."""
+        begin = job.submission.begin
+        if begin is not None and begin > now:
             if job.restarts:
                 why = job.reason or Reason.of(Message.FAILED)
                 return Reason.of(Message.TRIED_AGAIN, begin=Moment(begin), reason=why)
             return Reason.of(Message.BEGINS, begin=Moment(begin))
+        unmet = self._unmet(job)
         if not unmet:
             return None
         kind, after = unmet[0].kind.value, JobRef(unmet[0].job)
@@ -127,6 +134,9 @@ class EligibilityGate:
 
     def is_known(self, id: int) -> bool:
         return self._outcome(id) is not None
+
+    def _unmet(self, job: QueueJob) -> list[Dependency]:
+        return [each for each in job.submission.dependencies if not self._is_met(each)]
 
     def _is_met(self, dependency: Dependency) -> bool:
         state = self._outcome(dependency.job)

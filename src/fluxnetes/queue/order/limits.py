@@ -8,7 +8,8 @@ cannot use up the limit that a promised job of the same owner needs.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from fluxnetes.common.reasons import Amount, Message, Reason, ResourceHours
@@ -61,12 +62,15 @@ class LimitTracker:
                 )
         return None
 
-    def stops(self, job: QueueJob, amounts: Amounts) -> Reason | None:
-        """Which limit keeps a job from starting; None if none does."""
+    def stops(self, job: QueueJob, amounts: Amounts, *, promises: bool = True) -> Reason | None:
+        """Which limit keeps a job from starting; None if none does.
+
+        Without `promises`, what promised jobs will hold does not count.
+        """
         if job.queue not in self.any:
             return None
         for account, cap, tally in self._of(job):
-            promised = job.plan is not None
+            promised = job.plan is not None or not promises
             reason = _too_many(account, cap, tally, promised) or _too_much(
                 account, cap, tally, amounts, promised
             )
@@ -103,6 +107,21 @@ class LimitTracker:
             tally.running += by
             for type, amount in amounts.items():
                 tally.resources[type] += by * amount
+
+    @contextmanager
+    def supposing(self) -> Iterator[Callable[[QueueJob, Amounts], None]]:
+        """Count jobs as if they had started, inside the `with` block."""
+        supposed: list[tuple[QueueJob, Amounts]] = []
+
+        def suppose(job: QueueJob, amounts: Amounts) -> None:
+            self.holds(job, amounts, +1)
+            supposed.append((job, amounts))
+
+        try:
+            yield suppose
+        finally:
+            for job, amounts in supposed:
+                self.holds(job, amounts, -1)
 
     def changes(self, job: QueueJob, type: str, by: int) -> None:
         """A job holds more or less of one type."""
@@ -199,9 +218,17 @@ class BudgetTracker:
             self._promised[key] += hours
 
     def stops(
-        self, job: QueueJob, amounts: Amounts, seconds: int | None, now: int
+        self,
+        job: QueueJob,
+        amounts: Amounts,
+        seconds: int | None,
+        now: int,
+        ahead: Mapping[str, float] | None = None,
     ) -> Reason | None:
-        """Which budget keeps a job from holding these (further) amounts; None if none does."""
+        """Which budget keeps a job from holding these (further) amounts; None if none does.
+
+        `ahead`: hours that others would commit first, by budget, in place of what is promised.
+        """
         for budget in self._of(job):
             if not amounts.get(budget.type, 0):
                 continue
@@ -209,7 +236,9 @@ class BudgetTracker:
                 return Reason.of(Message.BUDGET_NEEDS_WALLTIME, budget=budget.name)
             hours = _hours(budget, amounts, seconds)
             left = budget.amount - self.spent(budget, now)
-            if job.plan is None:
+            if ahead is not None:
+                left -= ahead.get(budget.name, 0.0)
+            elif job.plan is None:
                 left -= self._promised.get((budget.name, now // budget.period), 0.0)
             if hours > left + 1e-9:
                 return Reason.of(
@@ -220,6 +249,11 @@ class BudgetTracker:
                     all=ResourceHours(budget.amount, budget.type),
                 )
         return None
+
+    def hours(self, job: QueueJob, amounts: Amounts) -> Iterator[tuple[str, float]]:
+        """What a job would commit of each budget if it started, by name."""
+        for budget in self._of(job):
+            yield budget.name, _hours(budget, amounts, job.walltime or 0)
 
     def exceeds(self, job: QueueJob, amounts: Amounts) -> Reason | None:
         """Which budget is smaller than a job, even if nothing of it were spent; None if none is."""

@@ -17,7 +17,7 @@ STRICT = SchedulerConfig(queues=(QueueConfig(grace=2, max_walltime=10),))
 def message_of(play: Play, pod: Pod) -> str:
     """What the condition of a pod is to say."""
     wanted = play.controller.reporter.reports.conditions._wanted.values()
-    return next((each.message for each in wanted if pod.key in each.pods), "")
+    return next((each.message for each in wanted if pod.key in each.pods()), "")
 
 
 @pytest.mark.parametrize("restarted", [False, True], ids=["", "restarted"])

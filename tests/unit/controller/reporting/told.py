@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from fluxnetes.controller.reporting.conditions import UNSCHEDULABLE, PodKeys
 from fluxnetes.controller.reporting.fluxjob_view import FluxJobView
-from fluxnetes.kube.objects.base import Key
 from fluxnetes.kube.objects.events import Reference
 from tests.unit.controller.play import Play
 
@@ -34,6 +33,11 @@ class Told:
     views: dict[str, list[FluxJobView]] = field(default_factory=dict)
     """All views of each FluxJob that differ from the one before."""
     conditions: list[str] = field(default_factory=list)
+    """The messages of all conditions."""
+    waits: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """The reason and the message that each pod would be given last, by its name."""
+    unschedulable: set[str] = field(default_factory=set)
+    """The names of pods for which an autoscaler would ever have bought nodes."""
 
     def __post_init__(self) -> None:
         self.listen()
@@ -70,9 +74,13 @@ class Told:
         about = f"{regarding.kind}/{regarding.name}"
         self.events.append(ToldEvent(about, reason, note, more.get("type", "Normal")))
 
-    def _on_condition(self, group: str, pods: Sequence[Key], reason: str, message: str) -> None:
+    def _on_condition(self, group: str, pods: PodKeys, reason: str, message: str) -> None:
         self._condition(group, pods, reason, message)
+        names = [name for _, name in pods()]
         self.conditions.append(message)
+        self.waits.update(dict.fromkeys(names, (reason, message)))
+        if reason == UNSCHEDULABLE:
+            self.unschedulable.update(names)
 
     # -- what tests ask ------------------------------------------------------------------------
 
@@ -80,6 +88,16 @@ class Told:
         """The notes of the events about an object, in order, each once."""
         found = (each for each in self.events if each.about == object)
         return list(dict.fromkeys(e.note for e in found if reason in ("", e.reason)))
+
+    def asking(self) -> set[str]:
+        """The names of the pods that wait and say that they lack nodes."""
+        waiting = {
+            pod.metadata.name
+            for pod in self.play.cluster.pods.values()
+            if not pod.spec.node_name and not pod.is_over
+        }
+        said = {name for name, (reason, _) in self.waits.items() if reason == UNSCHEDULABLE}
+        return said & waiting
 
     def state(self, name: str) -> str:
         """The state that the FluxJob of a group shows."""
