@@ -5,6 +5,7 @@
       parts       the jobs of a group, and their seats
       ordered_sets  StatefulSets whose pods never exist together
     node_graph    nodes as a resource graph
+      topology        which node labels are levels of the graph
       shrunken_pools  what pools had before they shrank below what pods hold
     demand        what a group asks of the queue
     outcome       how a group ended, as Kubernetes says it

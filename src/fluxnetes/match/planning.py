@@ -179,12 +179,15 @@ class Planning:
     def can_count(self, one: Jobspec | Gang) -> bool:
         """Whether units of a request are independent of each other, so that `capacity` is exact.
 
-        Where nodes are allocated whole, slots below a shared vertex are not.
+        Where nodes are allocated whole, slots below a shared vertex are not, nor are pods that have
+        to be close together or apart.
         """
         engine = self.engine
         if not engine.tree.is_tree:
             return False  # what two vertices share is there once
-        if isinstance(one, Gang) or not slots_below(one.resources[0]):
+        if isinstance(one, Gang):
+            return one.topology is None or not one.topology.is_binding
+        if not slots_below(one.resources[0]):
             return True
         return not engine.policy.node_exclusive and not engine.flexible
 
@@ -298,6 +301,10 @@ class Planning:
         ledger = self.engine.ledger
         view = ledger.ever_since(now)
         return bool((view.held > ledger.size).any())
+
+    def neighbours(self, level: str, nodes: Iterable[str]) -> list[str]:
+        """The names of all nodes in the domains of a level that some nodes are in."""
+        return self.engine.gangs.neighbours(level, nodes)
 
     def loose_pools(self, type: str) -> list[int]:
         """The sizes of the reachable pools of a type that are in no node."""

@@ -6,7 +6,7 @@ its properties change, and the table of what is free now is updated from the led
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -90,7 +90,7 @@ class GangMatcher:
     def _seat_by_topology(
         self, gang: Gang, request: TopologyRequest, free_table: FreeTable
     ) -> GangPlacement | FindReason:
-        levels = Levels(self._domains, self._wider)
+        levels = Levels(self._domains, self._wider, self._rows_of)
 
         def make(part: TopologyRequest) -> TopologyPlacer:
             asked = replace(gang, topology=part)
@@ -158,6 +158,24 @@ class GangMatcher:
         if level not in table.wider:
             table.wider[level] = levels_above(engine.graph, engine.tree, level)
         return table.wider[level]
+
+    def _rows_of(self, names: Iterable[str]) -> list[int]:
+        """The rows of nodes by name; -1: the table has no such node."""
+        table, engine = self.table(), self._engine
+        if table.row_of_name is None:
+            every = engine.graph.names(engine.tree.vertex[table.nodes])
+            table.row_of_name = {name: row for row, name in enumerate(every)}
+        return [table.row_of_name.get(name, -1) for name in names]
+
+    def neighbours(self, level: str, names: Iterable[str]) -> list[str]:
+        """The names of all nodes in the domains of a level that some nodes are in."""
+        domains = self._domains(level)
+        there = {int(domains.of_row[row]) for row in self._rows_of(names) if row >= 0} - {-1}
+        rows = np.flatnonzero(np.isin(domains.of_row, list(there)))
+        found: list[str] = self._engine.graph.names(
+            self._engine.tree.vertex[self.table().nodes[rows]]
+        )
+        return found
 
     def _rows_allowed(self, constraint: Constraint) -> Bools:
         """Which rows of the table a constraint allows."""

@@ -55,6 +55,9 @@ class TopologyRequest:
     spread_level: str | None = None
     spread_most: int = 0
     """Maximum pods of the gang in one domain of `spread_level`."""
+    beside: tuple[tuple[str, int], ...] = ()
+    """How many other pods of the gang are on which nodes already, by name. The domain that is
+    required or preferred is one of theirs, and they count against `spread_most`."""
 
     @property
     def is_binding(self) -> bool:

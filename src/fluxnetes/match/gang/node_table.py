@@ -46,6 +46,8 @@ class NodeTable:
     """The domains of each level used so far."""
     wider: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The levels that are wider than each level used so far."""
+    row_of_name: dict[str, int] | None = None
+    """The row of each node by its name, once it was asked for."""
 
 
 def build_table(graph: ResourceGraph, tree: Topology, policy: MatchPolicy) -> NodeTable:

@@ -13,7 +13,7 @@ nodes: what an earlier shape takes may be what a later one needs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -39,6 +39,17 @@ class Levels:
 
     domains: Callable[[str], LevelDomains]
     wider: Callable[[str], tuple[str, ...]]
+    rows: Callable[[Iterable[str]], list[int]]
+    """The rows of nodes by name, where -1 is no row of the table."""
+
+    def pods_in(self, level: str, beside: tuple[tuple[str, int], ...]) -> Ints:
+        """The number of pods in each domain of a level, of those that are on named nodes."""
+        domains = self.domains(level)
+        found = np.zeros(domains.count, np.int64)
+        for row, (_, pods) in zip(self.rows(name for name, _ in beside), beside, strict=True):
+            if row >= 0 and domains.of_row[row] >= 0:
+                found[domains.of_row[row]] += pods
+        return found
 
     def is_wider(self, level: str, other: str) -> bool:
         return level != other and level in self.wider(other)
@@ -171,9 +182,18 @@ class TopologyPlacer:
             total += fits
         if len(self.gang.shapes) > 1:
             enough &= self._has_enough_for_all(domains)
+        is_elsewhere = self.is_elsewhere(level)
+        if level == self.request.required:
+            enough &= ~is_elsewhere
         found = np.flatnonzero(enough)
-        for domain in found[np.argsort(total[found], kind="stable")].tolist():
+        for domain in found[np.lexsort((total[found], is_elsewhere[found]))].tolist():
             yield self.useful(domains.rows(domain))
+
+    def is_elsewhere(self, level: str) -> Bools:
+        """The domains without pods of the gang, where other ones have some."""
+        placed = self.levels.pods_in(level, self.request.beside)
+        elsewhere: Bools = (placed == 0) & placed.any()
+        return elsewhere
 
     def _has_enough_for_all(self, domains: LevelDomains) -> Bools:
         """Whether the sums of each domain suffice for all shapes together."""
@@ -202,7 +222,8 @@ class TopologyPlacer:
         if self.levels.is_wider(spread, level):
             return np.full(domains.count, most)
         narrow = self.levels.domains(spread)
-        return self._add_up(domains, narrow, np.minimum(narrow.sums(capacity), most))
+        left = np.maximum(most - self.levels.pods_in(spread, self.request.beside), 0)
+        return self._add_up(domains, narrow, np.minimum(narrow.sums(capacity), left))
 
     def _within(self, domains: LevelDomains, level: str, capacity: Ints, unit: int) -> Ints:
         """The pods that fit in whole units, each inside one domain of a narrower level."""
@@ -256,8 +277,8 @@ class _Area:
         self._slice = self._domains(self._request.slice_level)
         self._quota = _UNLIMITED.copy()
         if self._request.spread_level:
-            count = placer.levels.domains(self._request.spread_level).count
-            self._quota = np.full(count, self._request.spread_most)
+            placed = placer.levels.pods_in(self._request.spread_level, self._request.beside)
+            self._quota = np.maximum(self._request.spread_most - placed, 0)
 
     def _domains(self, level: str | None) -> Ints:
         if level is None:

@@ -38,8 +38,8 @@ def explain_topology(request: TopologyRequest, make: MakePlacer) -> Reason:
 def _parts(request: TopologyRequest) -> list[TopologyRequest]:
     """The request, beginning with one domain for all."""
     whole = replace(request, preferred=None)
-    one = TopologyRequest(required=request.required)
     spread = replace(whole, slice_level=None, slice_size=0)
+    one = replace(spread, spread_level=None, spread_most=0)
     return [part for part in dict.fromkeys((one, spread, whole)) if part.is_binding]
 
 
@@ -105,5 +105,6 @@ def _most_first(placer: TopologyPlacer) -> list[tuple[int, Ints]]:
     bounds = np.zeros(domains.count, np.int64)
     for shape, capacity in zip(placer.gang.shapes, placer.capacity, strict=True):
         bounds += np.minimum(placer.bound(domains, level, capacity), shape.count)
+    bounds[placer.is_elsewhere(level)] = 0
     order = np.argsort(-bounds, kind="stable")[:_MAX_AREAS].tolist()
     return [(int(bounds[domain]), placer.useful(domains.rows(domain))) for domain in order]
