@@ -332,6 +332,22 @@ class Planning:
         """Restore a job's allocation from before a restart."""
         self.matcher.readmit(MatchedJob(jobid, placement.start, placement.end, False, placement))
 
+    def follow_moves(self, jobid: int, placement: Placement) -> Placement | None:
+        """A job's placement below the ancestors that its vertices have now; None: it is as it was.
+
+        To be called when vertices have moved, for placements that the caller keeps.
+        """
+        engine = self.engine
+        held = engine.held(placement)
+        found = engine.placement(held, placement.start, placement.end, placement.queue)
+        if np.array_equal(found.vertex, placement.vertex) and np.array_equal(
+            found.parent, placement.parent
+        ):
+            return None
+        found = replace(found, labels=placement.labels)
+        self.matcher.jobs[jobid].placement = found
+        return found
+
     def prolong(self, jobid: int, until: int) -> None:
         """Change the end of a job's allocation, to a later or an earlier time."""
         job = self.matcher.jobs[jobid]

@@ -18,6 +18,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from fluxnetes.cli.controller.cluster_config import CLUSTER_KEYS
 from fluxnetes.cluster.config_units import in_graph_units
 from fluxnetes.common.yaml_text import YamlError, load_yaml
 from fluxnetes.queue.config import SchedulerConfig
@@ -55,6 +56,7 @@ def read_config(path: Path | None, *, kubernetes: bool = False) -> SchedulerConf
         raise ValueError(f"{path} is not YAML: {error}") from None
     content = {} if content is None else content
     if kubernetes:
+        content = _about_queues(content)
         try:
             content = in_graph_units(content)
         except ValueError as error:
@@ -68,6 +70,13 @@ def read_config(path: Path | None, *, kubernetes: bool = False) -> SchedulerConf
         raise ValueError(f"{path} cannot be read: {error}") from None
     _check_queues(config, path)
     return config
+
+
+def _about_queues(content: Any) -> Any:
+    """What a file says besides what is about the cluster itself; see `cluster_config`."""
+    if not isinstance(content, dict):
+        return content
+    return {key: value for key, value in content.items() if key not in CLUSTER_KEYS}
 
 
 def _check_queues(config: SchedulerConfig, path: Path) -> None:

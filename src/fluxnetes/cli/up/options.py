@@ -126,9 +126,11 @@ def up(
 
 def _check_config(file: Path) -> None:
     """Refuse a file that the controller would refuse, before anything starts."""
+    from fluxnetes.cli.controller.cluster_config import read_topology
     from fluxnetes.cli.controller.config import read_config
 
     try:
-        read_config(file)
+        read_config(file, kubernetes=True)
+        read_topology(file)
     except (ValueError, OSError) as error:
         raise typer.BadParameter(str(error), param_hint="--config") from None

@@ -50,10 +50,23 @@ class SchedulingPolicy(Part, frozen=True):
     gang: Gang | None = None
 
 
+class TopologyConstraint(Part, frozen=True):
+    """All pods on nodes with one value of a label."""
+
+    key: str
+
+
+class SchedulingConstraints(Part, frozen=True):
+    """Where the pods of a group may be, together."""
+
+    topology: tuple[TopologyConstraint, ...] = ()
+
+
 class NativePodGroupSpec(Part, frozen=True):
     """How the pods that name the group are scheduled."""
 
     scheduling_policy: SchedulingPolicy = SchedulingPolicy()
+    scheduling_constraints: SchedulingConstraints = SchedulingConstraints()
     priority: int | None = None
     priority_class_name: str = ""
 
@@ -62,6 +75,13 @@ class NativePodGroup(Object, frozen=True):
     """A PodGroup of Kubernetes itself, which few clusters serve yet."""
 
     spec: NativePodGroupSpec = NativePodGroupSpec()
+
+
+class NetworkTopology(Part, frozen=True):
+    """In a PodGroup of Volcano: how far apart in the network its pods may be."""
+
+    mode: str = "hard"
+    highest_tier_allowed: int | None = None
 
 
 POD_GROUPS = Resource("scheduling.x-k8s.io", "v1alpha1", "podgroups", "PodGroup", PodGroup)

@@ -14,7 +14,15 @@ from fluxnetes.graph.pools import pool_graph
 from fluxnetes.match.gang.model import Gang, TopologyRequest
 from fluxnetes.queue.config import BackfillPolicy, QueueConfig
 from fluxnetes.queue.errors import QueueRefused
-from fluxnetes.queue.events import Grow, NodesClosed, Occupied, Reseat, TaskEnded
+from fluxnetes.queue.events import (
+    GraphChanged,
+    Grow,
+    NodesClosed,
+    Occupied,
+    Reseat,
+    TaskEnded,
+)
+from fluxnetes.queue.states import JobState
 from tests.unit.queue.build import JobToBe, a_gang, asking_for, pods
 from tests.unit.queue.lifecycle.test_reseat import places
 from tests.unit.queue.world import World
@@ -202,3 +210,51 @@ def test_a_gang_asks_for_the_same_after_a_restart() -> None:
     request = world.job(third).submission.request
     assert isinstance(request, Gang) and request.topology == TopologyRequest("rack")
     assert replace(request, topology=None) != request
+
+
+# -- nodes that move -------------------------------------------------------------------------------
+
+
+def move(world: World, node: str, rack: str) -> None:
+    graph = world.graph
+    (row,) = (v for v in range(graph.vertex_count) if graph.name(v) == node)
+    graph.move([row], graph.find_path(f"/cluster0/{rack}"))
+    world.tell(GraphChanged())
+
+
+def test_what_runs_on_a_node_that_moves_goes_on() -> None:
+    world = World(racks(2, 2))
+    job = world.submit(near(2, required="rack").lasting(50))
+    move(world, "a0", "b")
+    assert world.state(job) is JobState.RUNNING
+    assert places(world, job) == ["a0", "a1"]
+    assert world.holds(job) == {"cpu": 8}
+    allocation = world.keeper.allocation(job)
+    assert allocation is not None
+    paths = {world.graph.path(row) for row in allocation.placement.vertex.tolist()}
+    assert {"/cluster0/b/a0", "/cluster0/a/a1", "/cluster0/b", "/cluster0/a"} <= paths
+    world.go_to(50)
+    assert world.state(job) is JobState.COMPLETED
+
+
+def test_a_gang_that_waits_finds_the_rack_that_a_node_moved_to() -> None:
+    world = World(racks(2, 1))
+    world.submit(near(1, required="rack").lasting(5))  # b0
+    job = world.submit(near(3, required="rack").lasting(10))
+    assert world.is_set_aside(job), "no rack has three nodes"
+    move(world, "b0", "a")
+    assert world.plan(job) == 5
+    world.go_to(5)
+    assert places(world, job) == ["a0", "a1", "b0"]
+
+
+def test_a_planned_start_holds_if_another_rack_serves_it() -> None:
+    world = World(racks(2, 2, 1), CONSERVATIVE)
+    world.submit(near(2, required="rack").lasting(10))  # a
+    world.submit(near(2, required="rack").lasting(20))  # b
+    head = world.submit(near(2, required="rack").lasting(10))
+    assert world.plan(head) == 10
+    move(world, "a1", "c")
+    assert world.plan(head) == 10, "c has a1 then"
+    world.go_to(10)
+    assert sorted(places(world, head)) == ["a1", "c0"]
