@@ -35,13 +35,14 @@ def make_pod_group(space: Space, name: str, least: int) -> None:
     space.api.create(OF_PLUGINS.format(space.namespace), content)
 
 
-def make_native_pod_group(space: Space, name: str, least: int) -> None:
-    """One of Kubernetes itself."""
+def make_native_pod_group(space: Space, name: str, least: int, *, key: str | None = None) -> None:
+    """One of Kubernetes itself; `key` is the label of which its nodes have one value."""
+    constraints = {"schedulingConstraints": {"topology": [{"key": key}]}} if key else {}
     content = {
         "apiVersion": "scheduling.k8s.io/v1alpha2",
         "kind": "PodGroup",
         "metadata": {"name": name},
-        "spec": {"schedulingPolicy": {"gang": {"minCount": least}}},
+        "spec": {"schedulingPolicy": {"gang": {"minCount": least}}, **constraints},
     }
     space.api.create(NATIVE.format(space.namespace), content)
 

@@ -29,11 +29,14 @@ from tests.integration.controller.space import Space
 from tests.integration.folders import reachable_folder
 from tests.integration.webhook.command import Command
 
+RACK = "example.com/rack"
+"""A label that is a level of the topology; only some tests have nodes with it."""
 QUEUES = {
+    "topology": ["zone", RACK],
     "queues": [
         {"name": "default"},
         {"name": "short", "max_walltime": 600, "default_walltime": 300},
-    ]
+    ],
 }
 TIMEOUTS: dict[str, float] = {
     "replacement-pod": 15,  # longer than the ten seconds that a Job waits before it retries a pod
@@ -52,7 +55,7 @@ API_SERVER_ARGUMENTS = (
     # A pod may be made before its namespace has its service account.
     "--disable-admission-plugins=ServiceAccount",
     # Kubernetes' own PodGroups are off by default.
-    "--feature-gates=GenericWorkload=true",
+    "--feature-gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true",
     "--runtime-config=scheduling.k8s.io/v1alpha2=true",
 )
 
