@@ -14,7 +14,7 @@ from fluxnetes.graph.readers import read_graph
 from fluxnetes.jobspec.build import core, jobspec, memory, node, slot
 from fluxnetes.jobspec.model import Jobspec
 from fluxnetes.match.answers import Operation
-from fluxnetes.match.gang.model import Gang, Shape
+from fluxnetes.match.gang.model import Gang, Shape, TopologyRequest
 from fluxnetes.match.matcher import Matcher
 from fluxnetes.match.policy import NAMED
 
@@ -33,6 +33,16 @@ ONE_NODE = jobspec(slot(1, node(1, exclusive=True)), duration=HOUR)
 MANY_NODES = jobspec(slot(64, node(1, exclusive=True)), duration=HOUR)
 
 ALL_POLICIES = (*NAMED, "locality", "variation")
+
+
+TOPOLOGIES = {
+    "in 1 rack": TopologyRequest(required="rack"),
+    "in 1 block": TopologyRequest(required="block"),
+    "rack preferred": TopologyRequest(preferred="rack"),
+    "16 in each rack": TopologyRequest(required="block", slice_level="rack", slice_size=16),
+    "2 on a node": TopologyRequest(required="zone", spread_level="node", spread_most=2),
+}
+"""What gangs ask of 5,000 nodes in zones, blocks and racks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +73,8 @@ CASES = [
     *(Case("flat", "1 core", p, 3.0, 400, "3 ms - s") for p in ALL_POLICIES),
     *(Case("flat", "1 node", p, 3.0, 400, "2 ms - s") for p in ALL_POLICIES),
     *(Case("pools", f"gang of 512 pods, {n} shapes", "lonode", 3.0, 60, "-") for n in (1, 4, 16)),
+    *(Case("tiers", f"gang of 64 pods, {kind}", "lonode", 2.0, 200, "-") for kind in TOPOLOGIES),
+    Case("tiers", "gang of 64 pods, 4 shapes, 1 rack", "lonode", 2.0, 200, "-"),
     Case("racks", "64 nodes, 1,000 change points", "lonode", 5.0, 60, "-"),
     Case("racks", "64 nodes, 1,000 change points", "first", 5.0, 60, "-"),
 ]
@@ -76,8 +88,25 @@ def make_pools() -> ResourceGraph:
     return pool_graph(pool_nodes(10_000), shared={"licence": 40})
 
 
+def make_tiers() -> ResourceGraph:
+    """5 zones of 4 blocks of 10 racks of 25 nodes."""
+    nodes = pool_nodes(5_000)
+    sizes = {"zone": 1000, "block": 250, "rack": 25}
+    levels = {
+        level: {name: f"{level}-{number // size}" for number, name in enumerate(nodes)}
+        for level, size in sizes.items()
+    }
+    return pool_graph(nodes, levels=levels)
+
+
+MADE = {"pools": make_pools, "tiers": make_tiers}
+"""Graphs of pools, which no text format has."""
+
+
 def questions(case: Case, matcher: Matcher) -> list[tuple[Operation, Jobspec | Gang]]:
     """Prepare the matcher for a case, and say what to ask it, one question a match."""
+    if case.graph == "tiers":
+        return [(Operation.ALLOCATE, gang) for gang in _tiered_gangs(case)]
     if case.request.startswith("gang"):
         return [(Operation.ALLOCATE, gang) for gang in _gangs(case)]
     if case.request == "64 nodes, reserved":
@@ -117,4 +146,20 @@ def _gangs(case: Case) -> list[Gang]:
                 amounts["nvidia.com/gpu"] = 1
             made.append(Shape.of(512 // shapes, amounts))
         found.append(Gang(tuple(made), duration=HOUR))
+    return found
+
+
+def _tiered_gangs(case: Case) -> list[Gang]:
+    kind = case.request.removeprefix("gang of 64 pods, ")
+    request = TOPOLOGIES.get(kind, TopologyRequest(required="rack"))
+    shapes = 1 if kind in TOPOLOGIES else 4
+    random = np.random.default_rng(64)
+    found = []
+    for _ in range(case.matches):
+        cpus = random.integers(2, 8, shapes)
+        made = [
+            Shape.of(64 // shapes, {"cpu": 250 * cpu, "memory": 1024, "pods": 1})
+            for cpu in cpus.tolist()
+        ]
+        found.append(Gang(tuple(made), duration=HOUR, topology=request))
     return found

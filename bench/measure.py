@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.cases import CASES, load, make_pools, questions
+from bench.cases import CASES, MADE, load, questions
 from fluxnetes.cli.resource_query.session import QuerySession
 from fluxnetes.cli.resource_query.shell import run_line
 from fluxnetes.jobspec.model import Jobspec, Resource
@@ -28,8 +28,8 @@ from fluxnetes.match.matcher import Matcher
 def main() -> None:
     case = next(c for c in CASES if c.name == sys.argv[1])
     began = time.perf_counter()
-    if case.graph == "pools":
-        graph = make_pools()
+    if case.graph in MADE:
+        graph = MADE[case.graph]()
     else:
         graph = load(case.graph, Path(sys.argv[2]).read_bytes())
     matcher = Matcher(graph, policy=case.policy)

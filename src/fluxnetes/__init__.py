@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from fluxnetes.jobspec.parse import parse_jobspec
     from fluxnetes.match.answers import Answer, Operation, Outcome
     from fluxnetes.match.errors import MatchError, UnknownMatchJob, UnknownPath
-    from fluxnetes.match.gang.model import Gang, Seats, Shape
+    from fluxnetes.match.gang.model import Gang, Seats, Shape, TopologyRequest
     from fluxnetes.match.matcher import Matcher
     from fluxnetes.queue.changes import Allocation, Changes, JobEvent, Snapshot
     from fluxnetes.queue.config import BackfillPolicy, BudgetConfig, FairShare, LimitConfig
@@ -153,6 +153,7 @@ __all__ = [
     "Submit",
     "TaskEnded",
     "TasksEnded",
+    "TopologyRequest",
     "UnknownMatchJob",
     "UnknownPath",
     "UnknownQueue",
@@ -188,7 +189,7 @@ _MODULES = {
     "jobspec.parse": "parse_jobspec",
     "match.answers": "Answer Operation Outcome",
     "match.errors": "MatchError UnknownMatchJob UnknownPath",
-    "match.gang.model": "Gang Seats Shape",
+    "match.gang.model": "Gang Seats Shape TopologyRequest",
     "match.matcher": "Matcher",
     "queue.changes": "Allocation Changes JobEvent Snapshot",
     "queue.config": (

@@ -5,9 +5,11 @@
       parts       the jobs of a group, and their seats
       ordered_sets  StatefulSets whose pods never exist together
     node_graph    nodes as a resource graph
+      topology        which node labels are levels of the graph
       shrunken_pools  what pools had before they shrank below what pods hold
       scope         which nodes are used, and which foreign pods do not count
     demand        what a group asks of the queue
+      group_topology  which of its pods are to be close together, and which apart
     outcome       how a group ended, as Kubernetes says it
     quantities    "250m" and "1Gi" as whole numbers
     config_units  limits and budgets of a file, in the units of the graph

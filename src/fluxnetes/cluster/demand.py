@@ -28,7 +28,7 @@ from fluxnetes.common.reasons import Message, Reason, ReasonCode
 from fluxnetes.kube.objects.base import Metadata
 from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup
 from fluxnetes.kube.objects.pods import PodSpec
-from fluxnetes.match.gang.model import Gang
+from fluxnetes.match.gang.model import Gang, TopologyRequest
 from fluxnetes.queue.jobs import ElasticSize
 
 ReadFootprint = Callable[[PodSpec, Metadata, WorkloadLabels, str], Footprint]
@@ -73,17 +73,19 @@ class Demand:
     after: tuple[tuple[str, str], ...]
     requeue: bool
     """Whether it can be requeued once it has started: workloads created all of its pods."""
+    topology: TopologyRequest | None = None
+    """Which of its pods are to be close together, and which apart; see `group_topology`."""
 
     @property
     def gang(self) -> Gang:
-        return _gang(self.footprints)
+        return _gang(self.footprints, self.topology)
 
 
 @lru_cache(maxsize=1024)
-def _gang(footprints: tuple[Footprint, ...]) -> Gang:
+def _gang(footprints: tuple[Footprint, ...], topology: TopologyRequest | None) -> Gang:
     """Equal requests are the same object, which is quick to compare."""
     shapes = (each.shape(len(list(same))) for each, same in groupby(footprints))
-    return Gang(tuple(shapes))
+    return Gang(tuple(shapes), topology=topology)
 
 
 @dataclass(frozen=True, slots=True)

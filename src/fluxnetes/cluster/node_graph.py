@@ -1,6 +1,10 @@
 """The cluster's nodes as a resource graph, kept up to date while nodes come, go and change.
 
-    cluster0 ── subnet (zone) ── node ── cpu, memory, pods, tenancy, ...   (divisible pools)
+    cluster0 ── subnet (zone) ── ... ── node ── cpu, memory, pods, tenancy, ...   (divisible pools)
+
+The levels between the cluster and its nodes are those of its topology (see `topology`): labels of
+the nodes say which domains they are in. A node whose labels say something else moves to another
+place in the graph; what runs there goes on.
 
 A node is *closed* while it takes no new pods: it is cordoned, or its kubelet is not ready. Pods
 that run there go on. A node that is deleted from the API takes everything on it with it.
@@ -27,17 +31,16 @@ from fluxnetes.cluster.pods.requests import TENANCY
 from fluxnetes.cluster.quantities import amounts
 from fluxnetes.cluster.scope import WHOLE_CLUSTER, ClusterScope
 from fluxnetes.cluster.shrunken_pools import EARLIER, ShrunkenPools
+from fluxnetes.cluster.topology import DEFAULT, ClusterTopology
 from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.graph.levels import DomainVertices, Place
 from fluxnetes.graph.patch import GraphPatch
 from fluxnetes.graph.pools import add_pools
 from fluxnetes.kube.objects.nodes import Node
 
 CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
-ZONE = "topology.kubernetes.io/zone"
 _CLUSTER_UID = "uid"
 """The property of the root vertex that identifies the cluster."""
-NO_ZONE = "default"
-"""The subnet of nodes that name no zone."""
 
 
 def cluster_of(graph: ResourceGraph) -> str:
@@ -51,6 +54,8 @@ class GraphNode:
 
     node: Node
     vertex: int
+    place: Place
+    """The domains that it is in, in the graph."""
     pools: dict[str, int] = field(default_factory=dict)
     """The vertex of each pool, by type."""
     sizes: dict[str, int] = field(default_factory=dict)
@@ -109,9 +114,15 @@ class NodeGraph:
     """All nodes that may be used, and their graph."""
 
     def __init__(
-        self, *, control_plane: bool = False, scope: ClusterScope = WHOLE_CLUSTER, uid: str = ""
+        self,
+        *,
+        control_plane: bool = False,
+        scope: ClusterScope = WHOLE_CLUSTER,
+        uid: str = "",
+        topology: ClusterTopology | None = None,
     ) -> None:
-        """`control_plane`: nodes of the control plane may be used too. `uid`: of the cluster."""
+        """`control_plane`: nodes of the control plane may be used too. `uid`: of the cluster.
+        `topology`: the levels above the nodes; by default there are zones."""
         self.graph = ResourceGraph()
         self.scope = scope
         self.nodes: dict[str, GraphNode] = {}
@@ -120,24 +131,46 @@ class NodeGraph:
         """The names of those that may not be used any more."""
         self.rules: dict[str, NodeRule] = {}
         self.shrunken = ShrunkenPools()
-        self._zones: dict[str, str] = {}
+        self.topology = ClusterTopology.of(DEFAULT) if topology is None else topology
+        self._places: dict[str, Place] = {}
+        """Where nodes were before a restart, until they are settled."""
         self._control_plane = control_plane
         self._extra: dict[str, int] = {}
         """Pools that every node has besides its allocatable resources: their size, by type."""
         self._count = 0
-        self._subnets: dict[str, int] = {}
         patch = GraphPatch(self.graph)
         self._root = patch.vertex("cluster", id=0, properties={_CLUSTER_UID: uid} if uid else None)
         self.graph.apply(patch)
+        self._domains = DomainVertices(self._root)
 
-    def keep_zones(self, zones: Mapping[str, str]) -> None:
-        """Keep nodes in the subnets in which they were before a restart, whatever they say now.
+    def keep_places(self, places: Mapping[str, Place]) -> None:
+        """Put nodes where they were before a restart first, whatever their labels say now.
 
-        In another subnet a node would be another vertex, and jobs that hold something of it would
-        lose it. A node that may not be used now stays too, reserved. To be called before the first
-        `put`.
+        In another place a node would be another vertex of the stored graph, and jobs that hold
+        something of it would lose it. A node that may not be used now stays too, reserved. To be
+        called before the first `put`, and `settle` when the queue knows the graph.
         """
-        self._zones.update(zones)
+        self._places.update(places)
+
+    def settle(self) -> NodeChanges:
+        """Move nodes that were kept in their places to where their labels say now."""
+        self._places.clear()
+        changes, patch = NodeChanges(), GraphPatch(self.graph)
+        moves = [
+            (graph_node.vertex, self._domains.at(place, patch))
+            for graph_node in self.nodes.values()
+            if (place := self._take_place(graph_node)) is not None
+        ]
+        self._apply(patch, moves, changes)
+        return changes
+
+    def has_domains(self, level: str) -> bool:
+        """Whether some node is in a domain of a level."""
+        return any(
+            type == level and name is not None
+            for graph_node in self.nodes.values()
+            for type, name in graph_node.place
+        )
 
     # -- nodes ---------------------------------------------------------------------------------
 
@@ -145,16 +178,36 @@ class NodeGraph:
         """Nodes are new or changed."""
         changes = NodeChanges()
         patch = GraphPatch(self.graph)
+        moves: list[tuple[int, int]] = []
         for node in nodes:
             name = node.metadata.name
             if name in self.nodes:
                 self._change(self.nodes[name], node, patch, changes)
-            elif self._may_be_used(node) or name in self._zones:
+                place = self._take_place(self.nodes[name])
+                if place is not None:
+                    moves.append((self.nodes[name].vertex, self._domains.at(place, patch)))
+            elif self._may_be_used(node) or name in self._places:
                 self._add(node, patch, changes)
+        self._apply(patch, moves, changes)
+        return changes
+
+    def _apply(self, patch: GraphPatch, moves: list[tuple[int, int]], changes: NodeChanges) -> None:
+        """Apply a patch, then move vertices to new parents, which may be of the patch."""
         if patch.count:
             self.graph.apply(patch)
             changes.reshaped = True
-        return changes
+        if moves:
+            self.graph.move(*zip(*moves, strict=True))
+            changes.reshaped = True
+
+    def _take_place(self, graph_node: GraphNode) -> Place | None:
+        """Where a node belongs, if that is not where it is; it counts as being there then."""
+        name, labels = graph_node.node.metadata.name, graph_node.node.metadata.labels
+        place = self.topology.place(labels)
+        if name in self._places or place == graph_node.place:
+            return None
+        graph_node.place = place
+        return place
 
     def drop(self, names: Iterable[str]) -> NodeChanges:
         """Nodes are gone, or reserved and without a job."""
@@ -169,24 +222,17 @@ class NodeGraph:
 
     def _add(self, node: Node, patch: GraphPatch, changes: NodeChanges) -> None:
         name = node.metadata.name
-        zone = self._zones.get(name) or node.metadata.labels.get(ZONE) or NO_ZONE
-        subnet = self._subnet(zone, patch)
+        place = self._places.get(name) or self.topology.place(node.metadata.labels)
+        domain = self._domains.at(place, patch)
         rank, self._count = self._count, self._count + 1
         properties = {rule.name: "" for rule in self.rules.values() if rule.accepts(node)}
         vertex = patch.vertex("node", id=rank, name=name, rank=rank, properties=properties)
-        patch.edge(subnet, vertex)
-        graph_node = self.nodes[name] = GraphNode(node, vertex)
+        patch.edge(domain, vertex)
+        graph_node = self.nodes[name] = GraphNode(node, vertex, place)
         self._reserve(graph_node, node)
         self._add_pools(graph_node, self._sizes(node), patch)
         if graph_node.closed:
             changes.closed.add(name)
-
-    def _subnet(self, zone: str, patch: GraphPatch) -> int:
-        if zone not in self._subnets:
-            vertex = patch.vertex("subnet", id=len(self._subnets), name=zone)
-            patch.edge(self._root, vertex)
-            self._subnets[zone] = vertex
-        return self._subnets[zone]
 
     def _sizes(self, node: Node) -> dict[str, int]:
         return {**amounts(node.status.allocatable, up=False), "tenancy": TENANCY, **self._extra}
@@ -243,7 +289,7 @@ class NodeGraph:
         self.reserved.discard(name)
         if graph_node is not None:
             if graph_node.reserved:  # it comes back only as a node that may be used
-                self._zones.pop(name, None)
+                self._places.pop(name, None)
             self.shrunken.forget(name)
             self.graph.remove([graph_node.vertex, *graph_node.pools.values()])
             changes.reshaped = True

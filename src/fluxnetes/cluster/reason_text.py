@@ -14,6 +14,7 @@ from typing import ClassVar
 
 from fluxnetes.cluster.config_units import units_of
 from fluxnetes.cluster.quantities import is_bytes
+from fluxnetes.cluster.topology import LEVEL, level_name
 from fluxnetes.common.reasons import Amount, Argument, Message, Reason, ResourceHours
 from fluxnetes.common.reasons.text import TEMPLATES, ReasonText
 
@@ -28,7 +29,7 @@ _WHOLE_NODE = 1_000_000
 an anti-affinity term that it carries."""
 _IMPLIED = frozenset({"pods", _TENANCY})
 """Pools of which every pod takes one; that goes without saying."""
-_NAMES_OF_TYPES = frozenset({"holder", "path", "shape", "type"})
+_NAMES_OF_TYPES = frozenset({"holder", "level", "path", "shape", "type"})
 """Arguments that name types of the graph, in words or in a path."""
 _ZONES = {"subnet": "zone"}
 """Types of the graph that Kubernetes has another word for."""
@@ -79,6 +80,8 @@ _OTHER_WORDS: Mapping[Message, str] = {
     "volumes",
     Message.NO_NODE_OPEN: "every node that it may use is cordoned, not ready or not selected",
     Message.NO_SUCH_TYPE: "no node has {type}",
+    Message.NO_DOMAIN: "it is to be inside one {level}, and no node has a label that says in which "
+    "{level} it is",
     Message.FOREIGN_MORE: "pods of other schedulers took capacity on {nodes}",
     Message.FOREIGN_LESS: "pods of other schedulers released capacity",
 }
@@ -119,6 +122,8 @@ def type_text(type: str) -> str:
 
     >>> type_text("port:TCP/8080"), type_text("subnet"), type_text("nvidia.com/gpu")
     ('host port 8080/TCP', 'zone', 'nvidia.com/gpu')
+    >>> type_text("level:example.com/rack")
+    'rack'
     """
     if type.startswith(_PORT):
         protocol, _, number = type.removeprefix(_PORT).partition("/")
@@ -127,6 +132,8 @@ def type_text(type: str) -> str:
         return "a node apart from the pods that anti-affinity names"
     if type == _TENANCY:
         return "a share of a node"
+    if type.startswith(LEVEL):
+        return level_name(type)
     return _ZONES.get(type, type)
 
 
@@ -206,7 +213,7 @@ def _on_one_node(needs: Argument | None) -> str | None:
 
 def _word(word: str) -> str:
     """One word that may name a type, perhaps with punctuation: `subnet[1]`, `/cluster0/subnet1`."""
-    if word.startswith((_PORT, _APART)):
+    if word.startswith((_PORT, _APART, LEVEL)):
         return type_text(word)
     for type, name in (*_ZONES.items(), (_TENANCY, type_text(_TENANCY))):
         word = word.replace(type, name)

@@ -16,6 +16,7 @@ from fluxnetes.cluster.demand import (
     missing,
     missing_pods,
 )
+from fluxnetes.cluster.group_topology import topology_of
 from fluxnetes.cluster.groups import LABELLED, POD, GroupKey, WorkloadGroup
 from fluxnetes.cluster.outcome import DELETED, is_suspended_by_user, outcome_of
 from fluxnetes.cluster.parts import GroupPart
@@ -59,7 +60,7 @@ class GroupSubmitter:
         try:
             if group.label_errors:
                 raise UnsupportedPod("; ".join(dict.fromkeys(group.label_errors.values())))
-            demand = ask(group, self.read)
+            demand = self._ask(group)
         except UnsupportedPod as unsupported:
             group.refuse(unsupported.reason)
             self._gather(group, waiting, unsupported.reason)
@@ -74,6 +75,13 @@ class GroupSubmitter:
             self._more_asked(group, demand, waiting)
         elif self.shared.state(waiting) in (JobState.PENDING, JobState.HELD):
             self._alter(waiting, demand)
+
+    def _ask(self, group: WorkloadGroup) -> Demand | None:
+        """What the group asks for now. Raises `UnsupportedPod` and `Prerequisite`."""
+        demand = ask(group, self.read)
+        if demand is None:
+            return None
+        return replace(demand, topology=topology_of(group, self.shared.model.node_graph))
 
     def _is_ending(self, group: WorkloadGroup) -> bool:
         """Whether some of its parts are being ended or returned to the queue.
@@ -236,7 +244,7 @@ class GroupSubmitter:
         # A job is also held while its user suspends its workload.
         if before == demand and demand.hold == (job.state is JobState.HELD):
             return
-        if before is None or (before.footprints, before.size) != (demand.footprints, demand.size):
+        if before is None or _shape_of(before) != _shape_of(demand):
             shared.send(Reshape(part.job, demand.gang, demand.size))
             part.reshape(demand.footprints)
         if before is not None and before.walltime != demand.walltime and demand.walltime:
@@ -258,6 +266,11 @@ class GroupSubmitter:
     def forget(self, job: int) -> None:
         """A job has ended."""
         self.demands.pop(job, None)
+
+
+def _shape_of(demand: Demand) -> object:
+    """What a demand asks for, without what else it says."""
+    return demand.footprints, demand.size, demand.topology
 
 
 def submission_of(group: WorkloadGroup, demand: Demand, job: int) -> Submission:

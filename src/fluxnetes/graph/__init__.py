@@ -10,6 +10,7 @@
 - `limits`, `errors`: limits of a graph, and `GraphError`
 - `placement`: `Placement`, the vertices allocated to a job
 - `pools`: graphs of quantities (millicores, MiB) instead of numbered cores, as for Kubernetes
+- `levels`: zones, blocks and racks between a cluster and its nodes
 - `readers`: GRUG, JGF, R and hwloc texts to graphs, and JGF and R to the vertices that a job holds
 - `writers`: placements as text (simple, JGF, R), and a whole graph as JGF
 

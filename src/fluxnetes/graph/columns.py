@@ -88,7 +88,9 @@ class ResourceGraph:
         self.units = Interner([""])
         self.subsystems = Interner([CONTAINMENT])
         self.version = 0
-        """Counts the changes of shape (apply, remove) and size, so that caches detect them."""
+        """Counts changes of shape (apply, remove, move) and size, so that caches detect them."""
+        self.moves = 0
+        """Counts the times that vertices moved to other parents."""
         self.type_id: NDArray[np.int32] = np.empty(0, np.int32)
         self.basename_id: NDArray[np.int32] = np.empty(0, np.int32)
         self.unit_id: NDArray[np.int32] = np.empty(0, np.int32)
@@ -157,6 +159,24 @@ class ResourceGraph:
                 paths.pop(vertex, None)
         for column in EDGE_COLUMNS:
             setattr(self, column, getattr(self, column)[keep])
+        self._reshaped()
+
+    def move(self, vertices: ArrayLike, parents: ArrayLike) -> None:
+        """Put each vertex, with all that it contains, below another one than before.
+
+        The vertices stay in their rows, so what jobs hold of them stays theirs. `moves` tells that
+        placements name ancestors that are none any more.
+        """
+        rows = np.atleast_1d(np.asarray(vertices, np.int64))
+        above = np.full(self.vertex_count, -1, np.int64)
+        above[rows] = parents
+        mine = (self.edge_subsystem == 0) & (above[self.edge_target] >= 0)
+        self.edge_source = np.where(mine, above[self.edge_target], self.edge_source)
+        below = self.contents(rows)
+        paths = self._paths.get(0, {})
+        for vertex in [vertex for vertex in paths if below[vertex]]:
+            del paths[vertex]
+        self.moves += 1
         self._reshaped()
 
     def _moved(self, subsystem: int, keep: Bools) -> Bools:
@@ -254,7 +274,7 @@ class ResourceGraph:
                 setattr(twin, name, value.copy())
             elif isinstance(value, Interner):
                 setattr(twin, name, Interner(value.names))
-        twin.version = self.version
+        twin.version, twin.moves = self.version, self.moves
         twin._names = dict(self._names)
         twin._properties = {vertex: dict(its) for vertex, its in self._properties.items()}
         twin._paths = {subsystem: dict(paths) for subsystem, paths in self._paths.items()}

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fluxnetes.graph.columns import GraphError, ResourceGraph
+from fluxnetes.graph.levels import NO_NAME, DomainVertices
 from fluxnetes.graph.limits import MAX_AMOUNT
 from fluxnetes.graph.patch import GraphPatch
 
@@ -26,24 +27,27 @@ def pool_graph(
     *,
     cluster: str = "cluster",
     zones: Mapping[str, str] | None = None,
+    levels: Mapping[str, Mapping[str, str]] | None = None,
     shared: Mapping[str, int] | None = None,
     properties: Mapping[str, Mapping[str, str]] | None = None,
 ) -> ResourceGraph:
     """A cluster of nodes with the given quantities, by node name.
 
-    `zones` maps a node to its subnet; `shared` are quantities of the whole cluster; `properties`
-    are those of nodes.
+    `zones` maps a node to its subnet; `levels` has for each level, from the widest to the
+    narrowest, the domain of each node that is in one; `shared` are quantities of the whole
+    cluster; `properties` are those of nodes.
     """
     graph = ResourceGraph()
     patch = GraphPatch(graph)
     root = patch.vertex("cluster", basename=cluster, id=0)
     add_pools(patch, root, shared or {})
-    subnets: dict[str, int] = {}
+    domains = DomainVertices(root)
     for rank, (name, amounts) in enumerate(nodes.items()):
-        above = root
+        place = tuple((level, its.get(name)) for level, its in (levels or {}).items())
         if zones is not None:
-            above = _subnet(patch, root, subnets, zones.get(name, "default"))
+            place = (("subnet", zones.get(name, NO_NAME)), *place)
         labels = (properties or {}).get(name)
+        above = domains.at(place, patch)
         node = patch.vertex("node", id=rank, name=name, rank=rank, properties=labels)
         patch.edge(above, node)
         add_pools(patch, node, amounts)
@@ -58,10 +62,3 @@ def add_pools(patch: GraphPatch, holder: int, amounts: Mapping[str, int]) -> Non
             raise GraphError(f"a pool of {amount} {type}: expected 0 to {MAX_AMOUNT}")
         pool = patch.vertex(type, id=0, size=amount, divisible=True)
         patch.edge(holder, pool)
-
-
-def _subnet(patch: GraphPatch, root: int, known: dict[str, int], zone: str) -> int:
-    if zone not in known:
-        known[zone] = patch.vertex("subnet", id=len(known), name=zone)
-        patch.edge(root, known[zone])
-    return known[zone]

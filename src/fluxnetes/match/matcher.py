@@ -79,6 +79,7 @@ class Matcher:
         self._subsystem = subsystems[0]
         self._filters = prune_filters
         self._flexible = traverser == "flexible"
+        self._moves = graph.moves
         try:
             self._policy = parse_policy(policy)
             self._engine = self._build()
@@ -99,13 +100,13 @@ class Matcher:
     def engine(self) -> MatchEngine:
         """The engine for the graph's current shape."""
         if self._engine.version != self.graph.version:
-            old = self._engine
-            self._engine = self._build(old.leaf_types)
+            old, has_moved = self._engine, self._moves != self.graph.moves
+            self._engine, self._moves = self._build(old.leaf_types), self.graph.moves
             self._engine.inherit(old)
             for job in self.jobs.values():
                 if not job.cancelled:
                     held = self._engine.held(job.placement)
-                    if not old.tree.is_tree:  # a parent through which it came may be gone
+                    if has_moved or not old.tree.is_tree:  # what was above it may be no more
                         self._describe(job, held)
                     self._engine.enter(
                         job.jobid, held, job.at, job.end, reserved=job.reserved, moved=True

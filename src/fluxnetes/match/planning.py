@@ -180,13 +180,14 @@ class Planning:
         """Whether units of a request are independent of each other, so that `capacity` is exact.
 
         Where nodes are allocated whole, slots below a shared vertex are not, and neither are parts
-        of nodes: of one job several are on one node, of two jobs none.
+        of nodes: of one job several are on one node, of two jobs none. Nor are pods that have to be
+        close together or apart.
         """
         engine = self.engine
         if not engine.tree.is_tree:
             return False  # what two vertices share is there once
         if isinstance(one, Gang):
-            return True
+            return one.topology is None or not one.topology.is_binding
         if slots_below(one.resources[0]):
             return not engine.policy.node_exclusive and not engine.flexible
         return not (engine.policy.node_exclusive and self._is_inside_nodes(one.resources[0]))
@@ -313,6 +314,10 @@ class Planning:
         view = ledger.ever_since(now)
         return bool((view.held > ledger.size).any())
 
+    def neighbours(self, level: str, nodes: Iterable[str]) -> list[str]:
+        """The names of all nodes in the domains of a level that some nodes are in."""
+        return self.engine.gangs.neighbours(level, nodes)
+
     def loose_pools(self, type: str) -> list[int]:
         """The sizes of the reachable pools of a type that are in no node."""
         return self.engine.gangs.loose_pools(type)
@@ -338,6 +343,22 @@ class Planning:
     def readmit(self, jobid: int, placement: Placement) -> None:
         """Restore a job's allocation from before a restart."""
         self.matcher.readmit(MatchedJob(jobid, placement.start, placement.end, False, placement))
+
+    def follow_moves(self, jobid: int, placement: Placement) -> Placement | None:
+        """A job's placement below the ancestors that its vertices have now; None: it is as it was.
+
+        To be called when vertices have moved, for placements that the caller keeps.
+        """
+        engine = self.engine
+        held = engine.held(placement)
+        found = engine.placement(held, placement.start, placement.end, placement.queue)
+        if np.array_equal(found.vertex, placement.vertex) and np.array_equal(
+            found.parent, placement.parent
+        ):
+            return None
+        found = replace(found, labels=placement.labels)
+        self.matcher.jobs[jobid].placement = found
+        return found
 
     def prolong(self, jobid: int, until: int) -> None:
         """Change the end of a job's allocation, to a later or an earlier time."""

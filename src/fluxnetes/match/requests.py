@@ -20,7 +20,9 @@ from fluxnetes.jobspec.model import (
 from fluxnetes.match.engine.closure import HeldVertices
 from fluxnetes.match.engine.engine import MatchEngine
 from fluxnetes.match.engine.flexible import TooManyVariants
-from fluxnetes.match.gang.model import Gang, Seats
+from fluxnetes.match.gang.gang_matcher import FindReason
+from fluxnetes.match.gang.model import Gang, Seats, TopologyRequest
+from fluxnetes.match.gang.placement_cache import CachedPlacement
 from fluxnetes.match.ledger.views import LedgerView
 from fluxnetes.match.reasons import EVER, NOW, OF_VERTICES, explain
 
@@ -117,6 +119,9 @@ class GangRequest:
         for type, amount in amounts:
             if amount < 0:
                 raise InvalidRequest(f"an amount of {amount} {type}: expected 0 or more")
+        if gang.topology is not None:
+            _check_topology(gang.topology)
+            check_types(gang.topology.levels(), engine.graph)
         check_types((type for type, amount in amounts if amount), engine.graph)
         gang = gang.tidied()
         if not gang.shapes or any(s.count < 1 or not s.amounts for s in gang.shapes):
@@ -126,14 +131,14 @@ class GangRequest:
         self.seats: tuple[Seats, ...] = ()
         self._engine = engine
         self._gang = gang
-        self._why: Reason | None = None
+        self._find_reason: FindReason | None = None
 
     def select(self, view: LedgerView) -> HeldVertices | None:
         seated = self._engine.gangs.seat(self._gang, view)
-        if isinstance(seated, Reason):
-            self._why = seated
+        if not isinstance(seated, CachedPlacement):
+            self._find_reason = seated
             return None
-        self.seats, self._why = seated.seats, None
+        self.seats, self._find_reason = seated.seats, None
         return seated.held
 
     def needs(self) -> dict[str, int]:
@@ -143,7 +148,15 @@ class GangRequest:
         return None
 
     def why(self, *, ever: bool) -> Reason | None:
-        return self._why
+        return None if self._find_reason is None else self._find_reason()
+
+
+def _check_topology(request: TopologyRequest) -> None:
+    """Raise for numbers that no placement can meet."""
+    if request.slice_level is not None and request.slice_size < 1:
+        raise InvalidRequest(f"slices of {request.slice_size} pods: expected 1 or more")
+    if request.spread_level is not None and request.spread_most < 1:
+        raise InvalidRequest(f"at most {request.spread_most} pods each: expected 1 or more")
 
 
 def _read_types(resources: tuple[Resource, ...]) -> list[str]:

@@ -37,15 +37,17 @@ def make_pod_group(space: Space, name: str, least: int) -> str:
     return path
 
 
-def make_native_pod_group(space: Space, name: str, least: int) -> str:
-    """One of Kubernetes itself, in the version that is served; the path of all of them."""
+def make_native_pod_group(space: Space, name: str, least: int, *, key: str | None = None) -> str:
+    """One of Kubernetes itself, in the version that is served; the path of all of them. `key` is
+    the label of which its nodes have one value."""
     version = native_version(space.api)
     path = NATIVE.format(version, space.namespace)
+    constraints = {"schedulingConstraints": {"topology": [{"key": key}]}} if key else {}
     content = {
         "apiVersion": f"scheduling.k8s.io/{version}",
         "kind": "PodGroup",
         "metadata": {"name": name},
-        "spec": {"schedulingPolicy": {"gang": {"minCount": least}}},
+        "spec": {"schedulingPolicy": {"gang": {"minCount": least}}, **constraints},
     }
     space.api.create(path, content)
     return path

@@ -31,11 +31,14 @@ from tests.integration.controller.space import Space
 from tests.integration.folders import reachable_folder
 from tests.integration.webhook.command import Command
 
-QUEUES = {
+RACK = "example.com/rack"
+"""A label that is a level of the topology; only some tests have nodes with it."""
+QUEUES: dict[str, Any] = {
+    "topology": ["zone", RACK],
     "queues": [
         {"name": "default"},
         {"name": "short", "max_walltime": 600, "default_walltime": 300},
-    ]
+    ],
 }
 TIMEOUTS: dict[str, float] = {
     "replacement-pod": 15,  # longer than the ten seconds that a Job waits before it retries a pod

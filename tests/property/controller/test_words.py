@@ -29,7 +29,7 @@ from tests.unit.controller.reporting.told import Told
 
 INTERNAL = re.compile(
     r"tenancy|subnet|\bport:|\bapart:|\btasks?\b|\bgraph|\bvert(ex|ices)\b|\bslots?\b|\bseats?\b"
-    r"|\bpools?\b|\bfootprint|\bbooking|\bjob \d|[{}]",
+    r"|\bpools?\b|\blevel:|\bfootprint|\bbooking|\bjob \d|[{}]",
     re.IGNORECASE,
 )
 """Words of ours that users of Kubernetes do not know, numbers of jobs, and unfilled templates."""
@@ -46,6 +46,7 @@ TYPES = st.sampled_from(
     [
         *("cpu", "memory", "pods", "nvidia.com/gpu", "node", "cluster", "subnet", "tenancy"),
         *("port:TCP/8080", "port:UDP/53", "apart:0123456789ab", "hugepages-2Mi"),
+        "level:example.com/rack",
     ]
 )
 _counts = st.integers(0, 3) | st.sampled_from([1000, 2048, 16000, 1_000_000])
@@ -60,7 +61,7 @@ _shapes = st.lists(TYPES, min_size=1, max_size=3).map(" and ".join)
 BY_NAME: dict[str, st.SearchStrategy[Any]] = {
     **dict.fromkeys(("needs", "have", "best", "most", "after", "before"), _amounts),
     "pod": st.lists(_amounts, max_size=4).map(tuple),
-    **dict.fromkeys(("holder", "type"), TYPES),
+    **dict.fromkeys(("holder", "level", "type"), TYPES),
     "shape": _shapes,
     "path": _paths,
     "kind": st.sampled_from(["after", "afterok", "afterany"]),

@@ -10,6 +10,9 @@ from fluxnetes.cluster.node_graph import NodeChanges, NodeGraph
 from fluxnetes.cluster.pods.node_rules import NodeRule, read_rule
 from fluxnetes.cluster.pods.requests import TENANCY
 from fluxnetes.cluster.scope import ClusterScope
+from fluxnetes.cluster.topology import ClusterTopology
+from fluxnetes.graph.levels import UNNAMED
+from fluxnetes.kube.objects.nodes import Node
 from tests.unit.cluster.builders import changed, machine
 from tests.unit.cluster.objects import Content, a_spec
 
@@ -113,7 +116,7 @@ def test_a_node_that_gains_the_label_comes_and_one_that_loses_it_closes() -> Non
 
 def test_a_reserved_node_that_is_dropped_comes_back_only_with_the_label() -> None:
     known = NodeGraph(scope=ClusterScope(BATCH))
-    known.keep_zones({"n1": "default"})
+    known.keep_places({"n1": (("subnet", None),)})
     known.put([machine("n1")])
     assert known.reserved == {"n1"}
     assert known.drop(known.reserved).reshaped
@@ -123,7 +126,7 @@ def test_a_reserved_node_that_is_dropped_comes_back_only_with_the_label() -> Non
 
 def test_so_it_is_after_a_restart() -> None:
     known = NodeGraph()
-    known.keep_zones({"n1": "default"})
+    known.keep_places({"n1": (("subnet", None),)})
     node = machine("n1", labels={"node-role.kubernetes.io/control-plane": ""})
     assert known.put([node]).closed == {"n1"}
 
@@ -161,6 +164,106 @@ def test_every_node_has_a_rank_of_its_own_even_after_others_left() -> None:
 
 def test_a_node_that_did_not_change_is_no_turn() -> None:
     assert not node_graph("n1").put([machine("n1")])
+
+
+# -- levels ----------------------------------------------------------------------------------------
+
+RACKS = ClusterTopology.of(["cloud", "example.com/rack"])
+
+
+def labelled(name: str, zone: str = "", rack: str = "", **more: Any) -> Node:
+    labels = {"example.com/rack": rack} if rack else {}
+    return machine(name, zone=zone, labels={"topology.kubernetes.io/region": "r", **labels}, **more)
+
+
+def path(known: NodeGraph, name: str) -> str:
+    found = known.graph.path(known.nodes[name].vertex)
+    assert found is not None
+    return found
+
+
+def test_labels_are_levels_in_the_order_of_the_configuration() -> None:
+    known = NodeGraph(topology=RACKS)
+    known.put([labelled("a", "west", "1"), labelled("b", "west", "2"), labelled("c", "east", "1")])
+    assert [path(known, name) for name in "abc"] == [
+        "/cluster0/r/west/1/a",
+        "/cluster0/r/west/2/b",
+        "/cluster0/r/east/1/c",
+    ]
+    graph = known.graph
+    assert [graph.type_name(row) for row in graph.topology().vertex[:5].tolist()] == [
+        "cluster",
+        "level:topology.kubernetes.io/region",
+        "subnet",
+        "level:example.com/rack",
+        "node",
+    ]
+
+
+def test_a_node_without_a_label_is_in_an_unnamed_domain_of_its_parent() -> None:
+    known = NodeGraph(topology=RACKS)
+    known.put([labelled("a", "west"), labelled("b", "west"), labelled("c", "east"), machine("d")])
+    assert [path(known, name) for name in "abcd"] == [
+        "/cluster0/r/west/default/a",
+        "/cluster0/r/west/default/b",
+        "/cluster0/r/east/default/c",
+        "/cluster0/default/default/default/d",
+    ]
+    (rack,) = known.graph.find_path("/cluster0/r/west/default")
+    assert known.graph.has_property(rack, UNNAMED)
+
+
+def test_a_domain_that_is_called_like_an_unnamed_one_is_another() -> None:
+    known = NodeGraph(topology=RACKS)
+    known.put([labelled("a", "west", "default"), labelled("b", "west")])
+    (named, unnamed) = known.graph.find_path("/cluster0/r/west/default")
+    assert [known.graph.has_property(row, UNNAMED) for row in (named, unnamed)] == [False, True]
+
+
+def test_a_cluster_without_levels_has_nodes_below_it() -> None:
+    known = NodeGraph(topology=ClusterTopology.of([]))
+    known.put([machine("a", zone="west")])
+    assert path(known, "a") == "/cluster0/a"
+
+
+def test_a_node_that_is_relabelled_moves_and_stays_the_same_vertex() -> None:
+    known = NodeGraph(topology=RACKS)
+    known.put([labelled("a", "west", "1"), labelled("b", "west", "1")])
+    before = known.nodes["a"].vertex, dict(known.nodes["a"].pools)
+    changes = known.put([labelled("a", "west", "2", cpu="2")])
+    assert changes == NodeChanges(reshaped=True, shrunk={("a", "cpu"): 4000})
+    assert path(known, "a") == "/cluster0/r/west/2/a"
+    assert (known.nodes["a"].vertex, known.nodes["a"].pools) == before
+    assert pools(known, "a")["cpu"] == 2000
+    assert not known.put([labelled("a", "west", "2", cpu="2")])
+
+
+def test_a_node_that_gets_and_loses_a_label_moves_there_and_back() -> None:
+    known = NodeGraph(topology=RACKS)
+    known.put([labelled("a", "west")])
+    for rack, expected in [("1", "/cluster0/r/west/1/a"), ("", "/cluster0/r/west/default/a")]:
+        assert known.put([labelled("a", "west", rack)]).reshaped
+        assert path(known, "a") == expected
+
+
+def test_a_label_that_is_no_level_moves_nothing() -> None:
+    known = NodeGraph(topology=RACKS)
+    known.put([labelled("a", "west", "1")])
+    other = {"topology.kubernetes.io/region": "r", "example.com/rack": "1", "b/c": "d"}
+    assert not known.put([machine("a", zone="west", labels=other)])
+
+
+def test_after_a_restart_nodes_are_where_they_were_until_they_are_settled() -> None:
+    known = NodeGraph(topology=RACKS)
+    known.keep_places({"a": (("subnet", "west"),), "b": (("subnet", "east"),)})
+    known.put([labelled("a", "west", "1"), labelled("c", "west", "1")])
+    assert [path(known, name) for name in "ac"] == ["/cluster0/west/a", "/cluster0/r/west/1/c"]
+    assert not known.put([labelled("a", "west", "2")]).reshaped
+    assert known.settle().reshaped
+    assert path(known, "a") == "/cluster0/r/west/2/a"
+    assert not known.settle()
+    known.put([labelled("b", "west", "1")])
+    assert path(known, "b") == "/cluster0/r/west/1/b", "a node that comes later is new"
 
 
 # -- open and closed -------------------------------------------------------------------------------

@@ -98,6 +98,14 @@ def on_one(needs: Amount, best: int) -> Reason:
             ),
             "so; it would fit with node-1, 2 more, which are cordoned, not ready or not selected",
         ),
+        (
+            Reason.of(Message.INSIDE_ONE, count=8, level="level:example.com/rack", found=5),
+            "needs 8 pods inside one rack; the most that fit in one rack now is 5",
+        ),
+        (
+            Reason.of(Message.SPREAD, count=8, most=2, level="subnet", found=5),
+            "needs 8 pods with at most 2 in one zone; 5 fit now",
+        ),
         (Reason.of(Message.QUEUE_STOPPED, queue="batch"), "queue batch is stopped"),
         (
             Reason.of(Message.BEGINS, begin=Moment(MIDNIGHT)),

@@ -16,7 +16,8 @@ for the tests on a real control plane to say (`tests/integration/controller`).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+import dataclasses
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from math import inf
@@ -29,10 +30,11 @@ from fluxnetes.cluster.model import ClusterModel
 from fluxnetes.cluster.node_graph import NodeGraph
 from fluxnetes.cluster.pods.reader import PodReader
 from fluxnetes.cluster.scope import WHOLE_CLUSTER, ClusterScope
+from fluxnetes.cluster.topology import DEFAULT, ClusterTopology
 from fluxnetes.controller import loop as controller_module
 from fluxnetes.controller import observation
 from fluxnetes.controller.leadership import terms
-from fluxnetes.controller.leadership.recovery import zones_of
+from fluxnetes.controller.leadership.recovery import places_of
 from fluxnetes.controller.loop import Controller
 from fluxnetes.controller.state import ControllerSettings, ControllerState
 from fluxnetes.controller.watchers import Watchers
@@ -97,11 +99,13 @@ class Play:
         settings: ControllerSettings = TIMEOUTS,
         config: SchedulerConfig = CONFIG,
         scope: ClusterScope = WHOLE_CLUSTER,
+        topology: Sequence[str] = DEFAULT,
     ) -> None:
         self.cluster = Cluster()
         self.clock = Clock(self.cluster)
         self.store = Memory()
         self.options = terms.CandidateOptions("play", settings=settings, config=config, scope=scope)
+        self.has_levels(*topology)
         self.lags: set[str] = set()
         """Kinds of which no news come."""
         self.meanwhile: Callable[[], object] = lambda: None
@@ -112,6 +116,11 @@ class Play:
         self._patches = ExitStack()
         for node in nodes:
             self.cluster.put(node)
+
+    def has_levels(self, *topology: str) -> None:
+        """The configuration says so from the next term on."""
+        levels = ClusterTopology.of(topology)
+        self.options = dataclasses.replace(self.options, topology=levels)
 
     def __enter__(self) -> Play:
         for module in (controller_module, observation, terms):
@@ -131,13 +140,14 @@ class Play:
     def start(self) -> None:
         """A term begins, from what the store and the cluster say."""
         self.cluster.news.clear()
-        model, wake = ClusterModel(NodeGraph(scope=self.options.scope)), asyncio.Event()
+        graph = NodeGraph(scope=self.options.scope, topology=self.options.topology)
+        model, wake = ClusterModel(graph), asyncio.Event()
         self.watchers = Watchers(cast(KubeClient, None), model, wake)
         self._watches = {
             each.resource.plural: (each, take) for each, take in self.watchers._handlers
         }
         self._list_all()
-        model.node_graph.keep_zones(zones_of(finish(self.store.system())))
+        model.node_graph.keep_places(places_of(finish(self.store.system())))
         model.node_graph.put(self.watchers.take_nodes()[0])
         self.executor = FakeExecutor(self.cluster, self.clock.monotonic)
         self.store.before_commit = self._be_meanwhile

@@ -10,6 +10,7 @@ from pathlib import Path
 import typer.main
 import yaml
 
+from fluxnetes.cli.controller.cluster_config import read_topology
 from fluxnetes.cli.controller.config import read_cluster_config
 from fluxnetes.cli.controller.options import app
 from fluxnetes.cli.controller.timeouts import TIMEOUTS
@@ -66,12 +67,13 @@ def test_the_page_has_the_defaults_of_options() -> None:
 
 def test_the_queues_of_the_page_can_be_read(tmp_path: Path) -> None:
     blocks = re.findall(r"(?ms)^```yaml\n(.*?)^```$", PAGE)
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     for written in blocks:
         file = tmp_path / "queues.yaml"
         file.write_text(written)
         shown = yaml.safe_load(written).get("queues", [{"name": "default"}])
         read = read_cluster_config(file).scheduler
+        read_topology(file)
         assert [queue.name for queue in read.queues] == [each["name"] for each in shown]
 
 

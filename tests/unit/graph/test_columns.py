@@ -10,6 +10,7 @@ import pytest
 
 from fluxnetes.graph.columns import BUILTIN_TYPES, GraphError, Interner, ResourceGraph
 from fluxnetes.graph.patch import GraphPatch, derived_name
+from fluxnetes.graph.pools import pool_graph
 from tests.unit.match.clusters import a, cluster, cores, nodes, racks, row_at
 
 
@@ -387,3 +388,34 @@ def test_status_is_one_vertex_own() -> None:
     graph = cluster(*nodes(1, *cores(1)))
     graph.set_status(1, False)
     assert np.flatnonzero(~graph.up).tolist() == [1]
+
+
+# -- vertices that move ----------------------------------------------------------------------------
+
+
+def test_a_vertex_that_moves_takes_all_below_it_along_and_keeps_its_row() -> None:
+    graph = pool_graph(
+        {name: {"cpu": 4} for name in ("a", "b", "c")},
+        levels={"rack": {"a": "r0", "b": "r0", "c": "r1"}},
+    )
+    (node,), (rack,) = graph.find_path("/cluster0/r0/a"), graph.find_path("/cluster0/r1")
+    (pool,) = graph.find_path("/cluster0/r0/a/cpu0")
+    version = graph.version
+    graph.move([node], [rack])
+    assert graph.path(pool) == "/cluster0/r1/a/cpu0"
+    assert graph.find_path("/cluster0/r0/a") == []
+    assert (graph.moves, graph.version > version) == (1, True)
+
+
+def test_the_path_that_a_reader_gave_a_vertex_moves_along() -> None:
+    graph = ResourceGraph()
+    patch = GraphPatch(graph)
+    root = patch.vertex("cluster", id=0, paths={"containment": "/top"})
+    racks = [patch.vertex("rack", id=n, paths={"containment": f"/top/rack{n}"}) for n in (0, 1)]
+    node = patch.vertex("node", id=0, paths={"containment": "/top/rack0/node0"})
+    patch.edges(root, racks)
+    patch.edge(racks[0], node)
+    graph.apply(patch)
+    graph.move([node], [racks[1]])
+    assert graph.path(node) == "/top/rack1/node0"
+    assert graph.find_path("/top/rack0/node0") == []

@@ -16,7 +16,7 @@ from fluxnetes.common.reasons.text import TEMPLATES
 from fluxnetes.graph.placement import Placement
 from fluxnetes.jobspec.constraint import And, Constraint, Hostlist, Not, Or, Properties, Ranks
 from fluxnetes.jobspec.model import Count, Jobspec, Resource, Task
-from fluxnetes.match.gang.model import Gang, Seats, Shape
+from fluxnetes.match.gang.model import Gang, Seats, Shape, TopologyRequest
 from fluxnetes.queue import config
 from fluxnetes.queue.changes import (
     Allocation,
@@ -112,7 +112,17 @@ JOBSPEC = st.builds(
 )
 AMOUNTS = st.lists(st.tuples(TEXT, INT), max_size=3).map(tuple)
 SHAPE = st.builds(Shape, INT, AMOUNTS, MAYBE_CONSTRAINT)
-GANG = st.builds(Gang, st.lists(SHAPE, max_size=3).map(tuple), AMOUNTS, SECONDS, MAYBE_TEXT)
+TOPOLOGY = st.builds(
+    TopologyRequest, MAYBE_TEXT, MAYBE_TEXT, MAYBE_TEXT, INT, MAYBE_TEXT, INT, AMOUNTS
+)
+GANG = st.builds(
+    Gang,
+    st.lists(SHAPE, max_size=3).map(tuple),
+    AMOUNTS,
+    SECONDS,
+    MAYBE_TEXT,
+    st.none() | TOPOLOGY,
+)
 REQUEST: st.SearchStrategy[Request] = st.one_of(JOBSPEC, GANG)
 
 IDS = st.integers(1, 6)

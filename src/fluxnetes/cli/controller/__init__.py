@@ -2,6 +2,7 @@
 
     options   the command line
     timeouts  --timeout NAME=SECONDS
+    cluster_config  what the configuration file says about the cluster
     config    the file that configures queues (also used by `serve --queue` and `up`)
     run       options -> cluster, store, gRPC server -> terms of leadership
 

@@ -19,6 +19,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from fluxnetes.cli.controller.cluster_config import CLUSTER_KEYS
 from fluxnetes.cluster.config_units import in_graph_units
 from fluxnetes.cluster.scope import SCOPE_SETTINGS, WHOLE_CLUSTER, ClusterScope, read_scope
 from fluxnetes.common.yaml_text import YamlError, load_yaml
@@ -26,6 +27,8 @@ from fluxnetes.queue.config import SchedulerConfig
 from fluxnetes.queue.input_limits import LARGEST
 from fluxnetes.store.codec.config import decode_config
 
+_OF_CLUSTER = (*SCOPE_SETTINGS, *sorted(CLUSTER_KEYS))
+"""Settings of a file that are not about its queues."""
 _LEAST = {
     "reservations": 1,
     "depth": 1,
@@ -69,11 +72,11 @@ def read_cluster_config(path: Path | None) -> ClusterConfig:
     try:
         if isinstance(content, dict):
             scope = read_scope(content)
-            rest = {key: each for key, each in content.items() if key not in SCOPE_SETTINGS}
+            rest = {key: each for key, each in content.items() if key not in _OF_CLUSTER}
         rest = in_graph_units(rest)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    return ClusterConfig(_decode(rest, path, SCOPE_SETTINGS), scope)
+    return ClusterConfig(_decode(rest, path, _OF_CLUSTER), scope)
 
 
 def _load(path: Path) -> Any:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 
+from fluxnetes.cli.controller.cluster_config import read_topology
 from fluxnetes.cli.controller.config import read_cluster_config
 from fluxnetes.cli.controller.options import ControllerOptions
 from fluxnetes.cli.controller.timeouts import read_timeouts
@@ -91,6 +92,7 @@ def _candidate(options: ControllerOptions) -> CandidateOptions:
         scheduler_names=options.scheduler_names or SCHEDULER_NAMES,
         control_plane=options.control_plane,
         scope=config.scope,
+        topology=read_topology(options.config),
         settings=read_timeouts(options.timeouts),
         lease=options.lease,
         mailbox=None if options.listener is None else Mailbox(),

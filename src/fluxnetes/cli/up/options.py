@@ -144,9 +144,11 @@ def up(
 
 def _check_config(file: Path) -> None:
     """Refuse a file that the controller would refuse, before anything starts."""
+    from fluxnetes.cli.controller.cluster_config import read_topology
     from fluxnetes.cli.controller.config import read_cluster_config
 
     try:
         read_cluster_config(file)
+        read_topology(file)
     except (ValueError, OSError) as error:
         raise typer.BadParameter(str(error), param_hint="--config") from None

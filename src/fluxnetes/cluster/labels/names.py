@@ -29,6 +29,13 @@ AFTER = "fluxnetes.io/after"
 AFTER_OK = "fluxnetes.io/afterok"
 AFTER_ANY = "fluxnetes.io/afterany"
 
+TOPOLOGY_REQUIRED = "fluxnetes.io/topology-required"
+TOPOLOGY_PREFERRED = "fluxnetes.io/topology-preferred"
+TOPOLOGY_SLICE = "fluxnetes.io/topology-slice"
+TOPOLOGY_SLICE_SIZE = "fluxnetes.io/topology-slice-size"
+TOPOLOGY_SPREAD = "fluxnetes.io/topology-spread"
+TOPOLOGY_SPREAD_MAX = "fluxnetes.io/topology-spread-max"
+
 MANAGED = "fluxnetes.io/managed"
 """A label. "true" on a namespace or an object: it is scheduled by our queue, whatever scheduler it
 names. One object of a namespace that opted in cannot opt out: any other value on it is without
@@ -42,9 +49,13 @@ JOBID = "fluxqueue/jobid"
 
 SIZES = (GROUP_SIZE, MIN_SIZE, MAX_SIZE)
 DEPENDENCIES = (AFTER, AFTER_OK, AFTER_ANY)
+TOPOLOGY = (
+    *(TOPOLOGY_REQUIRED, TOPOLOGY_PREFERRED, TOPOLOGY_SLICE, TOPOLOGY_SLICE_SIZE),
+    *(TOPOLOGY_SPREAD, TOPOLOGY_SPREAD_MAX),
+)
 MARKS = frozenset(
     (GROUP, *SIZES, WALLTIME, QUEUE, EXCLUSIVE, PRIORITY, HOLD, BEGIN, *DEPENDENCIES, MANAGED)
-) | {ALLOCATION, INCOMPLETE}
+) | {ALLOCATION, INCOMPLETE, *TOPOLOGY}
 
 # --- what we write -----------------------------------------------------------------------------
 
@@ -120,6 +131,13 @@ def size_key(dialect: str) -> str:
 
 JOBSPEC = "jobspec"
 """Part of a label's key; with the value `zone` it asked Fluence for one zone, and one node."""
+
+KUEUE_REQUIRED = "kueue.x-k8s.io/podset-required-topology"
+KUEUE_PREFERRED = "kueue.x-k8s.io/podset-preferred-topology"
+KUEUE_SLICE = "kueue.x-k8s.io/podset-slice-required-topology"
+KUEUE_SLICE_SIZE = "kueue.x-k8s.io/podset-slice-size"
+KUEUE_TOPOLOGY = (KUEUE_REQUIRED, KUEUE_PREFERRED, KUEUE_SLICE, KUEUE_SLICE_SIZE)
+"""Kueue's words for some of what our topology keys say."""
 
 # --- Kubernetes' own ---------------------------------------------------------------------------
 

@@ -20,8 +20,9 @@ from math import ceil
 from typing import TypeVar
 
 from fluxnetes.cluster.labels import names, walltimes
+from fluxnetes.cluster.labels.errors import InvalidLabel as InvalidLabel
 from fluxnetes.cluster.labels.names import DIALECTS, OURS, LabelDialect
-from fluxnetes.jobspec.errors import quote
+from fluxnetes.cluster.labels.topology import TopologyWords, read_topology
 from fluxnetes.kube.objects.base import Metadata
 
 LARGEST_SIZE = 100_000
@@ -40,23 +41,6 @@ _MOMENT = re.compile(
 _REFERENCE = re.compile(r"[a-z]{1,63}/[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?")
 _OLD = frozenset(key for each in DIALECTS for key in (each.group, each.size))
 _T = TypeVar("_T")
-
-
-class InvalidLabel(ValueError):  # noqa: N818 - reads better where it is raised and caught
-    """A label or annotation whose value is invalid.
-
-    >>> print(InvalidLabel("fluxnetes.io/group-size", "two", "a whole number from 1 to 100000"))
-    fluxnetes.io/group-size: found 'two', expected a whole number from 1 to 100000
-    """
-
-    def __init__(self, key: str, value: str, expected: str) -> None:
-        super().__init__(key, value, expected)
-        self.key = key
-        self.value = value
-        self.expected = expected
-
-    def __str__(self) -> str:
-        return f"{self.key}: found {quote(self.value)}, expected {self.expected}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +69,9 @@ class WorkloadLabels:
     pod_group: str | None = None
     """The name of a PodGroup, which may or may not exist."""
     zone_together: bool = False
-    """Whether it asked Fluence for one zone and one node, which is not supported."""
+    """Whether it asked Fluence for one zone and one node."""
+    topology: TopologyWords | None = None
+    """Which of its pods are to be close together, and which apart."""
     unknown: tuple[str, ...] = ()
     """Unknown keys that begin like ours."""
 
@@ -97,7 +83,8 @@ def read_options(metadata: Metadata) -> WorkloadLabels:
     """What an object asks for. Raises `InvalidLabel`."""
     # Most objects ask for nothing, and pods come by the ten thousand. Those of a gang are alike.
     keys = "\n".join((*metadata.labels, *metadata.annotations))
-    if "flu" not in keys and "pod-group" not in keys and names.JOBSPEC not in keys:
+    known = ("flu", "pod-group", "podset-", names.JOBSPEC)
+    if not any(word in keys for word in known):
         return NO_OPTIONS
     merged = {**metadata.labels, **metadata.annotations}
     return _read(tuple(item for item in merged.items() if _counts(item[0])))
@@ -114,7 +101,7 @@ def options_or_error(metadata: Metadata) -> tuple[WorkloadLabels, str]:
 def _counts(key: str) -> bool:
     if key.startswith(names.PREFIX):
         return key not in names.WRITTEN and key not in names.PLAYED
-    return key in _OLD or names.JOBSPEC in key
+    return key in _OLD or key in names.KUEUE_TOPOLOGY or names.JOBSPEC in key
 
 
 @lru_cache(maxsize=4096)
@@ -143,6 +130,7 @@ def _read(items: tuple[tuple[str, str], ...]) -> WorkloadLabels:
         incomplete=values.read(names.INCOMPLETE, _incomplete) or "wait",
         pod_group=group if dialect and dialect.of_object else None,
         zone_together=any(names.JOBSPEC in key and value == "zone" for key, value in items),
+        topology=read_topology(dict(items)),
         unknown=tuple(sorted(key for key, _ in items if _is_unknown(key))),
     )
     return NO_OPTIONS if options == NO_OPTIONS else options

@@ -80,6 +80,4 @@ def notes(spec: PodSpec, options: WorkloadLabels) -> tuple[str, ...]:
     found = list(check(spec).notes)
     if options.unknown:
         found.append(f"unknown keys: {', '.join(options.unknown)}; see the reference of labels")
-    if options.zone_together:
-        found.append("one zone for all pods (a jobspec label) is not honoured; use a nodeSelector")
     return tuple(found)

@@ -81,6 +81,15 @@ class Message(enum.Enum):
     PODS_AND_NODES = Code.INVALID
     NO_SUCH_NODE = Code.INVALID
     GANGS_ONLY = Code.INVALID
+    NO_DOMAIN = Code.RESOURCES
+    INSIDE_ONE = Code.RESOURCES
+    INSIDE_ONE_EVER = Code.UNSATISFIABLE
+    SPREAD = Code.RESOURCES
+    SPREAD_EVER = Code.UNSATISFIABLE
+    SLICES = Code.RESOURCES
+    SLICES_EVER = Code.UNSATISFIABLE
+    ALL_INSIDE_ONE = Code.RESOURCES
+    """Wraps another reason, and has its code."""
 
     # What a waiting job waits for.
     GROUP_INCOMPLETE = Code.GATHERING

@@ -69,6 +69,18 @@ TEMPLATES: Mapping[Message, str] = {
     Message.PODS_AND_NODES: "it has {pods} pods, and {nodes} nodes are given",
     Message.NO_SUCH_NODE: "there is no node {node}",
     Message.GANGS_ONLY: "only gangs say what they take of which node",
+    Message.NO_DOMAIN: "it is to be inside one {level}, and no node is in one",
+    Message.INSIDE_ONE: "needs {count} pods inside one {level}; "
+    "the most that fit in one {level} now is {found}",
+    Message.INSIDE_ONE_EVER: "needs {count} pods inside one {level}; "
+    "the most that one {level} can hold is {found}",
+    Message.SPREAD: "needs {count} pods with at most {most} in one {level}; {found} fit now",
+    Message.SPREAD_EVER: "needs {count} pods with at most {most} in one {level}; "
+    "all nodes together fit {found}",
+    Message.SLICES: "needs {count} slices of {size} pods, each inside one {level}; {found} fit now",
+    Message.SLICES_EVER: "needs {count} slices of {size} pods, each inside one {level}; "
+    "all nodes together fit {found}",
+    Message.ALL_INSIDE_ONE: "{reason} (all inside one {level})",
     Message.GROUP_INCOMPLETE: "its group is not complete",
     Message.SUBMITTED_HELD: "submitted on hold",
     Message.HELD: "held by its user",

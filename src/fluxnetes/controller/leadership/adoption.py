@@ -10,7 +10,8 @@ The start of a job is that of its first pod, even if that pod has ended and anot
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.demand import (
@@ -21,6 +22,7 @@ from fluxnetes.cluster.demand import (
     pod_priority,
     queue_of,
 )
+from fluxnetes.cluster.group_topology import topology_of
 from fluxnetes.cluster.groups import WorkloadGroup
 from fluxnetes.cluster.labels.names import JOB, TASK
 from fluxnetes.cluster.model import ClusterModel
@@ -64,6 +66,9 @@ class PodAdoption:
         order = sorted(range(len(uids)), key=lambda n: footprints.index(footprints[n]))
         uids = [uids[n] for n in order]
         demand = demand_of(group, tuple(footprints[n] for n in order), None)
+        with suppress(UnsupportedPod):  # they run, whatever they ask for
+            topology = topology_of(group, self.shared.model.node_graph)
+            demand = replace(demand, topology=topology)
         nodes = tuple(group.pods[uid].pod.spec.node_name for uid in uids)
         start = min(_starts(group, job), default=self.shared.now)
         if not self.shared.send(Adopt(submission_of(group, demand, job), start, nodes)):

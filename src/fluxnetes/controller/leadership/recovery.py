@@ -34,6 +34,8 @@ from fluxnetes.controller.leadership.held_pools import keep_held_pools, resume_e
 from fluxnetes.controller.seats import written_number, written_seat
 from fluxnetes.controller.state import ControllerSettings, ControllerState
 from fluxnetes.graph.columns import ResourceGraph
+from fluxnetes.graph.levels import NO_NAME, Place
+from fluxnetes.graph.topology import Topology
 from fluxnetes.jobspec.constraint import Constraint, Properties
 from fluxnetes.kube.objects.base import Metadata, Object
 from fluxnetes.kube.objects.pods import PodSpec
@@ -112,6 +114,7 @@ async def recover(
     ended = await _close_ended(store, shared)
     adopted = PodAdoption(shared, reader).run()
     resume_earlier_sizes(shared, before)
+    shared.send_node_changes(model.node_graph.settle())
     shared.remember_outcomes(ended_before(shared))
     sort_by_arrival(model, config)
     if adopted and not snapshot.jobs:
@@ -188,14 +191,27 @@ def _on_our_graph(
     return translated.snapshot, translated.lost
 
 
-def zones_of(before: StoredSystem | None) -> dict[str, str]:
-    """The subnet of each node of the stored graph, by name."""
+def places_of(before: StoredSystem | None) -> dict[str, Place]:
+    """The place of each node of the stored graph, by name."""
     if before is None:
         return {}
     graph, tree = before.graph, before.graph.topology()
     nodes = np.flatnonzero(graph.type_id[tree.vertex] == graph.types.get("node"))
-    subnets = tree.vertex[tree.parent[nodes]]
-    return dict(zip(graph.names(tree.vertex[nodes]), graph.names(subnets), strict=True))
+    names, above = graph.names(tree.vertex[nodes]), tree.parent[nodes].tolist()
+    known = {parent: _place(graph, tree, parent) for parent in set(above)}
+    return {name: known[parent] for name, parent in zip(names, above, strict=True)}
+
+
+def _place(graph: ResourceGraph, tree: Topology, position: int) -> Place:
+    """The domains from the root down to a position, that of the root left out."""
+    found: list[tuple[str, str | None]] = []
+    while position > 0:
+        vertex = int(tree.vertex[position])
+        name = graph.name(vertex)
+        # Graphs of earlier versions do not mark those that stand for no domain.
+        found.append((graph.type_name(vertex), None if name == NO_NAME else name))
+        position = int(tree.parent[position])
+    return tuple(reversed(found))
 
 
 def check_cluster(stored: StoredSystem | None, ours: str) -> None:

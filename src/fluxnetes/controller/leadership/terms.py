@@ -24,6 +24,7 @@ from fluxnetes.cluster.model import ClusterModel
 from fluxnetes.cluster.node_graph import NodeGraph
 from fluxnetes.cluster.pods.reader import PodReader
 from fluxnetes.cluster.scope import WHOLE_CLUSTER, ClusterScope
+from fluxnetes.cluster.topology import DEFAULT, ClusterTopology
 from fluxnetes.controller.actions.executor import Executor
 from fluxnetes.controller.actions.outcomes import OutcomeRecorder
 from fluxnetes.controller.actions.queue import ActionQueue
@@ -33,7 +34,7 @@ from fluxnetes.controller.growth import GrowthResumer
 from fluxnetes.controller.incomplete import IncompleteGroups
 from fluxnetes.controller.leadership.election import LeaderElection, LeadershipLost, LeaseTiming
 from fluxnetes.controller.leadership.preflight import prepare
-from fluxnetes.controller.leadership.recovery import PodReadAhead, check_cluster, recover, zones_of
+from fluxnetes.controller.leadership.recovery import PodReadAhead, check_cluster, places_of, recover
 from fluxnetes.controller.loop import Controller
 from fluxnetes.controller.node_sync import NodeSync
 from fluxnetes.controller.observation import Observation
@@ -84,6 +85,8 @@ class CandidateOptions:
     """Whether nodes of the control plane may be used."""
     scope: ClusterScope = WHOLE_CLUSTER
     """Which nodes are used, and which foreign pods do not count."""
+    topology: ClusterTopology = field(default_factory=lambda: ClusterTopology.of(DEFAULT))
+    """The levels above the nodes."""
     mailbox: Mailbox | None = None
     """Requests of callers; None: there are no callers."""
     lease: float = SECONDS
@@ -214,7 +217,10 @@ async def _run_term(term: _Term, tasks: asyncio.TaskGroup) -> None:
     """Watch the cluster, recover, and run the controller until the term ends."""
     candidate, options = term.candidate, term.candidate.options
     node_graph = NodeGraph(
-        control_plane=options.control_plane, scope=options.scope, uid=candidate.uid
+        control_plane=options.control_plane,
+        scope=options.scope,
+        uid=candidate.uid,
+        topology=options.topology,
     )
     model = ClusterModel(node_graph, options.scheduler_names)
     watchers = Watchers(candidate.client, model, asyncio.Event())
@@ -222,7 +228,7 @@ async def _run_term(term: _Term, tasks: asyncio.TaskGroup) -> None:
     before = await candidate.store.system(candidate.ahead)
     check_cluster(before, candidate.uid)
     stored = await candidate.store.load()
-    node_graph.keep_zones(zones_of(before))
+    node_graph.keep_places(places_of(before))
     tasks.create_task(candidate.client.prepare_binds())
     await watchers.complete(NODES)
     node_graph.put(watchers.take_nodes()[0])  # while the pods are being listed

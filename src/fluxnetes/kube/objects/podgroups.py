@@ -115,6 +115,13 @@ class NativePodGroup(Object, frozen=True):
         return False
 
 
+class NetworkTopology(Part, frozen=True):
+    """In a PodGroup of Volcano: how far apart in the network its pods may be."""
+
+    mode: str = "hard"
+    highest_tier_allowed: int | None = None
+
+
 class V1alpha2PodGroupSpec(NativePodGroupSpec, frozen=True):
     """Kubernetes 1.36."""
 

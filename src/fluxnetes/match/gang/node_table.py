@@ -16,8 +16,9 @@ from fluxnetes.graph.topology import Topology
 from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.match.engine.closure import ancestors, propagate_down
 from fluxnetes.match.engine.scores import score_tree
+from fluxnetes.match.gang.domains import LevelDomains
 from fluxnetes.match.gang.model import Shape
-from fluxnetes.match.ledger.views import LedgerView
+from fluxnetes.match.ledger.views import LedgerView, WholeGraphView
 from fluxnetes.match.policy import MatchPolicy
 
 
@@ -41,6 +42,12 @@ class NodeTable:
     """Positions of pools that are in no node, in depth-first order."""
     allowed: dict[Constraint, Bools] = field(default_factory=dict)
     """The rows that each constraint allows, for the constraints used so far."""
+    domains: dict[str, LevelDomains] = field(default_factory=dict)
+    """The domains of each level used so far."""
+    wider: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The levels that are wider than each level used so far."""
+    row_of_name: dict[str, int] | None = None
+    """The row of each node by its name, once it was asked for."""
 
 
 def build_table(graph: ResourceGraph, tree: Topology, policy: MatchPolicy) -> NodeTable:
@@ -109,6 +116,11 @@ class FreeTable:
         marked = np.zeros(len(self._tree), np.bool_)
         marked[closed] = True
         return propagate_down(self._tree, marked)
+
+    @property
+    def is_ever(self) -> bool:
+        """Whether this is about what nodes have at all, not what they have free."""
+        return type(self.view) is WholeGraphView
 
     def is_open(self, positions: Ints) -> Bools:
         open_ = self.view.is_open(positions, 0)

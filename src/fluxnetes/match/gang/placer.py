@@ -19,7 +19,6 @@ from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.match.engine.closure import VertexSelection
 from fluxnetes.match.gang.model import Gang, Seats, Shape
 from fluxnetes.match.gang.node_table import FreeTable
-from fluxnetes.match.ledger.views import WholeGraphView
 
 _CHUNK = 1024
 """Number of nodes that are examined first; most often they are enough. Later chunks double."""
@@ -45,8 +44,6 @@ class GangPlacer:
         self._free = free_table
         self._left: dict[str, Ints] = {}
         """What is left of the types that the gang's earlier shapes use."""
-        self._is_ever = type(free_table.view) is WholeGraphView
-        """Whether reasons name what nodes have, not what they have free."""
         self._positions: list[Ints] = []
         self._needs: list[Ints] = []
         self.why: Reason | None = None
@@ -95,7 +92,7 @@ class GangPlacer:
         taken = np.minimum(capacity, np.maximum(shape.count - (np.cumsum(capacity) - capacity), 0))
         rows, taken = rows[taken > 0], taken[taken > 0]
         if int(taken.sum()) < shape.count:
-            self.why = _why(shape, columns, usable, int(taken.sum()), ever=self._is_ever)
+            self.why = _why(shape, columns, usable, int(taken.sum()), ever=self._free.is_ever)
             return None
         for type, amount, column in columns:
             needs = amount * taken
@@ -108,17 +105,25 @@ class GangPlacer:
         return Seats(self._tree.vertex[self._table.nodes[rows]], taken)
 
     def _take_shared(self, type: str, amount: int) -> bool:
-        pools = self._table.loose.get(type, np.empty(0, np.int64))
-        left = np.where(self._free.is_open(pools), self._free.view.free(pools, 0), 0)
-        enough = np.flatnonzero(left >= amount)
-        if len(enough):
-            self._positions.append(pools[enough[:1]])
-            self._needs.append(np.array([amount]))
-            return True
-        best = int(left.max(initial=0))
-        message = Message.SHARED_POOL if self._is_ever else Message.SHARED_POOL_FREE
-        self.why = Reason.of(message, needs=Amount(amount, type), best=Amount(best, type))
-        return False
+        found = find_shared(self._free, type, amount)
+        if isinstance(found, Reason):
+            self.why = found
+            return False
+        self._positions.append(np.array([found]))
+        self._needs.append(np.array([amount]))
+        return True
+
+
+def find_shared(free: FreeTable, type: str, amount: int) -> int | Reason:
+    """The first pool in no node that has an amount left; or the reason why there is none."""
+    pools = free.table.loose.get(type, np.empty(0, np.int64))
+    left = np.where(free.is_open(pools), free.view.free(pools, 0), 0)
+    enough = np.flatnonzero(left >= amount)
+    if len(enough):
+        return int(pools[enough[0]])
+    best = int(left.max(initial=0))
+    message = Message.SHARED_POOL if free.is_ever else Message.SHARED_POOL_FREE
+    return Reason.of(message, needs=Amount(amount, type), best=Amount(best, type))
 
 
 def _first_capacities(count: int, columns: Columns, usable: Bools) -> tuple[Ints, Ints]:

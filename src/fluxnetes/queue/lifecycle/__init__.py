@@ -6,6 +6,7 @@
     `tasks`        ends single tasks, and computes what each of them holds
     `elastic`      grows elastic jobs
     `reseating`    moves tasks of a gang to other nodes
+    `companions`   where pods of a placed gang may be, by its topology request
     `review`       judges waiting jobs again after the graph changed
     `nodes`        nodes lost, back, closed or opened; foreign usage; changed graphs
     `allocations`  changes what a job holds, in all books at once

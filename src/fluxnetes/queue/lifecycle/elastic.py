@@ -15,6 +15,7 @@ from fluxnetes.queue.core import QueueCore
 from fluxnetes.queue.errors import QueueRefused
 from fluxnetes.queue.jobs import ElasticSize, QueueJob
 from fluxnetes.queue.lifecycle.allocations import AllocationEdits
+from fluxnetes.queue.lifecycle.companions import PlacedGang
 from fluxnetes.queue.plan.requests import PlanRequest
 
 
@@ -36,7 +37,7 @@ class ElasticGrowth:
         left = core.duration(job) if job.deadline is None else job.deadline - now
         if most < 1 or left < 1:
             return 0
-        more = _units_alone(request, replace(request.elastic, min=1, max=most))
+        more = self._units_alone(job, replace(request.elastic, min=1, max=most))
         added = core.capacity.largest_now(more, left, self._allowed(job, more, most, left, now))
         found = core.capacity.find_now(more.sized(added), left) if added else None
         if found is None:
@@ -77,10 +78,14 @@ class ElasticGrowth:
         job.size = size
         self._edits.change(job, after, now)
 
-
-def _units_alone(request: PlanRequest, size: ElasticSize) -> PlanRequest:
-    """One unit of a request, without the shared amounts that do not depend on its size."""
-    spec = request.spec
-    if isinstance(spec, Gang):
-        spec = replace(spec, shared=())
-    return replace(request, spec=times(spec, 1), count=1, shared=(), elastic=size)
+    def _units_alone(self, job: QueueJob, size: ElasticSize) -> PlanRequest:
+        """One unit of a job's request, beside those that it has; without the shared amounts that do
+        not depend on its size."""
+        core = self._core
+        request, spec = core.records.requests[job.id], core.records.requests[job.id].spec
+        if isinstance(spec, Gang):
+            allocation = core.allocations[job.id]
+            nodes = allocation.task_nodes(core.planning.engine.graph)
+            placed = PlacedGang(core.planning, spec, nodes, list(allocation.ended_tasks))
+            spec = replace(spec, shared=(), topology=placed.topology)
+        return replace(request, spec=times(spec, 1), count=1, shared=(), elastic=size)

@@ -39,6 +39,8 @@ class NodeHandlers:
         self._tasks = tasks
         self._version = -1
         """The version of the graph for which jobs were last checked for lost resources."""
+        self._moves = core.planning.engine.graph.moves
+        """The moves of the graph that allocations follow."""
 
     def lost(self, event: NodesLost, now: int) -> None:
         core = self._core
@@ -99,7 +101,20 @@ class NodeHandlers:
         if self._version != core.planning.engine.version:
             self._version = core.planning.engine.version
             self._end_jobs_that_lost_resources(now, event.reason)
+            self._follow_moves()
         core.request_relayout(event.reason, main=True)
+
+    def _follow_moves(self) -> None:
+        """Vertices that moved have other ancestors; jobs go on, and their allocations say so."""
+        core = self._core
+        moves = core.planning.engine.graph.moves
+        if moves == self._moves:
+            return
+        self._moves = moves
+        for id, allocation in list(core.allocations.items()):
+            placement = core.planning.follow_moves(id, allocation.placement)
+            if placement is not None:
+                core.set_allocation(replace(allocation, placement=placement))
 
     def _end_jobs_that_lost_resources(self, now: int, reason: Reason) -> None:
         for job in list(self._core.records.holding.values()):

@@ -21,6 +21,7 @@ from fluxnetes.queue.core import QueueCore
 from fluxnetes.queue.errors import QueueRefused
 from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.queue.lifecycle.allocations import AllocationEdits
+from fluxnetes.queue.lifecycle.companions import PlacedGang
 from fluxnetes.queue.lifecycle.tasks import TaskHandlers
 from fluxnetes.queue.plan.requests import PlanRequest
 from fluxnetes.queue.states import JobState
@@ -97,12 +98,11 @@ class TaskReseating:
     def _request(self, allocation: Allocation, moved: Sequence[int]) -> PlanRequest:
         """What some tasks request, by shapes."""
         whole = self._core.records.requests[allocation.job]
-        shapes = self._tasks.shapes(allocation.job)
-        numbers, counts = np.unique(
-            self._tasks.shape_numbers(allocation, moved), return_counts=True
-        )
-        pairs = zip(numbers.tolist(), counts.tolist(), strict=True)
-        moving = Gang(tuple(replace(shapes[number], count=count) for number, count in pairs))
+        assert isinstance(whole.spec, Gang)  # noqa: S101 - the caller checked
+        absent = [*moved, *allocation.ended_tasks]
+        placed = PlacedGang(self._core.planning, whole.spec, self._tasks.nodes(allocation), absent)
+        tasks = self._in_order_of_shapes(allocation, moved)
+        moving = placed.moving(tasks, self._tasks.shape_numbers(allocation, tasks).tolist())
         return PlanRequest(moving, whole.unit, len(moved), window=whole.window)
 
     def _duration(self, job: QueueJob, now: int) -> int:

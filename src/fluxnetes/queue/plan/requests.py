@@ -3,7 +3,8 @@
 Many requests are a multiple of one *unit*: so many whole nodes, so many slots of one shape, so many
 equal pods. Where all jobs on some nodes request the same unit, only the number of free units
 matters: any free one serves, and counting them plans exactly. Where units of different shapes
-compete for one node, or a request is no multiple of a unit, only the matcher can decide.
+compete for one node, a request is no multiple of a unit, or its units have to be close together or
+apart, only the matcher can decide.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def plan_request(
     # Parts that do not decide where it fits (tasks, attributes) are left out, so that requests
     # which differ in them alone are equal.
     if isinstance(request, Gang):
-        request = Gang(request.shapes, request.shared)
+        request = Gang(request.shapes, request.shared, topology=request.topology)
     else:
         request = Jobspec(request.resources, constraint=request.constraint)
     return _read(request, constraint, size, window)
@@ -106,7 +107,9 @@ def _gang_unit(gang: Gang) -> Unit:
     if len(gang.shapes) != 1:
         return None, 0, gang.shared
     only = gang.tidied().shapes[0]
-    unit = Gang((replace(only, count=1),))
+    # A preference rules nothing out: such pods are counted like those without one.
+    topology = gang.topology if gang.topology is not None and gang.topology.is_binding else None
+    unit = Gang((replace(only, count=1),), topology=topology)
     return unit, only.count, gang.shared
 
 

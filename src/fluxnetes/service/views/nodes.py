@@ -8,6 +8,7 @@ from itertools import accumulate
 
 import numpy as np
 
+from fluxnetes.cluster.topology import LEVEL
 from fluxnetes.common.arrays import Bools, Ints
 from fluxnetes.match.engine.engine import MatchEngine
 from fluxnetes.match.jobs import MatchedJob
@@ -103,7 +104,7 @@ def _pools(
     others = ledger.nominal[part] - ledger.size[part]
     for number in np.unique(types).tolist():
         name = graph.types.names[number]
-        if name in _NOT_COUNTED:
+        if name in _NOT_COUNTED or name.startswith(LEVEL):
             continue
         here = types == number
         total, free = (int(np.maximum(column[here], 0).sum()) for column in columns)

@@ -1,7 +1,8 @@
 """Encodes requests as JSON, and decodes them without loss, including the types of numbers.
 
     {"jobspec": {"resources": [{"type": "node", "count": [1, 1, "+", 1]}], "duration": 60.0}}
-    {"gang": {"shapes": [{"count": 4, "amounts": [["cpu", 250]]}]}}
+    {"gang": {"shapes": [{"count": 4, "amounts": [["cpu", 250]]}],
+              "topology": {"required": "rack"}}}
 
 Defaults are left out. This is the store's own form, not that of RFC 14, which cannot express all
 values, and whose parser may refuse a request that an earlier version accepted.
@@ -17,7 +18,7 @@ from typing import Any
 
 from fluxnetes.jobspec.constraint import And, Constraint, Hostlist, Not, Or, Properties, Ranks
 from fluxnetes.jobspec.model import Count, Jobspec, Resource, Task
-from fluxnetes.match.gang.model import Gang, Shape
+from fluxnetes.match.gang.model import Gang, Shape, TopologyRequest
 from fluxnetes.queue.jobs import Request
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
@@ -112,6 +113,8 @@ def _read_jobspec(found: dict[str, Any]) -> Jobspec:
 def _write_gang(gang: Gang) -> dict[str, Any]:
     found = _write_common(_non_default(gang))
     found["shapes"] = [_write_common(_non_default(each)) for each in gang.shapes]
+    if gang.topology is not None:
+        found["topology"] = _non_default(gang.topology)
     return found
 
 
@@ -119,12 +122,20 @@ def _read_gang(found: dict[str, Any]) -> Gang:
     found["shapes"] = tuple(map(_read_shape, found["shapes"]))
     if "shared" in found:
         found["shared"] = _read_amounts(found["shared"])
+    if "topology" in found:
+        found["topology"] = _read_topology(found["topology"])
     return Gang(**_read_common(found))
 
 
 def _read_shape(found: dict[str, Any]) -> Shape:
     found["amounts"] = _read_amounts(found["amounts"])
     return Shape(**_read_common(found))
+
+
+def _read_topology(found: dict[str, Any]) -> TopologyRequest:
+    if "beside" in found:
+        found["beside"] = _read_amounts(found["beside"])
+    return TopologyRequest(**found)
 
 
 def _read_amounts(found: list[list[Any]]) -> tuple[tuple[str, int], ...]:

@@ -152,6 +152,6 @@ def test_what_is_left_out_is_noted() -> None:
         "labelSelector": {},
     }
     spec = a_spec(topologySpreadConstraints=[spread])
-    found = notes(spec, WorkloadLabels(unknown=("fluxnetes.io/grup",), zone_together=True))
-    assert all(word in note for word, note in zip(("spread", "grup", "zone"), found, strict=True))
+    found = notes(spec, WorkloadLabels(unknown=("fluxnetes.io/grup",)))
+    assert all(word in note for word, note in zip(("spread", "grup"), found, strict=True))
     assert notes(a_spec(), WorkloadLabels()) == ()

@@ -10,7 +10,7 @@ from hypothesis import given
 from fluxnetes.jobspec.build import core, jobspec, node, slot
 from fluxnetes.jobspec.constraint import Constraint
 from fluxnetes.jobspec.parse import parse_jobspec
-from fluxnetes.match.gang.model import Gang, Shape
+from fluxnetes.match.gang.model import Gang, Shape, TopologyRequest
 from fluxnetes.queue.jobs import Request
 from fluxnetes.store.codec.requests import (
     decode_constraint,
@@ -47,6 +47,19 @@ def test_what_has_its_default_is_not_written() -> None:
     assert json.loads(encode_request(gang)) == {
         "gang": {"shapes": [{"count": 4, "amounts": [["cpu", 250]]}]}
     }
+
+
+def test_a_topology_request_is_written_beside_the_shapes() -> None:
+    shape = Shape.of(4, {"cpu": 250})
+    request = TopologyRequest("rack", spread_level="node", spread_most=2, beside=(("n1", 3),))
+    gang = Gang((shape,), topology=request)
+    assert json.loads(encode_request(gang))["gang"]["topology"] == {
+        "required": "rack",
+        "spread_level": "node",
+        "spread_most": 2,
+        "beside": [["n1", 3]],
+    }
+    assert decode_request(encode_request(gang)) == gang
 
 
 @pytest.mark.parametrize("text", [RFC14, RFC25])
