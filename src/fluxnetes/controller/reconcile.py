@@ -283,6 +283,8 @@ class Reconciler:
             member = group.pods.get(part.pods[task])
             if member is None or member.owner:
                 continue
+            if member.pod.metadata.deletion_timestamp is not None:
+                continue  # it ends, and because of its user
             own = member.pod.spec.active_deadline_seconds
             if own is None or own > walltime:
                 yield _end_pod(member, "its walltime is over", delete=False)
