@@ -81,7 +81,7 @@ def test_a_gang_that_does_not_fit_says_why_and_stays_scheduled_once_it_was(space
     space.until_bound("a-0", "a-1", "a-2")
     until_condition(space, path, "g", "True")
     space.delete("Pod", "a-0", "a-1", "a-2")
-    space.until_gone("Pod", "a-0", "a-1", "a-2")
+    space.until_state("g-group", "cancelled")
     space.create(members("b", 2))
     space.let_the_scheduler_act()
     space.until_event("b-0", "FailedScheduling", "2 of the 3 pods")
