@@ -1,4 +1,4 @@
-"""PodGroups of scheduler-plugins and of Kubernetes itself: how many pods must start together."""
+"""PodGroups of scheduler-plugins, Kubernetes itself and Volcano: how many pods start together."""
 
 from __future__ import annotations
 
@@ -37,6 +37,11 @@ class PodGroup(Object, frozen=True):
     spec: PodGroupSpec = PodGroupSpec()
     status: PodGroupStatus = PodGroupStatus()
 
+    @property
+    def minimum(self) -> int | None:
+        """The number of pods that must start together; None: it does not say."""
+        return self.spec.min_member or None
+
 
 class Gang(Part, frozen=True):
     """All-or-nothing start of at least this many pods."""
@@ -63,8 +68,36 @@ class NativePodGroup(Object, frozen=True):
 
     spec: NativePodGroupSpec = NativePodGroupSpec()
 
+    @property
+    def minimum(self) -> int | None:
+        """The number of pods that must start together; 1 if they are no gang."""
+        gang = self.spec.scheduling_policy.gang
+        return gang.min_count if gang is not None else 1
+
+
+class VolcanoPodGroupSpec(Part, frozen=True):
+    """Minimum number of pods. Volcano's queue and its minimum of each task are not read."""
+
+    min_member: int = 0
+
+
+class VolcanoPodGroup(Object, frozen=True):
+    """A PodGroup of Volcano."""
+
+    spec: VolcanoPodGroupSpec = VolcanoPodGroupSpec()
+
+    @property
+    def minimum(self) -> int | None:
+        """The number of pods that must start together; None: it does not say."""
+        return self.spec.min_member or None
+
+
+AnyPodGroup: TypeAlias = PodGroup | NativePodGroup | VolcanoPodGroup
 
 POD_GROUPS = Resource("scheduling.x-k8s.io", "v1alpha1", "podgroups", "PodGroup", PodGroup)
 NATIVE_POD_GROUPS = Resource(
     "scheduling.k8s.io", "v1alpha2", "podgroups", "PodGroup", NativePodGroup
+)
+VOLCANO_POD_GROUPS = Resource(
+    "scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup", VolcanoPodGroup
 )
