@@ -117,7 +117,8 @@ class Reconciler:
         self, group: WorkloadGroup, part: GroupPart, reason: Reason, retry_delay: int = 0
     ) -> None:
         """A decision cannot be carried out: the part is returned to the queue, or fails."""
-        owned = bool(group.workloads) and all(group.pods[uid].owner for uid in part.pods.values())
+        there = [group.pods[uid] for uid in part.pods.values() if uid in group.pods]
+        owned = bool(group.workloads) and all(member.owner for member in there)
         state = self.shared.state(part)
         if state is JobState.ALLOCATED and (owned or not (part.bound or part.ended)):
             part.start_return(reason, retry_delay)
