@@ -10,6 +10,7 @@ ended was cancelled by its user.
     a workload Failed, reason DeadlineExceeded   timed out
     a workload Failed otherwise                  failed
     the workload deleted, or all pods deleted    cancelled
+    all of it in another group by now            cancelled, as withdrawn
     all pods Succeeded                           completed
     a pod Failed, reason DeadlineExceeded        timed out
     a pod Failed otherwise, or deleted           failed
@@ -24,7 +25,7 @@ from dataclasses import dataclass
 
 from fluxnetes.cluster.adapters import ADAPTERS, WorkloadOutcome
 from fluxnetes.cluster.demand import succeeded_pods
-from fluxnetes.cluster.groups import WorkloadGroup, is_live
+from fluxnetes.cluster.groups import GroupKey, WorkloadGroup, is_live
 from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.kube.objects.pods import Pod
@@ -54,20 +55,25 @@ def outcome_of(
     `cause` is why the queue asked the job to end, if it did: that decides for pods that were
     deleted in consequence.
     """
+    if group.moved_to is not None and not group.workloads and not group.pods:
+        return _withdrawn(group.moved_to)
     ended = _ended_workloads(group)
-    if group.workloads or ended:
+    if group.open_workloads or ended:
         return _of_workloads(group, ended)
     if group.key.kind in ADAPTERS:  # its workload was deleted before it ended
+        return DELETED
+    if group.deleted_workloads and not any(_is_alive(group, uid) for uid in group.pods):
         return DELETED
     return _of_pods(group, part, cause)
 
 
 def will_complete(group: WorkloadGroup) -> bool:
     """Whether all workloads of a group are sure to complete, though they do not say so yet."""
-    return bool(group.workloads) and all(
+    workloads = group.open_workloads
+    return bool(workloads) and all(
         ADAPTERS[group.kinds[uid]].end(workload) is not None
         or ADAPTERS[group.kinds[uid]].is_done(workload, succeeded_pods(group, uid))
-        for uid, workload in group.workloads.items()
+        for uid, workload in workloads.items()
     )
 
 
@@ -75,7 +81,7 @@ def is_suspended_by_user(group: WorkloadGroup) -> bool:
     """Whether users suspended workloads of a group, and nothing of it goes on."""
     live = [
         (ADAPTERS[group.kinds[uid]], workload)
-        for uid, workload in group.workloads.items()
+        for uid, workload in group.open_workloads.items()
         if uid not in group.ended_workloads
     ]
     return bool(live) and all(
@@ -91,6 +97,12 @@ def runs_elsewhere(group: WorkloadGroup, part: GroupPart) -> bool:
     return any(_is_alive(group, uid) for uid in part.members.difference(part.pods.values()))
 
 
+def _withdrawn(key: GroupKey) -> GroupOutcome:
+    """What the job stood for belongs to another group, which asks for it."""
+    why = Reason.of(Message.IN_ANOTHER_GROUP, group=str(key))
+    return GroupOutcome(JobState.CANCELLED, Reason.of(Message.WITHDRAWN, reason=why))
+
+
 def _ended_workloads(group: WorkloadGroup) -> dict[str, WorkloadOutcome]:
     """Without those of an earlier group of the same label."""
     earlier = group.closed.workloads if group.closed is not None else frozenset()
@@ -98,16 +110,15 @@ def _ended_workloads(group: WorkloadGroup) -> dict[str, WorkloadOutcome]:
 
 
 def _of_workloads(group: WorkloadGroup, ended: dict[str, WorkloadOutcome]) -> GroupOutcome | None:
-    if not ended or any(uid not in group.ended_workloads for uid in group.workloads):
+    if not ended or any(uid not in group.ended_workloads for uid in group.open_workloads):
         return None
-    kinds = group.kinds
     for uid, end in sorted(ended.items(), key=lambda item: item[1].timed_out):
         if not end.ok:
             state = JobState.TIMED_OUT if end.timed_out else JobState.FAILED
             message = Message.WORKLOAD_TIMED_OUT if end.timed_out else Message.WORKLOAD_FAILED
-            name = f"{kinds[uid].lower()}/{group.key.name}"
+            name = group.workload_name(uid)
             return GroupOutcome(state, Reason.of(message, workload=name, why=end.reason))
-    return COMPLETED
+    return DELETED if group.deleted_workloads else COMPLETED
 
 
 def _of_pods(group: WorkloadGroup, part: GroupPart, cause: EndCause | None) -> GroupOutcome | None:

@@ -6,10 +6,13 @@ cluster ahead of it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.groups import LABELLED, POD, ClosedGroup, WorkloadGroup, is_live
 from fluxnetes.cluster.parts import GroupPart
+from fluxnetes.common.reasons import ReasonCode
 from fluxnetes.controller.seats import SeatAssigner
 from fluxnetes.controller.state import ControllerState
 from fluxnetes.controller.submission import GroupSubmitter
@@ -58,11 +61,18 @@ class DecisionApplier:
     def _end(self, group: WorkloadGroup, part: GroupPart, job: QueueJob) -> None:
         self.shared.job_ended(group, part)
         self.submitter.forget(part.job)
-        if not group.parts:
+        if is_withdrawn(job):
+            pass  # its objects ask again, as a part of another group
+        elif not group.parts:
             group.close(closed_by(group, job))
         elif job.state is JobState.REJECTED:
             group.reject_late(part.footprints)
         self.shared.model.mark_dirty(group)
+
+
+def is_withdrawn(job: QueueJob) -> bool:
+    """Whether a job ended because its objects asked for it no longer, and may ask again."""
+    return job.reason is not None and job.reason.code is ReasonCode.WITHDRAWN
 
 
 def closed_by(group: WorkloadGroup, job: QueueJob) -> ClosedGroup:
@@ -77,7 +87,15 @@ def closed_by(group: WorkloadGroup, job: QueueJob) -> ClosedGroup:
     is_refused = job.state in _FOR_GOOD and job.start is None
     pods = (uid for uid, m in group.pods.items() if is_refused or not _waits(m.pod))
     ended = frozenset(group.ended_workloads)
-    return ClosedGroup(frozenset(pods), for_good, ended, is_refused or for_good)
+    members = frozenset(_took_part(group, is_refused=is_refused))
+    return ClosedGroup(frozenset(pods), for_good, ended, members, is_refused or for_good)
+
+
+def _took_part(group: WorkloadGroup, *, is_refused: bool) -> Iterator[str]:
+    """The workloads of a named group that its job stood for: one that waits came after it."""
+    for uid, workload in group.workloads.items() if group.key.kind == LABELLED else ():
+        if is_refused or not ADAPTERS[group.kinds[uid]].is_waiting_for_us(workload):
+            yield uid
 
 
 def _waits(pod: Pod) -> bool:
