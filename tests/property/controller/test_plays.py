@@ -12,6 +12,7 @@ from tests.property.controller.scripts import (
     ENDS,
     FALLS,
     GAPS,
+    GROUPS,
     NODES_AND_OTHERS,
     TROUBLE,
     USERS,
@@ -52,6 +53,24 @@ def test_so_it_is_when_users_change_their_minds(story: list[Happening]) -> None:
 @given(stories(COMING | ENDS | NODES_AND_OTHERS | NODES_AND_OTHERS))
 @examples(25)
 def test_so_it_is_when_nodes_come_and_go_and_others_take_capacity(story: list[Happening]) -> None:
+    live_through(story)
+
+
+@given(stories(GROUPS))
+@examples(50)
+def test_so_it_is_with_objects_that_name_pod_groups(story: list[Happening]) -> None:
+    live_through(story)
+
+
+@given(stories(GROUPS | TROUBLE | FALLS))
+@examples(50)
+def test_so_it_is_with_pod_groups_in_all_kinds_of_trouble(story: list[Happening]) -> None:
+    live_through(story)
+
+
+@given(stories(GROUPS, GAPS))
+@examples(25)
+def test_so_it_is_with_pod_groups_that_no_controller_sees_change(story: list[Happening]) -> None:
     live_through(story)
 
 
