@@ -22,7 +22,7 @@ from fluxnetes.plane.binaries import PlaneBinaries
 from fluxnetes.plane.components import API_SERVER
 from fluxnetes.plane.nodes import NODES, NodeShape, a_node, is_usable
 from fluxnetes.plane.plane import ControlPlane
-from tests.integration.controller.pod_groups import install_definition
+from tests.integration.controller.pod_groups import install_definitions
 from tests.integration.controller.proxy import Proxy
 from tests.integration.controller.rights import admit_controller
 from tests.integration.controller.space import Space
@@ -243,7 +243,7 @@ def a_stage(binaries: PlaneBinaries, nodes: int = 8) -> Iterator[Stage]:
         with plane:
             stage = Stage(plane, folder)
             try:
-                install_definition(stage.api)
+                install_definitions(stage.api)
                 stage.controller.start()
                 yield stage
             finally:

@@ -27,7 +27,7 @@ from fluxnetes.plane.plane import ControlPlane
 from tests.integration.controller.audit import Asked, Right, arguments, asked, granted
 from tests.integration.controller.candidates import Candidate
 from tests.integration.controller.objects import a_gang, a_job, a_pod
-from tests.integration.controller.pod_groups import DEFINITIONS, install_definition
+from tests.integration.controller.pod_groups import DEFINITIONS, install_definitions
 from tests.integration.controller.proxy import Proxy
 from tests.integration.controller.rights import USER, admit_controller
 from tests.integration.controller.space import Space
@@ -80,7 +80,7 @@ def site(binaries: PlaneBinaries) -> Iterator[Site]:
         binaries=binaries,
     )
     with plane, plane.api() as api:
-        install_definition(api)
+        install_definitions(api)
         _, who = admit_controller(plane)
         api.delete(DEFINITION)
         with Proxy(plane, folder, who) as proxy:
