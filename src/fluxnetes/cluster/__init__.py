@@ -2,6 +2,9 @@
 
     model         all objects, sorted into groups; what changed         start here
       groups      pods and workloads that belong together
+      membership  which group an object belongs to
+      pod_groups  PodGroups of every API, and the workloads that name them
+      agreement   members of a group that disagree about it
       parts       the jobs of a group, and their seats
       ordered_sets  StatefulSets whose pods never exist together
     node_graph    nodes as a resource graph

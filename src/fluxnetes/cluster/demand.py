@@ -18,15 +18,22 @@ from itertools import groupby
 
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.adapters.scheduling import MIN_COUNT, least_declared
-from fluxnetes.cluster.groups import Member, WorkloadGroup, foreign_gate, is_live
-from fluxnetes.cluster.labels.names import GROUP, MIN_SIZE, size_key
+from fluxnetes.cluster.agreement import disagreement
+from fluxnetes.cluster.groups import (
+    LABELLED,
+    Member,
+    WorkloadGroup,
+    foreign_gate,
+    is_live,
+    least_by_labels,
+)
+from fluxnetes.cluster.labels.names import GROUP, GROUP_SIZE, MIN_SIZE, size_key
 from fluxnetes.cluster.labels.parse import WorkloadLabels
 from fluxnetes.cluster.ordered_sets import OrderedSets
 from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.cluster.pods.footprint import Footprint
 from fluxnetes.common.reasons import Message, Reason, ReasonCode
 from fluxnetes.kube.objects.base import Metadata
-from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup
 from fluxnetes.kube.objects.pods import PodSpec
 from fluxnetes.match.gang.model import Gang
 from fluxnetes.queue.jobs import ElasticSize
@@ -98,10 +105,10 @@ class UnseatedMember:
 def ask(group: WorkloadGroup, read: ReadFootprint) -> Demand | None:
     """What a group asks for now; None: nothing, or it is not complete (see `missing`)."""
     started = any(part.holds for part in group.parts)
-    if not started and group.waits_for_pod_group:
-        raise Prerequisite(f"there is no PodGroup {group.key.name} yet")
     if started and not group.workloads and len(group.seats) >= len(group.pods):
         return None  # all pods have seats: the usual case for a group that has started
+    if not started:
+        _check_named(group)
     if not group.pods:
         _check_class(group)
     if not started:
@@ -124,6 +131,23 @@ def ask(group: WorkloadGroup, read: ReadFootprint) -> Demand | None:
         else:
             footprints = _adjacent(unseated[:least])
     return demand_of(group, footprints, size)
+
+
+def _check_named(group: WorkloadGroup) -> None:
+    """What several objects name must be there, and they must agree about it."""
+    if group.waits_for_pod_group and _has_members(group):
+        name = group.pod_group_name or group.key.name
+        if group.lost_pod_group:
+            raise Prerequisite(Reason.of(Message.POD_GROUP_DELETED, name=name, key=GROUP_SIZE))
+        raise Prerequisite(Reason.of(Message.POD_GROUP_MISSING, name=name))
+    disagrees = disagreement(group)
+    if disagrees is not None:
+        raise UnsupportedPod(disagrees)
+
+
+def _has_members(group: WorkloadGroup) -> bool:
+    """Whether there are pods to place, or will be."""
+    return has_pods_to_place(group) or any(pods_to_come(group, uid) for uid in group.workloads)
 
 
 def _check_class(group: WorkloadGroup) -> None:
@@ -178,7 +202,7 @@ def missing_pods(group: WorkloadGroup) -> MissingPods | None:
     holding = group.holding
     if not holding or not group.workloads:
         return None
-    need = min(sum(_wanted(group, uid) for uid in group.workloads), least_size(group))
+    need = min(sum(_wanted(group, uid) for uid in group.open_workloads), least_size(group))
     need = min(need, sum(len(part.nodes) for part in holding))
     missing = need - sum(part.seats for part in holding)
     return MissingPods(missing, need) if missing > 0 else None
@@ -194,7 +218,7 @@ def _wanted(group: WorkloadGroup, uid: str) -> int:
 def least_size(group: WorkloadGroup) -> int:
     """The number of members that must start together."""
     asked = _least_asked(group)
-    left = sum(_left(group, uid) for uid in group.workloads)
+    left = sum(_left(group, uid) for uid in group.open_workloads)
     if asked is None:
         return max(1, left)
     # The last pods of a Job may be fewer than have to start together when there are more.
@@ -203,20 +227,16 @@ def least_size(group: WorkloadGroup) -> int:
 
 def _least_asked(group: WorkloadGroup) -> int | None:
     """The same, as far as labels, the spec of its only workload or a PodGroup say."""
-    options = group.options
-    if options.min_size is not None:
-        return options.min_size
-    if options.size is not None:
-        return options.size
+    by_labels = least_by_labels(group.options)
+    if by_labels is not None:
+        return by_labels
     declared = _least_declared(group)
-    if declared is not None:
+    if declared is not None or group.pod_group is None:
         return declared
-    if isinstance(group.pod_group, PodGroup) and group.pod_group.spec.min_member:
-        return group.pod_group.spec.min_member
-    if isinstance(group.pod_group, NativePodGroup):
-        gang = group.pod_group.spec.scheduling_policy.gang
-        return gang.min_count if gang is not None else 1
-    return None
+    minimum = group.pod_group.minimum
+    if minimum is None or group.key.kind != LABELLED:
+        return minimum
+    return max(1, minimum - group.members_elsewhere)
 
 
 def _least_declared(group: WorkloadGroup) -> int | None:

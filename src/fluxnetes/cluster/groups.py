@@ -1,9 +1,10 @@
 """Groups: the pods that start together, and the workloads that create them.
 
-A *group* is what a user thinks of as one job: a Job and its pods, pods that carry the same group
-label, or a single pod. Its *members* are its live pods and the pods that a workload of it has yet
-to create. A *part* of a group is one job of the queue (see `parts`). Mostly a group has one part.
-It has more when pods come after the group has started: those are queued as a part of their own.
+A *group* is what a user thinks of as one job: a Job and its pods, pods and Jobs that name one group
+label or PodGroup, or a single pod (`membership` decides). Its *members* are its live pods and the
+pods that a workload of it has yet to create. A *part* of a group is one job of the queue (see
+`parts`). Mostly a group has one part. It has more when pods come after the group has started: those
+are queued as a part of their own.
 
     pods of the group ──▶ wait together ──▶ one part, queued ──▶ seats ──▶ bound ──▶ ended
 
@@ -14,8 +15,9 @@ shows (pods, workloads, PodGroups, labels), and the controller records what the 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fluxnetes.cluster.adapters import ADAPTERS, WorkloadOutcome
 from fluxnetes.cluster.labels.names import GATES, WALLTIME
@@ -24,12 +26,13 @@ from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.cluster.pods.footprint import Footprint
 from fluxnetes.common.reasons import Reason
 from fluxnetes.kube.objects.base import Metadata, Object
-from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup
-from fluxnetes.kube.objects.pods import Pod, PodTemplate
+from fluxnetes.kube.objects.podgroups import AnyPodGroup
+from fluxnetes.kube.objects.pods import Pod, PodSpec, PodTemplate
 from fluxnetes.queue.states import JobState
 
 POD, LABELLED = "Pod", "Group"
-"""Kinds of groups besides those of workloads: a single pod; pods with one group label."""
+"""Kinds of groups besides those of workloads: a single pod; what names one group label or one
+PodGroup."""
 
 
 class GroupKey(NamedTuple):
@@ -109,13 +112,24 @@ class WorkloadGroup:
     created: dict[str, Footprint] = field(default_factory=dict)
     """What the last pod that each workload created asked for: admission may change pods, so the
     next ones ask for the same rather than for what the template says."""
-    pod_group: PodGroup | NativePodGroup | None = None
+    pod_group: AnyPodGroup | None = None
+    pod_group_name: str = ""
+    """The PodGroup that its members name; empty: none."""
     wants_pod_group: bool = False
-    """Whether its size is only in a PodGroup that it names; see `waits_for_pod_group`."""
+    """Whether it waits for that PodGroup to be seen; see `waits_for_pod_group`."""
+    lost_pod_group: bool = False
+    """Whether its PodGroup was there, and was deleted."""
+    members_elsewhere: int = 0
+    """Pods of workloads that name this group, and that are groups of their own: on a node, or
+    succeeded. They count towards the minimum of its PodGroup."""
+    moved_to: GroupKey | None = None
+    """The group that its members belong to since its PodGroup was seen or changed."""
     pods: dict[str, Member] = field(default_factory=dict)
     """By uid."""
     options: WorkloadLabels = NO_OPTIONS
     """What its objects ask for together."""
+    said: set[WorkloadLabels] = field(default_factory=set)
+    """All that its objects ever asked for. If it is more than one thing, they may disagree."""
     parts: list[GroupPart] = field(default_factory=list)
     """Those that wait or hold something."""
     seats: dict[str, tuple[GroupPart, int]] = field(default_factory=dict)
@@ -141,13 +155,20 @@ class WorkloadGroup:
 
     @property
     def waits_for_pod_group(self) -> bool:
-        """Whether its size is unknown until its PodGroup is seen."""
-        return self.wants_pod_group and self.pod_group is None and self.options.size is None
+        """Whether its size is unknown until its PodGroup is seen, or is there again."""
+        wants = self.wants_pod_group or self.lost_pod_group
+        return wants and self.pod_group is None and least_by_labels(self.options) is None
 
     def template(self, uid: str) -> PodTemplate:
         """What the pods of one of its workloads will look like."""
         template: PodTemplate = ADAPTERS[self.kinds[uid]].template(self.workloads[uid])
         return template
+
+    def workload_name(self, uid: str) -> str:
+        """How users refer to one of its workloads, also if that is gone: `job/train`."""
+        workload = self.workloads.get(uid)
+        name = self.key.name if workload is None else workload.metadata.name
+        return f"{self.kinds[uid].lower()}/{name}"
 
     def is_closed_to(self, uid: str) -> bool:
         """Whether a pod, or what a workload has yet to create, is not to be queued again."""
@@ -157,6 +178,13 @@ class WorkloadGroup:
     def is_of_earlier(self, uid: str) -> bool:
         """Whether a pod or a workload is of an earlier group of the same label."""
         return self.key.kind == LABELLED and self.is_closed_to(uid)
+
+    @property
+    def open_workloads(self) -> dict[str, Object]:
+        """Its workloads, by uid, without those of an earlier group of the same label."""
+        if self.closed is None or self.key.kind != LABELLED:
+            return self.workloads
+        return {uid: each for uid, each in self.workloads.items() if not self.is_of_earlier(uid)}
 
     def options_of(self, member: Member) -> WorkloadLabels:
         """What counts for a pod: its workload's labels or, if none created it, the pod's own."""
@@ -204,13 +232,11 @@ class WorkloadGroup:
         owner = owner if owner in self.kinds else ""
         index = ADAPTERS[self.kinds[owner]].index(pod) if owner else None
         self.pods[uid] = Member(pod, owner, index, options)
-        if self.key.kind == LABELLED:
-            names_one = bool(options.pod_group) or pod.spec.scheduling_group is not None
-            self.wants_pod_group |= names_one
-        if not self.workloads:
-            # Once a group has ended, pods that come are another group of the same name.
-            known = self.options if self.closed is None and len(self.pods) > 1 else NO_OPTIONS
-            self.options = _combined(known, options)
+        if self.key.kind == LABELLED and names_pod_group(options, pod.spec):
+            self.pod_group_name, self.wants_pod_group = self.key.name, True
+        if self._speaks(self.pods[uid]):
+            self.said.add(options)
+            self.options = self._combined_with(options)
         self.changed_pods.add(uid)
 
     def update_pod(self, pod: Pod) -> None:
@@ -229,14 +255,11 @@ class WorkloadGroup:
             if _walltime_text(old) != _walltime_text(new):
                 options = member.options or NO_OPTIONS
                 member.options = replace(options, walltime=self._read(new.uid, new).walltime)
-                if not self.workloads:
-                    self.options = self._all_combined()
+                self._speak_again(member)
         elif is_relabelled:
             member.forget_footprint()
-            # Labels of a pod count for its group unless the group has workloads.
             member.options = self._read(new.uid, new)
-            if not self.workloads:
-                self.options = self._all_combined()
+            self._speak_again(member)
 
     def remove_pod(self, pod: Pod) -> None:
         """A pod is gone; this is what it was in the end."""
@@ -246,6 +269,7 @@ class WorkloadGroup:
             self.ended_pods.setdefault(uid, pod)
         self.label_errors.pop(uid, None)
         self.changed_pods.add(uid)
+        self._speaker_gone()
 
     def pod_changed(self, uid: str) -> None:
         """The controller has to look at a pod."""
@@ -281,23 +305,32 @@ class WorkloadGroup:
         self.priorities[uid] = priority
         before = self.workload_options.get(uid)
         options = self.workload_options[uid] = self._read(uid, merged)
+        self.moved_to = None
+        self.deleted_workloads.discard(uid)
+        self.said.add(options)
         self.options = self._all_combined()
+        spec = self.template(uid).spec
+        if names_pod_group(options, spec):
+            self.pod_group_name = named_group(options, spec)
+            self.wants_pod_group |= before is None
         if before is not None and before != options:
             self.forget_footprints()
 
     def remove_workload(self, workload: Object) -> None:
         """A workload is gone; this is what it was in the end.
 
-        What it asked for still counts for its pods that are left.
+        In a group of its own, what it asked for still counts for its pods that are left.
         """
         uid = workload.metadata.uid
         self._note_end(workload)
-        if self.parts and uid not in self.ended_workloads:
+        is_counted = bool(self.parts) and not self.is_of_earlier(uid)
+        if is_counted and uid not in self.ended_workloads:
             self.deleted_workloads.add(uid)
         self.workloads.pop(uid, None)
         self.priorities.pop(uid, None)
         self.label_errors.pop(uid, None)
         self.created.pop(uid, None)
+        self._speaker_gone()
 
     def _note_end(self, workload: Object) -> None:
         uid = workload.metadata.uid
@@ -311,13 +344,31 @@ class WorkloadGroup:
         self.priorities[uid] = priority
         return has_changed
 
-    def set_pod_group(self, pod_group: PodGroup | NativePodGroup | None) -> None:
-        """Its PodGroup is new or changed; None: it is gone."""
+    def leave_for(self, uid: str, key: GroupKey) -> None:
+        """A workload and its pods belong to another group from now on, and are gone from here."""
+        self.deleted_workloads.discard(uid)
+        if not self.workloads and not self.pods:
+            self.moved_to = key
+
+    def set_pod_group(self, pod_group: AnyPodGroup | None) -> None:
+        """Its PodGroup is new or changed; None: there is none, or it is gone."""
+        was_there = self.pod_group is not None or self.lost_pod_group
+        self.lost_pod_group = pod_group is None and was_there
         self.pod_group = pod_group
+
+    def forget_pod_group(self) -> None:
+        """Its workload names another PodGroup, or none."""
+        self.pod_group, self.lost_pod_group = None, False
 
     def do_without_pod_group(self) -> None:
         """Its PodGroup was waited for long enough."""
         self.wants_pod_group = False
+
+    def set_members_elsewhere(self, count: int) -> bool:
+        """So many pods that name this group run in groups of their own; whether that is news."""
+        is_news = self.members_elsewhere != count
+        self.members_elsewhere = count
+        return is_news
 
     def _read(self, uid: str, metadata: Metadata) -> WorkloadLabels:
         """Read the labels of one of its objects, and remember what is invalid about them."""
@@ -328,15 +379,44 @@ class WorkloadGroup:
             self.label_errors.pop(uid, None)
         return options
 
+    # -- what its members ask for together -----------------------------------------------------
+
+    def _speaks(self, member: Member) -> bool:
+        """Whether the labels of a pod count for its group: those of its workload do otherwise."""
+        return not member.owner or not self.workloads
+
+    def speakers(self) -> Iterator[tuple[str, WorkloadLabels]]:
+        """What its members ask for, workloads first, and who they are."""
+        for uid in self.open_workloads:
+            yield self.workload_name(uid), self.workload_options[uid]
+        for uid, member in self.pods.items():
+            if member.options is not None and self._speaks(member) and not self.is_closed_to(uid):
+                yield f"pod/{member.pod.metadata.name}", member.options
+
+    def _speak_again(self, member: Member) -> None:
+        """A pod asks for something else."""
+        if self._speaks(member) and member.options is not None:
+            self.said.add(member.options)
+            self.options = self._all_combined()
+
+    def _speaker_gone(self) -> None:
+        """A member is gone. Of a group that waits, what it alone asked for counts no longer."""
+        if self.key.kind == LABELLED and len(self.said) > 1 and not self.holding:
+            self.options = self._all_combined()
+
+    def _combined_with(self, options: WorkloadLabels) -> WorkloadLabels:
+        """What its members ask for with one pod more, which asks for this."""
+        if self.closed is None:
+            is_first = len(self.pods) == 1 and not self.workloads
+            return _combined(NO_OPTIONS if is_first else self.options, options)
+        # Once a group has ended, what comes is another group of the same name.
+        return self._all_combined() if self.workloads else options
+
     def _all_combined(self) -> WorkloadLabels:
-        """What its workloads ask for or, if there are none, its pods."""
+        """What all of its members ask for."""
         options = NO_OPTIONS
-        for uid in self.workloads:
-            if not self.is_of_earlier(uid):
-                options = _combined(options, self.workload_options[uid])
-        for uid, member in self.pods.items() if not self.workloads else ():
-            if member.options is not None and not self.is_closed_to(uid):
-                options = _combined(options, member.options)
+        for _, each in self.speakers():
+            options = _combined(options, each)
         return options
 
     # -- jobs of the queue: called by the controller -------------------------------------------
@@ -399,15 +479,43 @@ def _walltime_text(metadata: Metadata) -> tuple[str | None, str | None]:
     return metadata.labels.get(WALLTIME), metadata.annotations.get(WALLTIME)
 
 
+def named_group(options: WorkloadLabels, spec: PodSpec) -> str:
+    """The group label or the PodGroup that a pod or a template names; empty: none."""
+    native = spec.scheduling_group
+    return options.group or (native.pod_group_name if native is not None else "")
+
+
+def names_pod_group(options: WorkloadLabels, spec: PodSpec) -> bool:
+    """Whether what a pod or a template names is a PodGroup."""
+    return bool(options.pod_group) or spec.scheduling_group is not None
+
+
+def least_by_labels(options: WorkloadLabels) -> int | None:
+    """The number of members that must start together, as labels say it."""
+    return options.min_size if options.min_size is not None else options.size
+
+
 def _combined(known: WorkloadLabels, more: WorkloadLabels) -> WorkloadLabels:
-    """What several objects ask for together: the first counts, but the largest of their sizes."""
-    if known is NO_OPTIONS:
+    """What several objects ask for together: the first that says something counts, but the largest
+    of their sizes. Where that matters, objects that say different things start nothing at all
+    (`agreement`)."""
+    if known is NO_OPTIONS or known is more:
         return more
+    if more is NO_OPTIONS:
+        return known
+    news: dict[str, Any] = {
+        name: getattr(more, name)
+        for name in _FIRST_COUNTS
+        if getattr(known, name) is None and getattr(more, name) is not None
+    }
     size = max(known.size or 0, more.size or 0) or None
     hold = known.hold or more.hold
-    if (size, hold) == (known.size, known.hold):
+    if not news and (size, hold) == (known.size, known.hold):
         return known  # nearly always: thousands of pods ask for the same
-    return replace(known, size=size, hold=hold)
+    return replace(known, size=size, hold=hold, **news)
+
+
+_FIRST_COUNTS = ("queue", "walltime", "min_size", "max_size", "priority", "begin")
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,12 +523,12 @@ class ClosedGroup:
     """The group's job has ended; what was there then is not queued again."""
 
     uids: frozenset[str]
-    """Of the pods and the workloads that were there. Pods that waited, and workloads that wait for
-    us, are not among them: the job did not stand for those."""
+    """Of the pods and the workloads that were there, also of workloads that had ended and were
+    deleted. Pods that waited, and workloads that wait for us, are not among them: the job did not
+    stand for those. In a group that several objects name, this is all that is known of an earlier
+    group of the same name: what these objects do says nothing about a later one."""
     for_good: bool
     """Whether new pods do not open it again either: it was rejected or cancelled."""
-    workloads: frozenset[str] = frozenset()
-    """Those that had ended by then; they say nothing about a later group of the same label."""
     is_refused: bool = False
     """Whether its pods are not placed: it was rejected, or cancelled while it waited."""
     state: JobState | None = None

@@ -18,11 +18,20 @@ from itertools import islice
 from typing import Any
 
 from fluxnetes.cluster.adapters import ADAPTERS
-from fluxnetes.cluster.groups import LABELLED, POD, GroupKey, Member, WorkloadGroup
+from fluxnetes.cluster.groups import (
+    LABELLED,
+    GroupKey,
+    Member,
+    WorkloadGroup,
+    is_live,
+    named_group,
+)
 from fluxnetes.cluster.labels.names import SCHEDULER_NAMES
 from fluxnetes.cluster.labels.parse import WorkloadLabels, options_or_error
+from fluxnetes.cluster.membership import key_of_pod, key_of_workload, size_of_named
 from fluxnetes.cluster.node_graph import NodeChanges, NodeGraph
 from fluxnetes.cluster.ordered_sets import OrderedSets
+from fluxnetes.cluster.pod_groups import PodGroupIndex
 from fluxnetes.cluster.pods.anti_affinity_index import AntiAffinityIndex
 from fluxnetes.cluster.pods.priorities import PriorityClasses, priority_of
 from fluxnetes.cluster.pods.requests import held_amounts, only_ports
@@ -30,7 +39,7 @@ from fluxnetes.cluster.usage.borrowed import BorrowedUsage
 from fluxnetes.cluster.usage.foreign import Amounts, ForeignUsage
 from fluxnetes.kube.objects.base import Key, Metadata, Object, Owner
 from fluxnetes.kube.objects.jobs import StatefulSet
-from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup
+from fluxnetes.kube.objects.podgroups import AnyPodGroup
 from fluxnetes.kube.objects.pods import Pod
 
 
@@ -44,6 +53,7 @@ class ClusterModel:
         self.foreign = ForeignUsage()
         self.anti_affinity = AntiAffinityIndex()
         self.ordered_sets = OrderedSets()
+        self.pod_groups = PodGroupIndex()
         self.orphans: dict[str, Pod] = {}
         """Pods, by uid, whose workload was not seen yet."""
         self._borrowed = BorrowedUsage()
@@ -58,14 +68,13 @@ class ClusterModel:
         self._not_ours: set[str] = set()
         """Uids of workloads whose template names another scheduler."""
         self._group_of: dict[str, GroupKey] = {}
-        self._kept: dict[str, GroupKey] = {}
-        """Workloads that were groups of their own in an earlier term, by uid."""
         """By uid of pod or workload."""
+        self._kept: dict[str, GroupKey] = {}
+        """The groups that workloads belonged to in an earlier term, by uid."""
         self._workloads: dict[str, tuple[str, Object]] = {}
         """Kind and object of the workloads that are ours, by uid."""
         self._bound: dict[str, Pod] = {}
         """All pods that are on a node and have not ended, ours and foreign ones, by uid."""
-        self._pod_groups: dict[Key, PodGroup | NativePodGroup] = {}
 
     def group_of(self, uid: str) -> WorkloadGroup | None:
         """The group of a pod or a workload."""
@@ -98,6 +107,7 @@ class ClusterModel:
         else:
             group.pod_changed(uid)
             self.mark_dirty(group)
+        self._count_elsewhere(self.pod_groups.named_by(group.pods[uid].owner))
         self.account(pod)
 
     def drop_pod(self, pod: Pod) -> None:
@@ -113,8 +123,10 @@ class ClusterModel:
         group = self.group_of(uid)
         if group is not None:
             del self._group_of[uid]
+            owner = group.pods[uid].owner
             group.remove_pod(pod)
             self.mark_dirty(group)
+            self._count_elsewhere(self.pod_groups.named_by(owner))
 
     def account(self, pod: Pod) -> None:
         """Count what a pod holds on its node, unless a job of the queue already accounts for it."""
@@ -198,11 +210,12 @@ class ClusterModel:
             owner = pod.metadata.controller if pod is not None else None
             if pod is not None and (owner is None or owner.uid in self._not_ours):
                 del self.orphans[uid]
-                self._join(pod, self._key_of_pod(pod, None), "")
+                self._join(pod, self._key_of_pod(pod), "")
 
     def without_pod_group(self) -> list[WorkloadGroup]:
-        """Groups whose PodGroup was not seen, and that can start without it."""
-        return [g for g in self.groups.values() if g.waits_for_pod_group and not _is_native(g)]
+        """Groups whose PodGroup was never seen, and that can start without it."""
+        waiting = (each for each in self.groups.values() if each.waits_for_pod_group)
+        return [each for each in waiting if not (each.lost_pod_group or _is_native(each))]
 
     def do_without_pod_group(self, groups: Iterable[WorkloadGroup]) -> None:
         """They have waited long enough: a group of Fluence's without a size has one pod."""
@@ -214,12 +227,12 @@ class ClusterModel:
         """Put a new pod into its group; None: its workload must be seen first."""
         owner = pod.metadata.controller
         if owner is None or not _is_workload(owner):
-            return self._join(pod, self._key_of_pod(pod, None), "")
+            return self._join(pod, self._key_of_pod(pod), "")
         known = self._workloads.get(owner.uid)
         if known is None or known[1].metadata.namespace != pod.metadata.namespace:
             self.orphans[pod.metadata.uid] = pod
             return None
-        return self._join(pod, self._key_of_pod(pod, owner.uid), owner.uid)
+        return self._join(pod, self._group_of[owner.uid], owner.uid)
 
     def _join(self, pod: Pod, key: GroupKey, owner: str) -> WorkloadGroup:
         group = self._group(key)
@@ -230,16 +243,8 @@ class ClusterModel:
         self.mark_dirty(group)
         return group
 
-    def _key_of_pod(self, pod: Pod, owner: str | None) -> GroupKey:
-        if owner is not None:
-            return self._group_of[owner]
-        metadata = pod.metadata
-        options, _ = options_or_error(metadata)
-        native = pod.spec.scheduling_group
-        name = options.group or (native.pod_group_name if native is not None else "")
-        if name:
-            return GroupKey(LABELLED, metadata.namespace, name)
-        return GroupKey(POD, metadata.namespace, metadata.name, metadata.uid)
+    def _key_of_pod(self, pod: Pod) -> GroupKey:
+        return key_of_pod(pod, options_or_error(pod.metadata)[0])
 
     # -- workloads -----------------------------------------------------------------------------
 
@@ -254,42 +259,71 @@ class ClusterModel:
         merged = _merged(template.metadata, workload.metadata)
         is_new = uid not in self._workloads
         self._workloads[uid] = (kind, workload)
+        options, _ = options_or_error(merged)
         if is_new:
-            options, _ = options_or_error(merged)
-            size = adapter.declared_size(workload)
-            own = _key_of_workload(kind, workload, options, size)
-            self._group_of[uid] = self._kept.get(uid, own)
+            own = self._kept.get(uid) or self._key_of_workload(kind, workload, options)
+            self._group_of[uid] = own
         group = self._group(self._group_of[uid])
         priority = priority_of(template.spec, self._priority_classes)
         group.put_workload(kind, workload, merged, priority)
+        self._note_name(group, uid, named_group(options, template.spec))
         self.mark_dirty(group)
         if is_new:
             self._adopt_orphans(uid)
 
-    def keep_grouped(self, key: GroupKey) -> None:
-        """A workload was a group of its own in an earlier term, and stays one, though it may have
-        been scaled since."""
-        self._kept[key.uid] = key
-        if key.uid in self._workloads and self._group_of[key.uid] != key:
-            kind, workload = self._workloads[key.uid]
-            members = self.groups[self._group_of[key.uid]].pods.values()
-            pods = [member.pod for member in members if member.owner == key.uid]
-            for pod in pods:
-                self.drop_pod(pod)
-            self.drop_workload(workload)
-            self.put_workload(kind, workload)
-            for pod in pods:
-                self.put_pod(pod)
+    def keep_grouped(self, uid: str, key: GroupKey) -> None:
+        """A workload belonged to this group in an earlier term, and still does, though it may have
+        been scaled since, and its PodGroup changed."""
+        self._kept[uid] = key
+        if uid in self._workloads and self._group_of[uid] != key:
+            self._move(uid, key)
+
+    def sized_by_pod_group(self, uid: str) -> bool:
+        """Whether a PodGroup alone says how large the group is that a workload names."""
+        group, named = self.group_of(uid), self.pod_groups.named_by(uid)
+        if group is None or named is None or uid not in group.workload_options:
+            return False
+        by_labels = size_of_named(group.workload_options[uid], None)
+        return by_labels is None and self.pod_groups.minimum(named) is not None
+
+    def workloads_naming(self, key: GroupKey) -> list[str]:
+        """Uids of the workloads that name a group, whether they belong to it or not."""
+        return self.pod_groups.namers((key.namespace, key.name))
+
+    def _move(self, uid: str, key: GroupKey) -> None:
+        """A workload and its pods belong to another group from now on."""
+        kind, workload = self._workloads[uid]
+        before = self.groups[self._group_of[uid]]
+        pods = [member.pod for member in before.pods.values() if member.owner == uid]
+        for pod in pods:
+            self.drop_pod(pod)
+        self.drop_workload(workload)
+        before.leave_for(uid, key)
+        self._kept[uid] = key
+        self.put_workload(kind, workload)
+        for pod in pods:
+            self.put_pod(pod)
+
+    def _key_of_workload(self, kind: str, workload: Object, options: WorkloadLabels) -> GroupKey:
+        namespace = workload.metadata.namespace
+        name = named_group(options, ADAPTERS[kind].template(workload).spec)
+        minimum = self.pod_groups.minimum((namespace, name))
+        named = self.groups.get(GroupKey(LABELLED, namespace, name))
+        if named is not None and named.lost_pod_group and size_of_named(options, minimum) is None:
+            return named.key  # the others wait for their PodGroup, too
+        return key_of_workload(kind, workload, options, minimum)
 
     def drop_workload(self, workload: Object) -> None:
         """A workload is gone; Kubernetes deletes its pods."""
         uid = workload.metadata.uid
         group = self.group_of(uid)
         self._workloads.pop(uid, None)
+        self._kept.pop(uid, None)
         self._not_ours.discard(uid)
         if group is not None:
             del self._group_of[uid]
             group.remove_workload(workload)
+            self._note_name(group, uid, "")
             self.mark_dirty(group)
 
     def _adopt_orphans(self, owner: str) -> None:
@@ -305,18 +339,64 @@ class ClusterModel:
 
     # -- pod groups ----------------------------------------------------------------------------
 
-    def put_pod_group(self, pod_group: PodGroup | NativePodGroup) -> None:
-        self._pod_groups[pod_group.key] = pod_group
-        self._set_pod_group(pod_group.key, pod_group)
+    def put_pod_group(self, pod_group: AnyPodGroup) -> None:
+        """A PodGroup is new or changed: what names it may belong together now, or no longer."""
+        self.pod_groups.put(pod_group)
+        self._pod_group_changed(pod_group.key)
+        self._regroup(pod_group.key)
 
-    def drop_pod_group(self, pod_group: PodGroup | NativePodGroup) -> None:
-        self._pod_groups.pop(pod_group.key, None)
-        self._set_pod_group(pod_group.key, None)
+    def drop_pod_group(self, pod_group: AnyPodGroup) -> None:
+        """A PodGroup is gone. What names it stays together, and waits for it unless it runs."""
+        self.pod_groups.drop(pod_group)
+        self._pod_group_changed(pod_group.key)
 
-    def _set_pod_group(self, key: Key, pod_group: PodGroup | NativePodGroup | None) -> None:
-        group = self.groups.get(GroupKey(LABELLED, *key))
-        if group is not None:
-            group.set_pod_group(pod_group)
+    def _pod_group_changed(self, key: Key) -> None:
+        """Tell the groups that name a PodGroup."""
+        found = self.pod_groups.find(key)
+        own = (self._group_of[uid] for uid in self.pod_groups.namers(key))
+        for each in {GroupKey(LABELLED, *key): None, **dict.fromkeys(own)}:
+            group = self.groups.get(each)
+            if group is not None:
+                group.set_pod_group(found)
+                self.mark_dirty(group)
+        self._count_elsewhere(key)
+
+    def _regroup(self, key: Key) -> None:
+        """Sort the workloads again that name a PodGroup. Nothing moves of what has started."""
+        for uid in self.pod_groups.namers(key):
+            kind, workload = self._workloads[uid]
+            group = self.groups[self._group_of[uid]]
+            has_ended = ADAPTERS[kind].end(workload) is not None
+            if group.holding or has_ended or group.is_closed_to(uid):
+                continue
+            now = self._key_of_workload(kind, workload, group.workload_options[uid])
+            if now != group.key:
+                self._move(uid, now)
+
+    def _note_name(self, group: WorkloadGroup, uid: str, name: str) -> None:
+        """A workload of a group names this group; empty: none, or it is gone."""
+        before = self.pod_groups.named_by(uid)
+        key = (group.key.namespace, name) if name else None
+        self.pod_groups.note_name(uid, key)
+        if group.key.kind != LABELLED:
+            if key != before:
+                group.forget_pod_group()
+            if key is not None:
+                group.set_pod_group(self.pod_groups.find(key))
+        for each in {before, key}:
+            self._count_elsewhere(each)
+
+    def _count_elsewhere(self, key: Key | None) -> None:
+        """Count the pods that name a PodGroup, and that are no members of the group of its name."""
+        group = self.groups.get(GroupKey(LABELLED, *key)) if key is not None else None
+        if key is None or group is None or group.pod_group is None:
+            return
+        count = 0
+        for uid in self.pod_groups.namers(key):
+            other = self.groups.get(self._group_of.get(uid, group.key))
+            if other is not None and other is not group:
+                count += sum(m.owner == uid and _is_placed(m.pod) for m in other.pods.values())
+        if group.set_members_elsewhere(count):
             self.mark_dirty(group)
 
     def put_stateful_set(self, found: StatefulSet) -> None:
@@ -333,12 +413,19 @@ class ClusterModel:
         if group is None:
             group = self.groups[key] = WorkloadGroup(key)
             if key.kind == LABELLED:
-                group.set_pod_group(self._pod_groups.get((key.namespace, key.name)))
+                named = (key.namespace, key.name)
+                group.set_pod_group(self.pod_groups.find(named))
+                self._count_elsewhere(named)
         return group
 
     def empty_group(self, key: GroupKey) -> WorkloadGroup:
         """A group of which nothing is left but its job, or a new one of that name."""
-        return self._group(key)
+        group = self._group(key)
+        others = [key.uid] if key.uid else self.workloads_naming(key)
+        for uid in others:
+            if uid in self._workloads and self._group_of[uid] != key:
+                group.leave_for(uid, self._group_of[uid])
+        return group
 
     def storage_changed(self) -> None:
         """Claims, volumes or storage classes changed: groups that wait for a claim are dirty."""
@@ -456,7 +543,14 @@ def _has_claims(group: WorkloadGroup) -> bool:
 
 def _is_native(group: WorkloadGroup) -> bool:
     """Whether Kubernetes' own scheduling groups make it a group: those require the PodGroup."""
-    return any(member.pod.spec.scheduling_group is not None for member in group.pods.values())
+    specs = [member.pod.spec for member in group.pods.values()]
+    specs += [group.template(uid).spec for uid in group.workloads]
+    return any(spec.scheduling_group is not None for spec in specs)
+
+
+def _is_placed(pod: Pod) -> bool:
+    """Whether a pod is on a node, or was there and succeeded."""
+    return pod.status.phase == "Succeeded" or (bool(pod.spec.node_name) and is_live(pod))
 
 
 def _is_workload(owner: Owner) -> bool:
@@ -480,11 +574,3 @@ def _merged(template: Metadata, workload: Metadata) -> Metadata:
         labels={**template.labels, **workload.labels},
         annotations={**inherited, **workload.annotations},
     )
-
-
-def _key_of_workload(kind: str, workload: Object, options: WorkloadLabels, size: int) -> GroupKey:
-    """A workload is a group of its own, unless its labels make it a part of a larger one."""
-    namespace, name = workload.key
-    if options.group and (options.size or 0) > size:
-        return GroupKey(LABELLED, namespace, options.group)
-    return GroupKey(kind, namespace, name, workload.metadata.uid)

@@ -10,6 +10,7 @@ ended was cancelled by its user.
     a workload Failed, reason DeadlineExceeded   timed out
     a workload Failed otherwise                  failed
     a workload deleted, or all pods deleted      cancelled
+    all of it in another group by now            cancelled, as withdrawn
     all pods Succeeded                           completed
     a pod Failed, reason DeadlineExceeded        timed out
     a pod Failed otherwise, or deleted           failed
@@ -29,7 +30,7 @@ from dataclasses import dataclass
 
 from fluxnetes.cluster.adapters import ADAPTERS, WorkloadOutcome
 from fluxnetes.cluster.demand import succeeded_pods
-from fluxnetes.cluster.groups import WorkloadGroup
+from fluxnetes.cluster.groups import GroupKey, WorkloadGroup
 from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.common.reasons import Message, Reason
 from fluxnetes.kube.objects.pods import Pod
@@ -80,24 +81,29 @@ def outcome_of(
 
     `request` is that of the queue to end the job, if there is one.
     """
+    if group.moved_to is not None and not group.workloads and not group.pods:
+        return _withdrawn(group.moved_to)
     ended = _ended_workloads(group)
-    if group.workloads or ended:
+    if group.open_workloads or ended:
         return _with_loose_pods(group, part, _of_workloads(group, ended))
     if group.key.kind in ADAPTERS:  # its workload was deleted before it ended
+        return DELETED
+    if group.deleted_workloads and not any(_is_alive(group, uid) for uid in _members(group, part)):
         return DELETED
     return _of_pods(group, part, request)
 
 
 def will_complete(group: WorkloadGroup, part: GroupPart) -> bool:
     """Whether all workloads of a group are sure to complete, though they do not say so yet."""
-    if not group.workloads or group.deleted_workloads:
+    workloads = group.open_workloads
+    if not workloads or group.deleted_workloads:
         return False
     if _with_loose_pods(group, part, COMPLETED) is not COMPLETED:
         return False
     return all(
         ADAPTERS[group.kinds[uid]].end(workload) is not None
         or ADAPTERS[group.kinds[uid]].is_done(workload, *_counted(group, uid))
-        for uid, workload in group.workloads.items()
+        for uid, workload in workloads.items()
     )
 
 
@@ -112,7 +118,7 @@ def is_suspended_by_user(group: WorkloadGroup) -> bool:
     """Whether users suspended workloads of a group, and nothing of it goes on."""
     live = [
         (ADAPTERS[group.kinds[uid]], workload)
-        for uid, workload in group.workloads.items()
+        for uid, workload in group.open_workloads.items()
         if uid not in group.ended_workloads
     ]
     return bool(live) and all(
@@ -129,21 +135,26 @@ def runs_elsewhere(group: WorkloadGroup, part: GroupPart) -> bool:
     return any(_is_alive(group, uid) for uid in found)
 
 
+def _withdrawn(key: GroupKey) -> GroupOutcome:
+    """What the job stood for belongs to another group, which asks for it."""
+    why = Reason.of(Message.IN_ANOTHER_GROUP, group=str(key))
+    return GroupOutcome(JobState.CANCELLED, Reason.of(Message.WITHDRAWN, reason=why))
+
+
 def _ended_workloads(group: WorkloadGroup) -> dict[str, WorkloadOutcome]:
     """Without those of an earlier group of the same label."""
-    earlier = group.closed.workloads if group.closed is not None else frozenset()
-    return {uid: end for uid, end in group.ended_workloads.items() if uid not in earlier}
+    ended = group.ended_workloads
+    return {uid: end for uid, end in ended.items() if not group.is_of_earlier(uid)}
 
 
 def _of_workloads(group: WorkloadGroup, ended: dict[str, WorkloadOutcome]) -> GroupOutcome | None:
-    if not ended or any(uid not in group.ended_workloads for uid in group.workloads):
+    if not ended or any(uid not in group.ended_workloads for uid in group.open_workloads):
         return None
-    kinds = group.kinds
     for uid, end in sorted(ended.items(), key=lambda item: item[1].timed_out):
         if not end.ok:
             state = JobState.TIMED_OUT if end.timed_out else JobState.FAILED
             message = Message.WORKLOAD_TIMED_OUT if end.timed_out else Message.WORKLOAD_FAILED
-            name = f"{kinds[uid].lower()}/{group.key.name}"
+            name = group.workload_name(uid)
             return GroupOutcome(state, Reason.of(message, workload=name, why=end.reason))
     return DELETED if group.deleted_workloads else COMPLETED
 

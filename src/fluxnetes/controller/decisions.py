@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.groups import LABELLED, POD, ClosedGroup, WorkloadGroup, is_live
 from fluxnetes.cluster.parts import GroupPart
+from fluxnetes.common.reasons import ReasonCode
 from fluxnetes.controller.seats import SeatAssigner
 from fluxnetes.controller.state import ControllerState
 from fluxnetes.controller.submission import GroupSubmitter
@@ -59,11 +60,18 @@ class DecisionApplier:
     def _end(self, group: WorkloadGroup, part: GroupPart, job: QueueJob) -> None:
         self.shared.job_ended(group, part)
         self.submitter.forget(part.job)
-        if not group.parts:
+        if is_withdrawn(job):
+            pass  # its objects ask again, as a part of another group
+        elif not group.parts:
             group.close(closed_by(group, job))
         elif job.state is JobState.REJECTED:
             group.reject_late(part.footprints)
         self.shared.model.mark_dirty(group)
+
+
+def is_withdrawn(job: QueueJob) -> bool:
+    """Whether a job ended because its objects asked for it no longer, and may ask again."""
+    return job.reason is not None and job.reason.code is ReasonCode.WITHDRAWN
 
 
 def closed_by(group: WorkloadGroup, job: QueueJob) -> ClosedGroup:
@@ -73,16 +81,18 @@ def closed_by(group: WorkloadGroup, job: QueueJob) -> ClosedGroup:
     identified by its uid: once rejected, it stays so until it is created again.
     """
     without_workload = group.key.kind in (POD, LABELLED)
-    is_withdrawn = job.state in _FOR_GOOD
-    for_good = is_withdrawn and not without_workload
+    is_given_up = job.state in _FOR_GOOD
+    for_good = is_given_up and not without_workload
     # What was refused before it ran is refused with all of its pods.
-    is_refused = is_withdrawn and job.start is None
+    is_refused = is_given_up and job.start is None
     uids = {uid for uid, m in group.pods.items() if is_refused or not _waits(m.pod)}
     # A job that is cancelled has its workloads suspended: these do not wait for another one.
-    uids |= {uid for uid in group.workloads if is_withdrawn or not _waits_for_us(group, uid)}
-    ended = frozenset(group.ended_workloads)
-    is_refused = is_refused or for_good or (is_withdrawn and bool(group.workloads))
-    return ClosedGroup(frozenset(uids), for_good, ended, is_refused, job.state, job.reason)
+    uids |= {uid for uid in group.workloads if is_given_up or not _waits_for_us(group, uid)}
+    # What an earlier group of the same label left behind is still not queued again.
+    uids |= {uid for uid in group.pods.keys() | group.workloads if group.is_of_earlier(uid)}
+    uids |= group.ended_workloads.keys()
+    is_refused = is_refused or for_good or (is_given_up and bool(group.workloads))
+    return ClosedGroup(frozenset(uids), for_good, is_refused, job.state, job.reason)
 
 
 def _waits_for_us(group: WorkloadGroup, uid: str) -> bool:

@@ -25,14 +25,14 @@ from fluxnetes.kube.informer import Informer
 from fluxnetes.kube.objects.base import Resource
 from fluxnetes.kube.objects.jobs import STATEFUL_SETS
 from fluxnetes.kube.objects.nodes import NODES, Node
-from fluxnetes.kube.objects.podgroups import NATIVE_POD_GROUPS, POD_GROUPS
+from fluxnetes.kube.objects.podgroups import NATIVE_POD_GROUPS, POD_GROUPS, VOLCANO_POD_GROUPS
 from fluxnetes.kube.objects.pods import PODS
 from fluxnetes.kube.objects.priorities import PRIORITY_CLASSES
 from fluxnetes.kube.objects.volumes import CLAIMS, STORAGE_CLASSES, VOLUMES
 
 _log = logging.getLogger("fluxnetes.controller")
 
-OPTIONAL = (POD_GROUPS, *NATIVE_POD_GROUPS, STATEFUL_SETS)
+OPTIONAL = (POD_GROUPS, *NATIVE_POD_GROUPS, VOLCANO_POD_GROUPS, STATEFUL_SETS)
 """Kinds that a cluster may not serve, or that the controller may not be allowed to read."""
 
 _Handler = Callable[[list[ObjectChange[Any]]], None]
@@ -76,6 +76,7 @@ class Watchers:
         grouped = _one_by_one(model.put_pod_group, model.drop_pod_group)
         self.pod_groups = watch(POD_GROUPS, grouped).objects
         self.native_pod_groups = watch(NATIVE_POD_GROUPS, grouped).objects
+        watch(VOLCANO_POD_GROUPS, grouped)
         watch(STATEFUL_SETS, _one_by_one(model.put_stateful_set, model.drop_stateful_set))
         self.storage = StorageObjects(
             claims=watch(CLAIMS, self._storage_changed).objects,

@@ -1,4 +1,4 @@
-"""PodGroups, of scheduler-plugins and of Kubernetes itself."""
+"""PodGroups, of scheduler-plugins, of Kubernetes itself and of Volcano."""
 
 from __future__ import annotations
 
@@ -12,13 +12,20 @@ from tests.integration.controller.space import Space, condition
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 OF_PLUGINS = "/apis/scheduling.x-k8s.io/v1alpha1/namespaces/{}/podgroups"
 NATIVE = "/apis/scheduling.k8s.io/{}/namespaces/{}/podgroups"
+OF_VOLCANO = "/apis/scheduling.volcano.sh/v1beta1/namespaces/{}/podgroups"
 
 
-def install_definition(api: PlaneApi) -> None:
-    """What scheduler-plugins brings along: the kind PodGroup, with the fields of its release."""
+def install_definitions(api: PlaneApi) -> None:
+    """What scheduler-plugins and Volcano bring along: kinds PodGroup, the first with the fields of
+    its release, and of the other one field of which we read."""
+    _install(api, _definition("scheduling.x-k8s.io", "v1alpha1", _FIELDS))
+    _install(api, _definition("scheduling.volcano.sh", "v1beta1", None))
+
+
+def _install(api: PlaneApi, definition: dict[str, Any]) -> None:
     with suppress(RequestRefused):
-        api.create(DEFINITIONS, _DEFINITION)
-    name = _DEFINITION["metadata"]["name"]
+        api.create(DEFINITIONS, definition)
+    name = definition["metadata"]["name"]
     for definitions in api.follow(DEFINITIONS):
         if condition(definitions[name], "Established")["status"] == "True":
             return
@@ -35,6 +42,28 @@ def make_pod_group(space: Space, name: str, least: int) -> str:
     }
     space.api.create(path, content)
     return path
+
+
+def make_volcano_pod_group(space: Space, name: str, least: int) -> None:
+    """One of Volcano."""
+    content = {
+        "apiVersion": "scheduling.volcano.sh/v1beta1",
+        "kind": "PodGroup",
+        "metadata": {"name": name},
+        "spec": {"minMember": least},
+    }
+    space.api.create(OF_VOLCANO.format(space.namespace), content)
+
+
+def change_pod_group(space: Space, name: str, least: int) -> None:
+    """One of scheduler-plugins says something else from now on."""
+    path = f"{OF_PLUGINS.format(space.namespace)}/{name}"
+    space.api.patch(path, {"spec": {"minMember": least}})
+
+
+def delete_pod_group(space: Space, name: str) -> None:
+    """One of scheduler-plugins is deleted."""
+    space.api.delete(f"{OF_PLUGINS.format(space.namespace)}/{name}")
 
 
 def make_native_pod_group(space: Space, name: str, least: int) -> str:
@@ -106,25 +135,30 @@ _FIELDS: dict[str, Any] = {
 }
 """As scheduler-plugins v0.34 has them; releases before had `scheduled` too."""
 
-_DEFINITION: dict[str, Any] = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {
-        "name": "podgroups.scheduling.x-k8s.io",
-        "annotations": {"api-approved.kubernetes.io": "unapproved, for a test"},
-    },
-    "spec": {
-        "group": "scheduling.x-k8s.io",
-        "names": {"kind": "PodGroup", "plural": "podgroups", "listKind": "PodGroupList"},
-        "scope": "Namespaced",
-        "versions": [
-            {
-                "name": "v1alpha1",
-                "served": True,
-                "storage": True,
-                "schema": {"openAPIV3Schema": {"type": "object", "properties": _FIELDS}},
-                "subresources": {"status": {}},
-            }
-        ],
-    },
-}
+
+def _definition(group: str, version: str, fields: dict[str, Any] | None) -> dict[str, Any]:
+    """A kind PodGroup with these fields and a status that is written apart; None: any fields."""
+    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    schema = {"type": "object", "properties": fields} if fields is not None else anything
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {
+            "name": f"podgroups.{group}",
+            "annotations": {"api-approved.kubernetes.io": "unapproved, for a test"},
+        },
+        "spec": {
+            "group": group,
+            "names": {"kind": "PodGroup", "plural": "podgroups", "listKind": "PodGroupList"},
+            "scope": "Namespaced",
+            "versions": [
+                {
+                    "name": version,
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": schema},
+                    "subresources": {"status": {}},
+                }
+            ],
+        },
+    }

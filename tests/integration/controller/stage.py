@@ -24,7 +24,7 @@ from fluxnetes.plane.nodes import NODES, NodeShape, a_node, is_usable
 from fluxnetes.plane.plane import ControlPlane
 from fluxnetes.plane.versions import DEFAULT, native_group_gates
 from tests.integration.bare import server_arguments
-from tests.integration.controller.pod_groups import install_definition
+from tests.integration.controller.pod_groups import install_definitions
 from tests.integration.controller.proxy import Proxy
 from tests.integration.controller.rights import admit_controller
 from tests.integration.controller.space import Space
@@ -259,7 +259,7 @@ def a_stage(binaries: PlaneBinaries, nodes: int = 8, kubernetes: str = DEFAULT) 
         with plane:
             stage = Stage(plane, folder)
             try:
-                install_definition(stage.api)
+                install_definitions(stage.api)
                 stage.controller.start()
                 yield stage
             finally:

@@ -32,7 +32,7 @@ from tests.integration.controller.pod_groups import (
     DEFINITIONS,
     NATIVE,
     OF_PLUGINS,
-    install_definition,
+    install_definitions,
     make_native_pod_group,
     make_pod_group,
     native_version,
@@ -90,7 +90,7 @@ def site(binaries: PlaneBinaries) -> Iterator[Site]:
         binaries=binaries,
     )
     with plane, plane.api() as api:
-        install_definition(api)
+        install_definitions(api)
         _, who = admit_controller(plane)
         api.delete(DEFINITION)
         with Proxy(plane, folder, who) as proxy:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import cast
 
 from fluxnetes.cluster.adapters import ADAPTERS
@@ -14,6 +15,8 @@ from fluxnetes.queue.states import JobState
 from tests.property.controller.scene import Scene
 
 TIMEOUT = 120
+_LASTING = (Message.GROUP_TOO_LARGE, Message.POD_GROUP_MISSING, Message.POD_GROUP_DELETED)
+"""Why a group waits until its user changes something."""
 
 
 def check_that_all_came_to_an_end(scene: Scene) -> None:
@@ -47,11 +50,12 @@ def _is_hopeless(shared: ControllerState, group: WorkloadGroup) -> bool:
 def _may_wait(group: WorkloadGroup) -> bool:
     """Its job has ended without it, or it is not complete, or it can never be."""
     blocked = group.not_queued
-    if blocked is not None and blocked.reason.message is Message.GROUP_TOO_LARGE:
+    if blocked is not None and blocked.reason.message in _LASTING:
         return True
     if not all(part.gathers for part in group.parts):
         return False
-    live = sum(is_live(member.pod) for member in group.pods.values())
-    wanted = sum(ADAPTERS[group.kinds[uid]].size(job) for uid, job in group.workloads.items())
+    live = Counter(member.owner for member in group.pods.values() if is_live(member.pod))
+    wanted = {uid: ADAPTERS[group.kinds[uid]].size(job) for uid, job in group.workloads.items()}
+    most = sum((live | Counter(wanted)).values())
     is_closed = group.closed is not None and not group.parts
-    return is_closed or max(live, wanted) < least_size(group)
+    return is_closed or most < least_size(group)

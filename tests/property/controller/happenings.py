@@ -26,13 +26,21 @@ from fluxnetes.cluster.labels.names import (
 )
 from fluxnetes.kube.objects.pods import Pod
 from tests.property.controller.scene import DEVICE, FAST, NODES, POOL, Scene, a_node
-from tests.unit.cluster.builders import OTHERS, a_job, one_pod
+from tests.unit.cluster.builders import (
+    OTHERS,
+    a_job,
+    a_native_pod_group,
+    a_pod_group,
+    a_volcano_pod_group,
+    one_pod,
+)
 from tests.unit.cluster.objects import Content, a_container
 from tests.unit.controller.cluster import is_ours
 from tests.unit.controller.fake_executor import Luck
 
 T = TypeVar("T")
 
+POD_GROUPS = ("blue", "red")
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
@@ -73,6 +81,57 @@ def _spec(where: Where, cpu: int, kind: str) -> Content:
     return {}
 
 
+class Naming(enum.Enum):
+    """How a pod, or the template of a Job, names a PodGroup."""
+
+    NOTHING = "not at all"
+    PLUGINS = "as scheduler-plugins do"
+    NATIVE = "as Kubernetes does"
+    VOLCANO = "as Volcano does"
+
+
+def naming(how: Naming, number: int) -> tuple[Content, Content, Content]:
+    """Labels, annotations and fields of the spec that name one of few PodGroups."""
+    name = POD_GROUPS[number % len(POD_GROUPS)]
+    match how:
+        case Naming.PLUGINS:
+            return {"scheduling.x-k8s.io/pod-group": name}, {}, {}
+        case Naming.VOLCANO:
+            return {}, {"scheduling.k8s.io/group-name": name}, {}
+        case Naming.NATIVE:
+            return {}, {}, {"schedulingGroup": {"podGroupName": name}}
+    return {}, {}, {}
+
+
+@dataclass(frozen=True)
+class PodGroupComes:
+    """A PodGroup is made, or says something else from now on."""
+
+    number: int
+    least: int
+    how: Naming
+
+    def __call__(self, scene: Scene) -> None:
+        name = POD_GROUPS[self.number % len(POD_GROUPS)]
+        match self.how:
+            case Naming.NATIVE:
+                scene.put(a_native_pod_group(name, self.least))
+            case Naming.VOLCANO:
+                scene.put(a_volcano_pod_group(name, self.least))
+            case _:
+                scene.put(a_pod_group(name, self.least))
+
+
+@dataclass(frozen=True)
+class PodGroupGoes:
+    number: int
+
+    def __call__(self, scene: Scene) -> None:
+        group = _one(list(scene.cluster.pod_groups.values()), self.number)
+        if group is not None:
+            scene.cluster.drop(group)
+
+
 @dataclass(frozen=True)
 class JobComes:
     """A Job, as the webhook leaves it; or a plain one, as its user wrote it."""
@@ -87,6 +146,8 @@ class JobComes:
     held: bool = False
     ring: int = 0
     """The size of the label group that it is a part of, with others; 0: it is alone."""
+    names: Naming = Naming.NOTHING
+    """A PodGroup, which may be there, or come later, or never."""
     plain: bool = False
     deadline: int | None = None
     incomplete: str | None = None
@@ -99,10 +160,10 @@ class JobComes:
         name = scene.name("job", again=self.again)
         if any(job.metadata.name == name for job in scene.cluster.jobs.values()):
             return
-        options = {} if self.walltime is None else {WALLTIME: f"{self.walltime}s"}
-        options |= {} if self.least is None else {MIN_SIZE: str(min(self.least, self.pods))}
+        options = self._options()
         options |= {HOLD: "true"} if self.held else {}
         options |= {} if self.incomplete is None else {INCOMPLETE: self.incomplete}
+        label, annotation, native = naming(self.names, self.pods)
         completions = self.completions
         if completions is not None and completions > 0:
             completions += self.pods
@@ -122,10 +183,17 @@ class JobComes:
                 labels={GROUP: f"ring-{self.ring}", GROUP_SIZE: str(self.ring)}
                 if self.ring
                 else {},
-                template={"labels": {"of": name}},
-                pod=_spec(self.where, self.cpu, name),
+                template={"labels": {"of": name, **label}, "annotations": annotation},
+                pod={**_spec(self.where, self.cpu, name), **native},
             )
         )
+
+    def _options(self) -> dict[str, str]:
+        """Members of one group mostly agree."""
+        if self.ring or self.names is not Naming.NOTHING:
+            return {WALLTIME: "9s"} if self.walltime == 2 else {}
+        options = {} if self.walltime is None else {WALLTIME: f"{self.walltime}s"}
+        return options | ({} if self.least is None else {MIN_SIZE: str(min(self.least, self.pods))})
 
 
 @dataclass(frozen=True)
@@ -135,8 +203,13 @@ class PodsCome:
     size: int
     cpus: tuple[int, ...]
     most: int | None = None
+    names: Naming = Naming.NOTHING
+    """A PodGroup, in place of the label group."""
 
     def __call__(self, scene: Scene) -> None:
+        if self.names is not Naming.NOTHING:
+            self._name_a_pod_group(scene)
+            return
         options = {} if self.most is None else {MAX_SIZE: str(max(self.most, self.size))}
         for cpu in self.cpus:
             name = scene.name("pod")
@@ -150,6 +223,14 @@ class PodsCome:
                 annotations=options,
             )
             scene.put(pod)
+
+    def _name_a_pod_group(self, scene: Scene) -> None:
+        label, annotation, native = naming(self.names, self.size)
+        for cpu in self.cpus:
+            name, uid = scene.name("pod"), scene.uid()
+            scene.put(
+                one_pod(name, uid=uid, cpu=str(cpu), labels=label, annotations=annotation, **native)
+            )
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@
 - A group that never was complete does not keep some of its pods bound while nothing moves.
 - No pods of ours leave a node for lack of capacity, unless pods took it: a node that only shrank
   keeps what it holds.
-- No Job dies of its deadline while it waits, unless actions fail or news are late.
+- No Job dies of its deadline while it waits, unless it is refused, actions fail or news are late.
 - A group that runs without some of its pods says so, and not for longer than it asked for.
 - A job that runs has the walltime that it asks for, or was refused it.
 - What the queue checks of itself (`queue/persist/validate.py`) holds, too.
@@ -152,8 +152,12 @@ class Inspector:
         return is_decided and group.key not in shared.model._dirty
 
     def _check_deadlines(self, group: WorkloadGroup) -> None:
-        if group.closed is not None:
-            self._ran.update(group.workloads)  # or it was rejected, and never will
+        blocked = group.not_queued
+        may_never_run = group.closed is not None or group.options.max_size is not None
+        for uid, each in group.workloads.items():
+            wants_none = not cast(Job, each).spec.parallelism
+            if may_never_run or wants_none or (blocked is not None and blocked.is_refused):
+                self._ran.add(uid)  # so it does not wait, or may do so for ever
         if self._had_trouble:
             return
         for uid, each in group.workloads.items():
@@ -223,7 +227,9 @@ class Inspector:
         there = frozenset(uid for uid, m in group.pods.items() if self._is_placed(uid))
         if not there and not group.parts:
             self._started.discard(group.key)
-        if len(there) >= least_size(group):
+        # The minimum of a PodGroup may be raised while a start is written down.
+        is_whole = group.pod_group is not None and any(part.is_filled for part in group.holding)
+        if is_whole or len(there) >= least_size(group):
             self._started.add(group.key)
         if not there or group.key in self._started or group.closed is not None:
             self._partial.pop(group.key, None)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar, cast
 
-from fluxnetes.cluster.groups import WorkloadGroup
-from fluxnetes.cluster.labels.names import HOLD, QUEUED
+from fluxnetes.cluster.groups import WorkloadGroup, named_group
+from fluxnetes.cluster.labels.names import GROUP, HOLD, QUEUED, WALLTIME
+from fluxnetes.cluster.labels.parse import options_or_error
 from fluxnetes.kube.objects.base import Object
 from fluxnetes.kube.objects.jobs import Job
 from fluxnetes.kube.objects.nodes import Node
@@ -105,6 +106,7 @@ class Scene:
         self._start_again(empty=empty)
 
     def _start_again(self, *, empty: bool) -> None:
+        self.truth.expect_lost_time()
         self.play.restart(empty=empty)
         self.inspector.attend()
 
@@ -131,6 +133,7 @@ class Scene:
     def pause(self, happenings: Iterable[Callable[[Scene], None]], seconds: int) -> None:
         """The controller stands still while things happen, and then goes on."""
         self.inspector.expect_lost_time()
+        self.truth.expect_lost_time()
         for happening in happenings:
             happening(self)
         for _ in range(seconds):
@@ -159,8 +162,14 @@ class Scene:
         self.cluster.usual, self.cluster.hesitation = "", 0
         for uid, job in list(self.cluster.jobs.items()):
             news = {"suspend": self._waits(uid), "parallelism": max(1, job.spec.parallelism)}
-            free = {"annotations": {HOLD: None}}
-            self.cluster.patch_job(uid, {"metadata": free, "spec": news})
+            # Members of a group agree again.
+            free = {HOLD: None} | ({WALLTIME: None} if self._names_a_group(job) else {})
+            self.cluster.patch_job(uid, {"metadata": {"annotations": free}, "spec": news})
+
+    def _names_a_group(self, job: Job) -> bool:
+        template = job.spec.template
+        options, _ = options_or_error(template.metadata)
+        return bool(named_group(options, template.spec)) or GROUP in job.metadata.labels
 
     def _waits(self, job: str) -> bool:
         """Jobs that their users suspended are resumed; those that wait for us go on waiting."""
@@ -171,6 +180,8 @@ class Scene:
             self.cluster.delete_job(job)
         for pod in list(self.cluster.pods):
             self.cluster.delete_pod(pod)
+        for pod_group in list(self.cluster.pod_groups.values()):
+            self.cluster.drop(pod_group)
 
     def check_that_nothing_is_left(self) -> None:
         """Everything is gone, and so it is for the queue."""

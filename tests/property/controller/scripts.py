@@ -18,6 +18,7 @@ from tests.property.controller.happenings import (
     JobScaled,
     JobsHesitate,
     JobSuspended,
+    Naming,
     NewsLag,
     NodeChanges,
     NodeCloses,
@@ -31,6 +32,8 @@ from tests.property.controller.happenings import (
     PodComes,
     PodEnds,
     PodGoes,
+    PodGroupComes,
+    PodGroupGoes,
     PodsCome,
     PodsLinger,
     PodsOutliveNodes,
@@ -45,6 +48,7 @@ _some = st.integers(0, 5)
 _cpus = st.integers(1, 4)
 _few = st.none() | st.integers(1, 8)
 _seldom = st.sampled_from([False, False, False, True])
+_names = st.sampled_from(Naming)
 _where = st.just(Where.ANYWHERE) | st.sampled_from(Where)
 
 JOBS = st.builds(
@@ -73,6 +77,21 @@ RINGS = st.builds(
 PODS = st.builds(
     PodComes, _cpus, alone=st.booleans(), gated=st.booleans(), deadline=_few, where=_where
 )
+NAMED = st.builds(
+    JobComes,
+    pods=st.integers(1, 4),
+    cpu=st.integers(1, 2),
+    walltime=st.sampled_from([None, None, 2]),
+    names=_names,
+    plain=st.booleans(),
+    again=st.booleans(),
+) | st.builds(
+    PodsCome,
+    size=st.integers(1, 4),
+    cpus=st.lists(st.just(1), min_size=1, max_size=3).map(tuple),
+    names=_names,
+)
+POD_GROUPS = st.builds(PodGroupComes, _some, st.integers(1, 6), _names)
 COMING = JOBS | RINGS | PODS
 USERS = (
     COMING
@@ -102,6 +121,19 @@ NODES_AND_OTHERS = (
     | st.builds(PodsOutliveNodes, st.integers(0, 9))
 )
 SELECTED = st.builds(NodeSelected, _some, st.booleans())
+GROUPS = (
+    NAMED
+    | NAMED
+    | POD_GROUPS
+    | POD_GROUPS
+    | st.builds(PodGroupGoes, _some)
+    | st.builds(PodEnds, _some, st.booleans())
+    | st.builds(JobGoes, _some)
+    | st.builds(PodGoes, _some)
+    | st.builds(JobScaled, _some, st.integers(0, 5))
+    | st.builds(JobAsksForTime, _some, st.integers(8, 9))
+)
+"""Jobs and pods that name PodGroups, which come, change and go."""
 LESS = (
     st.builds(NodeChanges, _some, st.integers(1, 4), st.just(True), st.none() | st.integers(0, 2))
     | st.builds(OtherComes, _some, st.just(1))

@@ -14,6 +14,7 @@ from tests.property.controller.scripts import (
     ENDS,
     FALLS,
     GAPS,
+    GROUPS,
     NODES_AND_OTHERS,
     SELECTED,
     TROUBLE,
@@ -72,6 +73,24 @@ def test_so_it_is_when_nodes_gain_and_lose_the_label_that_makes_them_ours(
 @examples(25)
 def test_so_it_is_when_waiting_jobs_are_resumed_for_an_autoscaler(story: list[Happening]) -> None:
     live_through(story, RESUMING)
+
+
+@given(stories(GROUPS))
+@examples(50)
+def test_so_it_is_with_objects_that_name_pod_groups(story: list[Happening]) -> None:
+    live_through(story)
+
+
+@given(stories(GROUPS | TROUBLE | FALLS))
+@examples(50)
+def test_so_it_is_with_pod_groups_in_all_kinds_of_trouble(story: list[Happening]) -> None:
+    live_through(story)
+
+
+@given(stories(GROUPS, GAPS))
+@examples(25)
+def test_so_it_is_with_pod_groups_that_no_controller_sees_change(story: list[Happening]) -> None:
+    live_through(story)
 
 
 @given(draining())

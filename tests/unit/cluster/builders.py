@@ -19,7 +19,12 @@ from fluxnetes.cluster.labels.names import COMPLETION_INDEX, GROUP, GROUP_SIZE, 
 from fluxnetes.kube.objects.base import Object
 from fluxnetes.kube.objects.jobs import Job
 from fluxnetes.kube.objects.nodes import Node
-from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup
+from fluxnetes.kube.objects.podgroups import (
+    NATIVE_POD_GROUPS,
+    NativePodGroup,
+    PodGroup,
+    VolcanoPodGroup,
+)
 from fluxnetes.kube.objects.pods import Pod
 from tests.unit.cluster.objects import Content, a_container
 
@@ -188,18 +193,24 @@ def owner_of(job: Job, **more: Any) -> Content:
 
 def a_pod_group(name: str, least: int, *, namespace: str = HERE) -> PodGroup:
     """A PodGroup of scheduler-plugins."""
-    content = {"metadata": {"name": name, "namespace": namespace}, "spec": {"minMember": least}}
-    return msgspec.convert(content, PodGroup)
+    metadata = {"name": name, "namespace": namespace, "uid": f"uid-{namespace}-podgroup-{name}"}
+    return msgspec.convert({"metadata": metadata, "spec": {"minMember": least}}, PodGroup)
+
+
+def a_volcano_pod_group(name: str, least: int, *, namespace: str = HERE) -> VolcanoPodGroup:
+    """A PodGroup of Volcano."""
+    metadata = {"name": name, "namespace": namespace, "uid": f"uid-{namespace}-volcano-{name}"}
+    return msgspec.convert({"metadata": metadata, "spec": {"minMember": least}}, VolcanoPodGroup)
 
 
 def a_native_pod_group(name: str, least: int | None, *, namespace: str = HERE) -> NativePodGroup:
     """A PodGroup of Kubernetes itself; without a least size its pods are no gang."""
     policy = {"gang": {"minCount": least}} if least is not None else {}
     content = {
-        "metadata": {"name": name, "namespace": namespace},
+        "metadata": {"name": name, "namespace": namespace, "uid": f"uid-{namespace}-native-{name}"},
         "spec": {"schedulingPolicy": policy},
     }
-    return msgspec.convert(content, NativePodGroup)
+    return msgspec.convert(content, NATIVE_POD_GROUPS[0].type)
 
 
 def changed(

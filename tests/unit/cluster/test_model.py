@@ -306,7 +306,10 @@ def test_a_pod_group_is_found_whichever_comes_first(model: ClusterModel) -> None
 # -- labels ----------------------------------------------------------------------------------------
 
 
-def test_of_the_sizes_that_pods_name_the_largest_counts(model: ClusterModel) -> None:
+def test_a_group_of_pods_that_name_several_sizes_is_as_large_as_the_largest(
+    model: ClusterModel,
+) -> None:
+    """None of them starts (`test_agreement`)."""
     for name, size in (("a", 2), ("b", 5), ("c", 3)):
         model.put_pod(one_pod(name, group="ring", size=size))
     (group,) = model.groups.values()

@@ -30,6 +30,12 @@ from fluxnetes.kube.cache import ChangeKind
 from fluxnetes.kube.objects.base import Condition, Object
 from fluxnetes.kube.objects.jobs import Job
 from fluxnetes.kube.objects.nodes import Node
+from fluxnetes.kube.objects.podgroups import (
+    AnyPodGroup,
+    NativePodGroup,
+    PodGroup,
+    VolcanoPodGroup,
+)
 from fluxnetes.kube.objects.pods import Pod
 from tests.unit.controller.jobs import JobController
 
@@ -58,6 +64,8 @@ class Cluster:
     jobs: dict[str, Job] = field(default_factory=dict)
     pods: dict[str, Pod] = field(default_factory=dict)
     """Jobs and pods by uid."""
+    pod_groups: dict[str, AnyPodGroup] = field(default_factory=dict)
+    """By uid."""
     news: list[News] = field(default_factory=list)
     run_time: int | None = None
     """Pods that ran for so long end well; None: they run until something ends them."""
@@ -126,6 +134,8 @@ class Cluster:
     def _of(self, object: Object) -> tuple[dict[str, Any], str]:
         if isinstance(object, Node):
             return self.nodes, "nodes"
+        if isinstance(object, PodGroup | NativePodGroup | VolcanoPodGroup):
+            return self.pod_groups, "podgroups"
         return (self.jobs, "jobs") if isinstance(object, Job) else (self.pods, "pods")
 
     @property
@@ -134,7 +144,8 @@ class Cluster:
 
     def everything(self) -> list[News]:
         """What a list would show."""
-        found = (*self.nodes.values(), *self.jobs.values(), *self.pods.values())
+        listed = (self.nodes, self.jobs, self.pods, self.pod_groups)
+        found: list[Object] = [each for known in listed for each in known.values()]
         return [News(self._of(each)[1], ChangeKind.ADDED, each) for each in found]
 
     # -- what users and schedulers do ----------------------------------------------------------
@@ -238,7 +249,9 @@ class Cluster:
         """A second of the kubelets."""
         self.now += 1
         for pod in list(self.pods.values()):
-            if pod.spec.node_name and not pod.is_over:
+            if pod.is_over and pod.metadata.deletion_timestamp is not None:
+                self.drop(pod)
+            elif pod.spec.node_name and not pod.is_over:
                 self._keep(pod)
         self.control()
 

@@ -133,9 +133,7 @@ class Play:
         self.cluster.news.clear()
         model, wake = ClusterModel(NodeGraph(scope=self.options.scope)), asyncio.Event()
         self.watchers = Watchers(cast(KubeClient, None), model, wake)
-        self._watches = {
-            each.resource.plural: (each, take) for each, take in self.watchers._handlers
-        }
+        self._watches = {each.resource.type: (each, take) for each, take in self.watchers._handlers}
         self._list_all()
         model.node_graph.keep_zones(zones_of(finish(self.store.system())))
         model.node_graph.put(self.watchers.take_nodes()[0])
@@ -297,7 +295,9 @@ class Play:
         """Everything is listed, as after a gap; what is gone since is noticed, too."""
         for informer, handle in self.watchers._handlers:
             plural = informer.resource.plural
-            listed = [n.object for n in self.cluster.everything() if n.kind == plural]
+            type = informer.resource.type
+            known = (n.object for n in self.cluster.everything() if n.kind == plural)
+            listed = [each for each in known if isinstance(each, type)]
             handle(informer._cache.replace(Listing(listed, "1")))
             informer.is_complete = True
 
@@ -305,7 +305,7 @@ class Play:
         return [each for each in self.cluster.news if each.kind not in self.lags]
 
     def _take(self, news: News) -> None:
-        informer, handle = self._watches[news.kind]
+        informer, handle = self._watches[type(news.object)]
         if news.change is ChangeKind.DELETED:
             informer._cache.objects.pop(news.object.key, None)
         else:

@@ -86,6 +86,8 @@ class LabelDialect:
     size: str
     of_object: bool = False
     """Whether the group's name is also that of a PodGroup, which then has the size."""
+    annotations_only: bool = False
+    """Whether its keys count only as annotations, and the name may be any name of an object."""
 
 
 OURS = LabelDialect("fluxnetes.io", GROUP, GROUP_SIZE)
@@ -108,6 +110,13 @@ DIALECTS = (
         "pod-group.scheduling.sigs.k8s.io",
         "fluence.group-size",
         of_object=True,
+    ),
+    LabelDialect(
+        "scheduling.volcano.sh",
+        "scheduling.k8s.io/group-name",
+        "scheduling.volcano.sh/group-min-member",
+        of_object=True,
+        annotations_only=True,
     ),
 )
 """The first that is found wins. All but ours are supported for existing manifests."""

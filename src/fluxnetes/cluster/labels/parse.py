@@ -32,6 +32,7 @@ MOST_REFERENCES = 100
 """Maximum workloads that one can depend on."""
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+_OBJECT_NAME = re.compile(r"[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?")
 _SIZE = re.compile(r"[0-9]{1,9}")
 _PRIORITY = re.compile(r"[+-]?[0-9]{1,10}")
 _MOMENT = re.compile(
@@ -39,6 +40,11 @@ _MOMENT = re.compile(
 )
 _REFERENCE = re.compile(r"[a-z]{1,63}/[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?")
 _OLD = frozenset(key for each in DIALECTS for key in (each.group, each.size))
+_NO_LABELS = frozenset(
+    key for each in DIALECTS if each.annotations_only for key in (each.group, each.size)
+)
+_WORDS = ("flu", "pod-group", "group-name", "volcano", names.JOBSPEC)
+"""Every key that counts has one of these in it."""
 _T = TypeVar("_T")
 
 
@@ -97,9 +103,10 @@ def read_options(metadata: Metadata) -> WorkloadLabels:
     """What an object asks for. Raises `InvalidLabel`."""
     # Most objects ask for nothing, and pods come by the ten thousand. Those of a gang are alike.
     keys = "\n".join((*metadata.labels, *metadata.annotations))
-    if "flu" not in keys and "pod-group" not in keys and names.JOBSPEC not in keys:
+    if not any(word in keys for word in _WORDS):
         return NO_OPTIONS
-    merged = {**metadata.labels, **metadata.annotations}
+    labels = {key: value for key, value in metadata.labels.items() if key not in _NO_LABELS}
+    merged = {**labels, **metadata.annotations}
     return _read(tuple(item for item in merged.items() if _counts(item[0])))
 
 
@@ -172,7 +179,8 @@ class _Values:
 def _group(values: _Values) -> tuple[LabelDialect | None, str | None]:
     for dialect in DIALECTS:
         if dialect.group in values:
-            return dialect, values.read(dialect.group, _name)
+            parse = _object_name if dialect.annotations_only else _name
+            return dialect, values.read(dialect.group, parse)
     return None, None
 
 
@@ -197,6 +205,13 @@ def _check_order(*sizes: tuple[str, int | None]) -> None:
 def _name(key: str, value: str) -> str:
     if not _NAME.fullmatch(value):
         expected = "a name of at most 63 letters, digits, '-', '_' and '.', as a label may hold"
+        raise InvalidLabel(key, value, expected)
+    return value
+
+
+def _object_name(key: str, value: str) -> str:
+    if not _OBJECT_NAME.fullmatch(value):
+        expected = "the name of a PodGroup: at most 253 lower case letters, digits, '-' and '.'"
         raise InvalidLabel(key, value, expected)
     return value
 

@@ -153,6 +153,12 @@ TEMPLATES: Mapping[Message, str] = {
     Message.GROUP_TOO_LARGE: "{key}: found {size}, and {workload} has at most {most} pods at a "
     "time. Lower it, raise spec.parallelism, or name a group that more pods belong to "
     "({group_key})",
+    Message.MEMBERS_DISAGREE: "the members of {group} disagree on {key}: {one}, {other}. "
+    "Nothing of it starts until they say the same",
+    Message.POD_GROUP_MISSING: "there is no PodGroup {name} yet",
+    Message.POD_GROUP_DELETED: "PodGroup {name} was deleted. Create it again, or say the size by "
+    "{key}",
+    Message.IN_ANOTHER_GROUP: "it is a part of {group} now",
     Message.NOTHING_TO_PLACE: "nothing of it is left to be placed",
     Message.PART_ENDING: "another part of its group is ending",
     Message.PODS_ENDED: "all of its pods have ended, and {workload} has not",

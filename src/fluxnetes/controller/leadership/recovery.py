@@ -12,6 +12,7 @@ only the store knew (history, usage, how long jobs have waited) is lost, and the
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -19,7 +20,7 @@ import numpy as np
 
 from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.demand import Prerequisite, UnsupportedPod, footprint_of
-from fluxnetes.cluster.groups import GroupKey, WorkloadGroup, is_live
+from fluxnetes.cluster.groups import LABELLED, GroupKey, WorkloadGroup, is_live
 from fluxnetes.cluster.labels.names import JOB, TASK
 from fluxnetes.cluster.labels.parse import NO_OPTIONS
 from fluxnetes.cluster.model import ClusterModel
@@ -27,8 +28,7 @@ from fluxnetes.cluster.node_graph import cluster_of
 from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.cluster.pods.footprint import Footprint
 from fluxnetes.cluster.pods.reader import PodReader
-from fluxnetes.common.reasons import ReasonCode
-from fluxnetes.controller.decisions import closed_by
+from fluxnetes.controller.decisions import closed_by, is_withdrawn
 from fluxnetes.controller.leadership.adoption import PodAdoption, ended_before, sort_by_arrival
 from fluxnetes.controller.leadership.held_pools import keep_held_pools, resume_earlier_sizes
 from fluxnetes.controller.seats import written_number, written_seat
@@ -223,12 +223,37 @@ def _next_id(snapshot: Snapshot, model: ClusterModel) -> int:
 
 
 def _keep_grouped(model: ClusterModel, stored: Snapshot) -> None:
-    """Workloads stay in the groups that the stored jobs stand for."""
-    for job in stored.jobs:
-        if job.submission.origin is Origin.CLUSTER and job.state not in ENDED:
-            key = GroupKey.of(job.submission.workload)
-            if key.kind in ADAPTERS:
-                model.keep_grouped(key)
+    """Workloads stay in the groups that the stored jobs stand for.
+
+    Of a job that waits, only a PodGroup can have changed that meanwhile: then what it says now
+    counts, as it would have without the restart.
+    """
+    jobs = [job for job in stored.jobs if job.submission.origin is Origin.CLUSTER]
+    live = [(GroupKey.of(j.submission.workload), j) for j in jobs if j.state not in ENDED]
+    alone = {key.uid for key, _ in live if key.kind in ADAPTERS}
+    for key, job in live:
+        if key.kind in ADAPTERS and (job.state in HOLDING or not model.sized_by_pod_group(key.uid)):
+            model.keep_grouped(key.uid, key)
+    for key, job in live:
+        if key.kind == LABELLED and job.state in HOLDING:
+            for uid in _took_part(model, key, job):
+                if uid not in alone:
+                    model.keep_grouped(uid, key)
+
+
+def _took_part(model: ClusterModel, key: GroupKey, job: QueueJob) -> Iterator[str]:
+    """The workloads that name a group, and that its job stands for: they were there when it was
+    placed, or one of their pods was bound for it."""
+    for uid in model.workloads_naming(key):
+        group = model.group_of(uid)
+        if group is None or group.key == key:
+            continue
+        has_ended = uid in group.ended_workloads
+        was_there = job.start is not None and _is_older(group.workloads[uid], job.start)
+        mine = (member.pod for member in group.pods.values() if member.owner == uid)
+        is_bound = any(written_number(pod, JOB) == job.id and pod.spec.node_name for pod in mine)
+        if is_bound or (was_there and not has_ended):
+            yield uid
 
 
 # --- jobs that the store knows -----------------------------------------------------------------
@@ -330,18 +355,18 @@ async def _close_ended(
     for reference, job in (await store.ended(groups)).items():
         group = groups[reference]
         shared.remember_job(group, job.id)
-        is_withdrawn = job.reason is not None and job.reason.code is ReasonCode.WITHDRAWN
-        if is_withdrawn or job.end is None:
+        if is_withdrawn(job) or job.end is None:
             continue
         closed = closed_by(group, job)
-        # An end is no reason for pods that came after it.
+        # An end is no reason for pods and workloads that came after it, and have not ended.
         objects = {uid: member.pod for uid, member in group.pods.items()} | group.workloads
-        old = [uid for uid in closed.uids if _is_older(objects[uid], job.end)]
-        group.close(replace(closed, uids=frozenset(old)))
+        ended_too = group.ended_workloads.keys() & closed.uids
+        old = {uid for uid in closed.uids - ended_too if _is_older(objects[uid], job.end)}
+        group.close(replace(closed, uids=frozenset(old | ended_too)))
         ended.append((group, job))
     return ended
 
 
-def _is_older(object: Object, moment: int) -> bool:
+def _is_older(object: Object, moment: float) -> bool:
     created = object.metadata.creation_timestamp
     return created is not None and created.timestamp() <= moment

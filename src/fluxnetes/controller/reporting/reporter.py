@@ -107,7 +107,7 @@ class Reporter:
         elif blocked is not None:
             reason = reason_of(blocked)
             self._condition(group, reason)
-            if blocked.is_refused:
+            if blocked.is_refused or blocked.reason.message is Message.POD_GROUP_DELETED:
                 self._warn(group, "FailedScheduling", reason)
             if not group.parts:
                 self._unqueued[group.key] = self.shared.clock

@@ -5,7 +5,7 @@
     affinity       node and pod affinity, spread constraints, tolerations; used by `pods`
     nodes          Node: capacity, taints, readiness
     jobs           Job: a pod template, and how many pods; StatefulSet: in which order
-    podgroups      PodGroup of scheduler-plugins and of Kubernetes itself
+    podgroups      PodGroup of scheduler-plugins, of Kubernetes itself and of Volcano
     fluxjobs       FluxJob: the record of a group that users read
     volumes        claims, volumes and storage classes, as far as they limit a pod's nodes
     priorities     PriorityClass, which templates name

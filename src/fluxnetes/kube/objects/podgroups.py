@@ -1,4 +1,4 @@
-"""PodGroups of scheduler-plugins and of Kubernetes itself: how many pods must start together.
+"""PodGroups of scheduler-plugins, Kubernetes itself and Volcano: how many pods start together.
 
 Those of Kubernetes have been served in several versions, of which a server has one or more. All are
 a `NativePodGroup`; the struct of each version adds what only that version says.
@@ -48,6 +48,11 @@ class PodGroup(Object, frozen=True):
 
     spec: PodGroupSpec = PodGroupSpec()
     status: PodGroupStatus = PodGroupStatus()
+
+    @property
+    def minimum(self) -> int | None:
+        """The number of pods that must start together; None: it does not say."""
+        return self.spec.min_member or None
 
 
 POD_GROUPS = Resource("scheduling.x-k8s.io", "v1alpha1", "podgroups", "PodGroup", PodGroup)
@@ -114,6 +119,12 @@ class NativePodGroup(Object, frozen=True):
         """Whether its pods can only be preempted all at once."""
         return False
 
+    @property
+    def minimum(self) -> int | None:
+        """The number of pods that must start together; 1 if they are no gang."""
+        gang = self.spec.scheduling_policy.gang
+        return gang.min_count if gang is not None else 1
+
 
 class V1alpha2PodGroupSpec(NativePodGroupSpec, frozen=True):
     """Kubernetes 1.36."""
@@ -167,3 +178,29 @@ NATIVE_POD_GROUPS: tuple[Resource[NativePodGroup], ...] = (
     Resource(_GROUP, "v1alpha2", _PLURAL, _KIND, V1alpha2PodGroup),
 )
 """All versions that are understood, the best first."""
+
+# --- Volcano -----------------------------------------------------------------------------------
+
+
+class VolcanoPodGroupSpec(Part, frozen=True):
+    """Minimum number of pods. Volcano's queue and its minimum of each task are not read."""
+
+    min_member: int = 0
+
+
+class VolcanoPodGroup(Object, frozen=True):
+    """A PodGroup of Volcano."""
+
+    spec: VolcanoPodGroupSpec = VolcanoPodGroupSpec()
+
+    @property
+    def minimum(self) -> int | None:
+        """The number of pods that must start together; None: it does not say."""
+        return self.spec.min_member or None
+
+
+VOLCANO_POD_GROUPS = Resource(
+    "scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup", VolcanoPodGroup
+)
+
+AnyPodGroup: TypeAlias = PodGroup | NativePodGroup | VolcanoPodGroup

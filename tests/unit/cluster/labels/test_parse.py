@@ -125,6 +125,29 @@ def test_every_dialect_names_a_group_and_its_size(dialect: str, place: str) -> N
     assert options.pod_group == ("train" if "scheduling" in dialect else None)
 
 
+VOLCANO = {
+    "scheduling.k8s.io/group-name": "train-6f1c",
+    "scheduling.volcano.sh/group-min-member": "3",
+}
+
+
+def test_volcanos_dialect_has_annotations_alone() -> None:
+    options = read_options(metadata(annotations=VOLCANO))
+    assert options == WorkloadLabels(
+        group="train-6f1c", dialect="scheduling.volcano.sh", size=3, pod_group="train-6f1c"
+    )
+    assert read_options(metadata(labels=VOLCANO)) is NO_OPTIONS
+
+
+def test_volcanos_groups_have_names_that_no_label_could_hold() -> None:
+    """Volcano's own Jobs name theirs after themselves and their uid."""
+    name = f"{'train' * 20}-8f14e45f-ceea-467f-a1f2-c0ffee254b11"
+    long = read_options(metadata(annotations={"scheduling.k8s.io/group-name": name}))
+    assert long.group == name
+    with pytest.raises(InvalidLabel, match="the name of a PodGroup"):
+        read_options(metadata(annotations={"scheduling.k8s.io/group-name": "a/b"}))
+
+
 def test_a_group_needs_no_size_and_a_size_no_group() -> None:
     alone = read_options(metadata(labels={"scheduling.x-k8s.io/pod-group": "train"}))
     assert alone == WorkloadLabels(group="train", dialect="scheduling.x-k8s.io", pod_group="train")

@@ -88,6 +88,8 @@ def keys_of(group: WorkloadGroup) -> tuple[PodGroupKey, ...]:
     """The PodGroups that a group names; they may not exist. Quick: every change asks for it."""
     namespace, keys = group.key.namespace, []
     native = _native_name(group)
+    if not native and isinstance(group.pod_group, NativePodGroup):
+        native = group.pod_group.metadata.name  # others name it by the label of another dialect
     if native:
         keys.append(PodGroupKey(PodGroupApi.NATIVE, namespace, native))
     named = group.key.name if group.key.kind == LABELLED else group.options.pod_group

@@ -159,3 +159,11 @@ def test_a_group_of_our_labels_alone_costs_nothing(play: Play) -> None:
     play.wait(2)
     assert play.controller.reporter.reports.pod_groups._wanted == {}
     assert play.controller.reporter._pod_groups._absent == set()
+
+
+def test_a_native_pod_group_is_written_though_its_pods_name_it_in_another_dialect(
+    play: Play,
+) -> None:
+    exists(play, a_native_pod_group("ring", 2))
+    play.put(ring("a"), ring("b"))
+    assert view(play, NATIVE).state is JobState.RUNNING
