@@ -179,6 +179,11 @@ class WorkloadGroup:
         """Whether a pod or a workload is of an earlier group of the same label."""
         return self.key.kind == LABELLED and self.is_closed_to(uid)
 
+    def is_given_up(self, uid: str) -> bool:
+        """Whether a pod or a workload is of an earlier group of the same label that was rejected or
+        cancelled."""
+        return self.is_of_earlier(uid) and self.closed is not None and uid in self.closed.given_up
+
     @property
     def open_workloads(self) -> dict[str, Object]:
         """Its workloads, by uid, without those of an earlier group of the same label."""
@@ -529,6 +534,8 @@ class ClosedGroup:
     group of the same name: what these objects do says nothing about a later one."""
     for_good: bool
     """Whether new pods do not open it again either: it was rejected or cancelled."""
+    given_up: frozenset[str] = frozenset()
+    """Those of them whose job was rejected or cancelled: later groups leave them as they are."""
     is_refused: bool = False
     """Whether its pods are not placed: it was rejected, or cancelled while it waited."""
     state: JobState | None = None

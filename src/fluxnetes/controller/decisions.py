@@ -88,11 +88,13 @@ def closed_by(group: WorkloadGroup, job: QueueJob) -> ClosedGroup:
     uids = {uid for uid, m in group.pods.items() if is_refused or not _waits(m.pod)}
     # A job that is cancelled has its workloads suspended: these do not wait for another one.
     uids |= {uid for uid in group.workloads if is_given_up or not _waits_for_us(group, uid)}
-    # What an earlier group of the same label left behind is still not queued again.
-    uids |= {uid for uid in group.pods.keys() | group.workloads if group.is_of_earlier(uid)}
-    uids |= group.ended_workloads.keys()
+    given_up = {uid for uid in group.pods.keys() | group.workloads if group.is_given_up(uid)}
+    given_up |= uids if is_given_up else set()
+    uids |= given_up | group.ended_workloads.keys()
     is_refused = is_refused or for_good or (is_given_up and bool(group.workloads))
-    return ClosedGroup(frozenset(uids), for_good, is_refused, job.state, job.reason)
+    return ClosedGroup(
+        frozenset(uids), for_good, frozenset(given_up), is_refused, job.state, job.reason
+    )
 
 
 def _waits_for_us(group: WorkloadGroup, uid: str) -> bool:

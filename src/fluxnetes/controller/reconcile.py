@@ -37,6 +37,7 @@ from fluxnetes.controller.actions.queue import ActionQueue
 from fluxnetes.controller.actions.types import Action, BindPod, EndPod
 from fluxnetes.controller.deadlines import change, release
 from fluxnetes.controller.state import ControllerState
+from fluxnetes.kube.objects.base import Object
 from fluxnetes.queue.events import Ended, PartsLost, Returned, Started
 from fluxnetes.queue.jobs import OnLoss, QueueJob
 from fluxnetes.queue.states import WAITING, EndCause, JobState
@@ -96,7 +97,7 @@ class Reconciler:
             return
         if state is JobState.ALLOCATED or group.waiting is None:
             # All workloads of a part that runs were released; others wait with another part.
-            for uid in group.workloads:
+            for uid in _concerned(group):
                 yield from release(self.shared, group, uid)
         if any(self.shared.is_suspending(uid) for uid in group.workloads):
             return  # its pods are about to be deleted, and created again once it is released
@@ -162,17 +163,17 @@ class Reconciler:
         """
         return any(
             ADAPTERS[group.kinds[uid]].is_suspended(workload)
-            for uid, workload in group.workloads.items()
+            for uid, workload in _concerned(group).items()
         )
 
     def _suspend(self, group: WorkloadGroup, reason: str) -> Iterator[Action]:
-        for uid, workload in group.workloads.items():
+        for uid, workload in _concerned(group).items():
             adapter = ADAPTERS[group.kinds[uid]]
             if not adapter.is_suspended(workload) and adapter.end(workload) is None:
                 yield change(group, uid, adapter.suspend(workload), reason)
 
     def _fail(self, group: WorkloadGroup, reason: str) -> Iterator[Action]:
-        for uid, workload in group.workloads.items():
+        for uid, workload in _concerned(group).items():
             adapter = ADAPTERS[group.kinds[uid]]
             if adapter.end(workload) is None:
                 yield change(group, uid, adapter.fail(workload), reason)
@@ -249,12 +250,13 @@ class Reconciler:
         job = self.shared.job(part)
         if job.cause is not EndCause.TIMED_OUT:
             return False
-        if not group.workloads:
+        workloads = _concerned(group)
+        if not workloads:
             return job.running is None and not part.ended and not part.held
         return all(
             ADAPTERS[group.kinds[uid]].is_waiting_for_us(workload)
             or (job.running is None and self._outlasts(group, uid, part))
-            for uid, workload in group.workloads.items()
+            for uid, workload in workloads.items()
         )
 
     def _outlasts(self, group: WorkloadGroup, uid: str, part: GroupPart) -> bool:
@@ -269,13 +271,13 @@ class Reconciler:
         return any(
             not ADAPTERS[group.kinds[uid]].is_suspended(workload)
             and ADAPTERS[group.kinds[uid]].end(workload) is None
-            for uid, workload in group.workloads.items()
+            for uid, workload in _concerned(group).items()
         )
 
     def _end_by_deadline(self, group: WorkloadGroup, part: GroupPart) -> Iterator[Action]:
         """Have Kubernetes end what has used up its walltime, and keep it to be inspected."""
         walltime = self.shared.job(part).walltime or 0
-        for uid, workload in group.workloads.items():
+        for uid, workload in _concerned(group).items():
             if self._outlasts(group, uid, part):
                 adapter = ADAPTERS[group.kinds[uid]]
                 yield change(group, uid, adapter.end_by_deadline(workload), "walltime")
@@ -286,6 +288,16 @@ class Reconciler:
             own = member.pod.spec.active_deadline_seconds
             if own is None or own > walltime:
                 yield _end_pod(member, "its walltime is over", delete=False)
+
+
+def _concerned(group: WorkloadGroup) -> dict[str, Object]:
+    """The workloads that a decision about a group concerns: not those that were suspended when an
+    earlier group of the same label was rejected or cancelled."""
+    return {
+        uid: workload
+        for uid, workload in group.workloads.items()
+        if not (group.is_given_up(uid) and ADAPTERS[group.kinds[uid]].is_suspended(workload))
+    }
 
 
 def _lacks_pods(group: WorkloadGroup, part: GroupPart) -> bool:

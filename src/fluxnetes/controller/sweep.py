@@ -54,8 +54,13 @@ def is_forgotten(group: WorkloadGroup) -> bool:
         return False
     if group.is_refused:
         return False
-    waits = any(not m.pod.spec.node_name and is_live(m.pod) for m in group.pods.values())
-    return waits or any(_is_suspended_by_us(group, uid) for uid in group.workloads)
+    waits = any(
+        not member.pod.spec.node_name and is_live(member.pod) and not group.is_given_up(uid)
+        for uid, member in group.pods.items()
+    )
+    return waits or any(
+        _is_suspended_by_us(group, uid) and not group.is_given_up(uid) for uid in group.workloads
+    )
 
 
 def _is_suspended_by_us(group: WorkloadGroup, uid: str) -> bool:

@@ -335,6 +335,35 @@ def test_jobs_of_a_group_that_was_cancelled_are_not_queued_again(play: Play) -> 
     assert play.controller.sweep.repairs == 0
 
 
+def cancelled_then_again(play: Play) -> None:
+    """A group of two Jobs is cancelled, and two other Jobs run as the next group of its label."""
+    ring = {GROUP: "ring", GROUP_SIZE: "2"}
+    play.put(a_job("a", labels=ring), a_job("b", labels=ring))
+    play.wait(2)
+    play.shared.put(Cancel(1, Reason.from_text("enough")))
+    play.wait(5)
+    play.put(a_job("c", labels=ring), a_job("d", labels=ring))
+    play.wait(2)
+    assert play.states() == ["cancelled", "running"]
+
+
+def test_jobs_that_an_earlier_group_left_suspended_say_nothing_about_the_next(play: Play) -> None:
+    cancelled_then_again(play)
+    play.end(*play.pods("c"), *play.pods("d"))
+    play.wait(40)
+    assert play.states() == ["cancelled", "completed"]
+    assert [job.spec.suspend for job in play.cluster.jobs.values()][:2] == [True, True]
+    assert play.controller.sweep.repairs == 0
+
+
+def test_that_a_job_of_an_earlier_group_is_deleted_does_not_cancel_the_next(play: Play) -> None:
+    cancelled_then_again(play)
+    play.drop(*[job for job in play.cluster.jobs.values() if job.metadata.name == "a"])
+    play.end(*play.pods("c"), *play.pods("d"))
+    play.wait(2)
+    assert play.states() == ["cancelled", "completed"]
+
+
 def test_a_job_of_a_group_that_waits_has_its_deadline_stand_still_the_second_time(
     play: Play,
 ) -> None:
