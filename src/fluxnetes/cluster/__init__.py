@@ -6,7 +6,7 @@
       pod_groups  PodGroups of every API, and the workloads that name them
       agreement   members of a group that disagree about it
       parts       the jobs of a group, and their seats
-      ordered_sets  StatefulSets whose pods never exist together
+      owners      who owns a pod, as far as it can be verified
     node_graph    nodes as a resource graph
       shrunken_pools  what pools had before they shrank below what pods hold
     demand        what a group asks of the queue

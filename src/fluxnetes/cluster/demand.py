@@ -27,7 +27,6 @@ from fluxnetes.cluster.groups import (
 )
 from fluxnetes.cluster.labels.names import GROUP, GROUP_SIZE, MIN_SIZE, size_key
 from fluxnetes.cluster.labels.parse import WorkloadLabels
-from fluxnetes.cluster.ordered_sets import OrderedSets
 from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.cluster.pods.footprint import Footprint
 from fluxnetes.common.reasons import Message, Reason, ReasonCode
@@ -76,6 +75,8 @@ class Demand:
     hold: bool
     begin: int | None
     after: tuple[tuple[str, str], ...]
+    endless: bool
+    """Whether no default applies to it: a service that says no walltime has none."""
     requeue: bool
     """Whether it can be requeued once it has started: workloads created all of its pods."""
 
@@ -167,16 +168,11 @@ def _check_gates(group: WorkloadGroup) -> None:
             )
 
 
-def missing(group: WorkloadGroup, ordered: OrderedSets | None = None) -> Reason:
-    """How many members of a group are missing, and why if that is known."""
+def missing(group: WorkloadGroup) -> Reason:
+    """How many members of a group are missing."""
     here = [member.pod for uid, member in group.pods.items() if _is_open(group, uid)]
     have = len(here) + sum(pods_to_come(group, uid) for uid in group.workloads)
-    need, name = least_size(group), str(group.key)
-    blocking = ordered.waits_for(here) if ordered is not None and have < need else None
-    if blocking is None:
-        return Reason.of(Message.PODS_MISSING, have=have, need=need, group=name)
-    owner = f"StatefulSet {blocking.name}"
-    return Reason.of(Message.PODS_IN_SEQUENCE, have=have, need=need, group=name, owner=owner)
+    return Reason.of(Message.PODS_MISSING, have=have, need=least_size(group), group=str(group.key))
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +214,7 @@ def least_size(group: WorkloadGroup) -> int:
     asked = _least_asked(group)
     left = sum(_left(group, uid) for uid in group.open_workloads)
     if asked is None:
-        return max(1, left)
+        return 1 if group.is_service else max(1, left)
     # The last pods of a Job may be fewer than have to start together when there are more.
     return min(asked, max(1, left)) if _is_alone(group) else asked
 
@@ -362,8 +358,11 @@ def _to_create(
 
 
 def _footprint_to_come(group: WorkloadGroup, uid: str, read: ReadFootprint) -> Footprint:
-    """That of its pods, since admission may have changed them; else that of the template."""
-    for member in group.pods.values():
+    """That of its pods, since admission may have changed them; else that of the template.
+
+    The last pod is the most like those to come: the template of a service can change.
+    """
+    for member in reversed(group.pods.values()):
         if member.owner == uid and is_live(member.pod):
             return footprint_of(group, member, read)
     if uid in group.created:
@@ -405,6 +404,7 @@ def demand_of(
         hold=options.hold,
         begin=options.begin,
         after=options.after,
+        endless=group.is_service and group.options.walltime is None,
         requeue=bool(group.workloads) and owned,
     )
 

@@ -112,6 +112,8 @@ class WorkloadGroup:
     members_elsewhere: int = 0
     """Pods of workloads that name this group, and that are groups of their own: on a node, or
     succeeded. They count towards the minimum of its PodGroup."""
+    creates_others: set[str] = field(default_factory=set)
+    """Uids of workloads whose template names another scheduler by now."""
     moved_to: GroupKey | None = None
     """The group that its members belong to since its PodGroup was seen or changed."""
     pods: dict[str, Member] = field(default_factory=dict)
@@ -167,6 +169,8 @@ class WorkloadGroup:
     def creates_no_more(self, uid: str) -> bool:
         """Whether pods that a workload has yet to create are not to be queued again."""
         closed = self.closed
+        if uid in self.creates_others:
+            return True
         if closed is None or self.key.kind != LABELLED:
             return closed is not None
         return uid in closed.members
@@ -182,6 +186,20 @@ class WorkloadGroup:
     def options_of(self, member: Member) -> WorkloadLabels:
         """What counts for a pod: its workload's labels or, if none created it, the pod's own."""
         return self.workload_options.get(member.owner) or member.options or NO_OPTIONS
+
+    @property
+    def is_service(self) -> bool:
+        """Whether all of its pods run until they are removed, each for itself."""
+        workloads = self.open_workloads
+        if not workloads or not all(ADAPTERS[self.kinds[uid]].is_service for uid in workloads):
+            return False
+        return self.key.kind != LABELLED or all(member.owner for member in self.pods.values())
+
+    @property
+    def leading(self) -> GroupPart | None:
+        """The part that stands for the group where there can be only one: the first that holds
+        something; else the first."""
+        return next((part for part in self.parts if part.holds), next(iter(self.parts), None))
 
     @property
     def waiting(self) -> GroupPart | None:
@@ -286,6 +304,8 @@ class WorkloadGroup:
     ) -> None:
         """A workload is new or changed; `merged` is its metadata over that of its template."""
         uid = workload.metadata.uid
+        if uid in self.workloads and self.template(uid) != ADAPTERS[kind].template(workload):
+            self.created.pop(uid, None)
         self.workloads[uid] = workload
         self.kinds[uid] = kind
         self._note_end(workload)
@@ -323,6 +343,13 @@ class WorkloadGroup:
         end = ADAPTERS[self.kinds[uid]].end(workload)
         if end is not None:
             self.ended_workloads[uid] = end
+
+    def set_creates_ours(self, uid: str, is_so: bool) -> None:
+        """Whether pods that a workload creates from now on are ours; a template can change."""
+        if is_so:
+            self.creates_others.discard(uid)
+        else:
+            self.creates_others.add(uid)
 
     def set_priority(self, uid: str, priority: int | None) -> bool:
         """The PriorityClass of a workload's template may have changed; whether it has."""

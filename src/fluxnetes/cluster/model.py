@@ -4,16 +4,16 @@ The watchers pass every object in, one call per object. Pods that name one of ou
 workloads whose template does, are sorted into groups. A group that something happened to is *dirty*
 until the controller takes it (`take_dirty`). All other bound pods count as foreign usage.
 
-The owner of a pod is what its ownerReferences claim, and users can write those. So a claim counts
-only if there is a workload with that uid in the pod's namespace, and the workload is ours. A pod
-can be seen before the workload that created it: it is an *orphan* until then. If the workload turns
-out not to be ours, the pod is a group of its own; if there is no such workload, the pod waits to be
-deleted, as Kubernetes does with the dependents of an owner that is gone.
+The owner of a pod is what its ownerReferences claim, as far as `owners` can verify it, and it
+counts if the workload at the top is ours. A pod can be seen before the workloads above it: it is an
+*orphan* until then. If the workload turns out not to be ours, the pod is a group of its own; if
+there is no such workload, the pod waits to be deleted, as Kubernetes does with the dependents of an
+owner that is gone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from itertools import islice
 from typing import Any
 
@@ -30,15 +30,14 @@ from fluxnetes.cluster.labels.names import SCHEDULER_NAMES
 from fluxnetes.cluster.labels.parse import WorkloadLabels, options_or_error
 from fluxnetes.cluster.membership import key_of_pod, key_of_workload, size_of_named
 from fluxnetes.cluster.node_graph import NodeChanges, NodeGraph
-from fluxnetes.cluster.ordered_sets import OrderedSets
+from fluxnetes.cluster.owners import AwaitedOwners, OwnerLinks, workload_owner
 from fluxnetes.cluster.pod_groups import PodGroupIndex
 from fluxnetes.cluster.pods.anti_affinity_index import AntiAffinityIndex
 from fluxnetes.cluster.pods.priorities import PriorityClasses, priority_of
 from fluxnetes.cluster.pods.requests import held_amounts
 from fluxnetes.cluster.usage.borrowed import BorrowedUsage
 from fluxnetes.cluster.usage.foreign import Amounts, ForeignUsage
-from fluxnetes.kube.objects.base import Key, Metadata, Object, Owner
-from fluxnetes.kube.objects.jobs import StatefulSet
+from fluxnetes.kube.objects.base import Key, Metadata, Object
 from fluxnetes.kube.objects.podgroups import AnyPodGroup
 from fluxnetes.kube.objects.pods import Pod
 
@@ -52,10 +51,10 @@ class ClusterModel:
         self.groups: dict[GroupKey, WorkloadGroup] = {}
         self.foreign = ForeignUsage()
         self.anti_affinity = AntiAffinityIndex()
-        self.ordered_sets = OrderedSets()
         self.pod_groups = PodGroupIndex()
         self.orphans: dict[str, Pod] = {}
         """Pods, by uid, whose workload was not seen yet."""
+        self._awaited = AwaitedOwners()
         self._borrowed = BorrowedUsage()
         self._dirty: dict[GroupKey, None] = {}
         """A set in order of insertion."""
@@ -72,7 +71,8 @@ class ClusterModel:
         self._kept: dict[str, GroupKey] = {}
         """The groups that workloads belonged to in an earlier term, by uid."""
         self._workloads: dict[str, tuple[str, Object]] = {}
-        """Kind and object of the workloads that are ours, by uid."""
+        """Kind and object of the workloads that are ours and have no other above them, by uid."""
+        self._links = OwnerLinks(self._workloads)
         self._bound: dict[str, Pod] = {}
         """All pods that are on a node and have not ended, ours and foreign ones, by uid."""
 
@@ -116,6 +116,7 @@ class ClusterModel:
         self._borrowed.drop(uid)
         self._account_borrowers()
         self.orphans.pop(uid, None)
+        self._awaited.stop(uid)
         if pod.spec.affinity is not None:
             self.anti_affinity.drop(pod)
         group = self.group_of(uid)
@@ -195,17 +196,18 @@ class ClusterModel:
                         member.forget_footprint()
                         self.mark_dirty(group)
 
-    def settle_orphans(self, uids: Collection[str]) -> None:
-        """Pods of a workload that is not ours become groups of their own.
+    def settle_orphans(self, uids: Collection[str], unwatched: Container[str] = ()) -> None:
+        """Pods of a workload that is not ours, or of a kind that cannot be watched, become groups
+        of their own.
 
         The others stay orphans: their workload was deleted, and Kubernetes will delete them too, or
         there never was one, with the same effect. None of them may start until then.
         """
         for uid in uids:
             pod = self.orphans.get(uid)
-            owner = pod.metadata.controller if pod is not None else None
-            if pod is not None and (owner is None or owner.uid in self._not_ours):
+            if pod is not None and self._awaited.is_in_vain(uid, self._not_ours, unwatched):
                 del self.orphans[uid]
+                self._awaited.stop(uid)
                 self._join(pod, self._key_of_pod(pod), "")
 
     def without_pod_group(self) -> list[WorkloadGroup]:
@@ -221,20 +223,18 @@ class ClusterModel:
 
     def _sort_new(self, pod: Pod) -> WorkloadGroup | None:
         """Put a new pod into its group; None: its workload must be seen first."""
-        owner = pod.metadata.controller
-        if owner is None or not _is_workload(owner):
+        top = self._links.top(pod.metadata)
+        if top is None:
             return self._join(pod, self._key_of_pod(pod), "")
-        known = self._workloads.get(owner.uid)
-        if known is None or known[1].metadata.namespace != pod.metadata.namespace:
-            self.orphans[pod.metadata.uid] = pod
-            return None
-        return self._join(pod, self._group_of[owner.uid], owner.uid)
+        if isinstance(top, str):
+            return self._join(pod, self._group_of[top], top)
+        self.orphans[pod.metadata.uid] = pod
+        self._awaited.wait(pod.metadata.uid, top)
+        return None
 
     def _join(self, pod: Pod, key: GroupKey, owner: str) -> WorkloadGroup:
         group = self._group(key)
         group.add_pod(pod, owner)
-        if key.kind == LABELLED:
-            self.ordered_sets.pod_joined(pod, key)
         self._group_of[pod.metadata.uid] = key
         self.mark_dirty(group)
         return group
@@ -246,15 +246,21 @@ class ClusterModel:
 
     def put_workload(self, kind: str, workload: Any) -> None:
         """A workload is new or changed."""
-        adapter = ADAPTERS[kind]
-        uid = workload.metadata.uid
-        template = adapter.template(workload)
-        if template.spec.scheduler_name not in self.names:
+        uid, is_new = workload.metadata.uid, workload.metadata.uid not in self._workloads
+        template = ADAPTERS[kind].template(workload)
+        is_ours = template.spec.scheduler_name in self.names
+        if is_new and not is_ours:
             self._not_ours.add(uid)
             return
-        merged = _merged(template.metadata, workload.metadata)
-        is_new = uid not in self._workloads
+        self._not_ours.discard(uid)
+        if workload_owner(workload.metadata) is not None:
+            self._put_link(workload)
+            return
+        if uid in self._links:  # nothing owns it any more
+            self._links.drop(uid)
+            self._sort_again(uid)
         self._workloads[uid] = (kind, workload)
+        merged = _merged(template.metadata, workload.metadata)
         options, _ = options_or_error(merged)
         if is_new:
             own = self._kept.get(uid) or self._key_of_workload(kind, workload, options)
@@ -262,10 +268,36 @@ class ClusterModel:
         group = self._group(self._group_of[uid])
         priority = priority_of(template.spec, self._priority_classes)
         group.put_workload(kind, workload, merged, priority)
+        group.set_creates_ours(uid, is_ours)
         self._note_name(group, uid, named_group(options, template.spec))
         self.mark_dirty(group)
         if is_new:
             self._adopt_orphans(uid)
+
+    def _put_link(self, workload: Object) -> None:
+        """A workload that another one owns: its pods belong to that."""
+        uid, is_new = workload.metadata.uid, workload.metadata.uid not in self._links
+        had_no_owner = uid in self._workloads
+        if had_no_owner:
+            self.drop_workload(workload)
+        self._links.put(workload)
+        if had_no_owner:
+            self._sort_again(uid)
+        if is_new:
+            self._adopt_orphans(uid)
+
+    def _sort_again(self, owner: str) -> None:
+        """The pods that a workload created may belong to another group by now."""
+        found = [
+            member.pod
+            for group in self.groups.values()
+            for member in group.pods.values()
+            if member.pod.metadata.controller is not None
+            and member.pod.metadata.controller.uid == owner
+        ]
+        for pod in found:
+            self.drop_pod(pod)
+            self.put_pod(pod)
 
     def keep_grouped(self, uid: str, key: GroupKey) -> None:
         """A workload belonged to this group in an earlier term, and still does, though it may have
@@ -313,6 +345,7 @@ class ClusterModel:
         """A workload is gone; Kubernetes deletes its pods."""
         uid = workload.metadata.uid
         group = self.group_of(uid)
+        self._links.drop(uid)
         self._workloads.pop(uid, None)
         self._kept.pop(uid, None)
         self._not_ours.discard(uid)
@@ -323,15 +356,10 @@ class ClusterModel:
             self.mark_dirty(group)
 
     def _adopt_orphans(self, owner: str) -> None:
-        """The workload of some orphans was seen."""
-        adopted = [
-            pod
-            for pod in self.orphans.values()
-            if pod.metadata.controller is not None and pod.metadata.controller.uid == owner
-        ]
-        for pod in adopted:
-            del self.orphans[pod.metadata.uid]
-            self.put_pod(pod)
+        """The workload of some orphans was seen, or another step on the way to it."""
+        for uid in self._awaited.of(owner):
+            self._awaited.stop(uid)
+            self.put_pod(self.orphans.pop(uid))
 
     # -- pod groups ----------------------------------------------------------------------------
 
@@ -395,13 +423,6 @@ class ClusterModel:
         if group.set_members_elsewhere(count):
             self.mark_dirty(group)
 
-    def put_stateful_set(self, found: StatefulSet) -> None:
-        """A StatefulSet is new or changed; groups may wait for pods that it does not create."""
-        self.mark_all_dirty(self.ordered_sets.put(found))
-
-    def drop_stateful_set(self, found: StatefulSet) -> None:
-        self.ordered_sets.drop(found)
-
     # -- groups --------------------------------------------------------------------------------
 
     def _group(self, key: GroupKey) -> WorkloadGroup:
@@ -443,8 +464,6 @@ class ClusterModel:
         """Nothing of a group is left."""
         self.groups.pop(group.key, None)
         self._dirty_prioritized.discard(group.key)
-        if group.key.kind == LABELLED:
-            self.ordered_sets.group_gone(group.key)
 
     # -- what the controller has to look at ----------------------------------------------------
 
@@ -529,12 +548,6 @@ def _is_native(group: WorkloadGroup) -> bool:
 def _is_placed(pod: Pod) -> bool:
     """Whether a pod is on a node, or was there and succeeded."""
     return pod.status.phase == "Succeeded" or (bool(pod.spec.node_name) and is_live(pod))
-
-
-def _is_workload(owner: Owner) -> bool:
-    """Whether an owner is of a kind with an adapter; other API groups have kinds named Job too."""
-    adapter = ADAPTERS.get(owner.kind)
-    return adapter is not None and adapter.resource.api_version == owner.api_version
 
 
 def _is_exclusive(group: WorkloadGroup, uid: str) -> bool:

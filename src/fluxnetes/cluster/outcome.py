@@ -45,6 +45,8 @@ class GroupOutcome:
 
 COMPLETED = GroupOutcome(JobState.COMPLETED)
 DELETED = GroupOutcome(JobState.CANCELLED, _DELETED)
+REPLACED = GroupOutcome(JobState.COMPLETED, Reason.of(Message.PODS_REPLACED))
+"""Other pods of the same service run in place of those that the job stood for."""
 
 
 def outcome_of(

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from fluxnetes.cluster.adapters import ADAPTERS
+from fluxnetes.cluster.adapters import ADAPTERS, SUSPENDABLE
 from fluxnetes.cluster.adapters.base import Content
 from fluxnetes.cluster.adapters.owners import active_owner, can_suspend, suspend_owner
 from fluxnetes.cluster.groups import GroupKey, WorkloadGroup
@@ -70,7 +70,7 @@ class DeadlineKeeper:
                     self._suspend(group, uid)
 
     def _suspend(self, group: WorkloadGroup, uid: str) -> None:
-        workload, adapter = group.workloads[uid], ADAPTERS[group.kinds[uid]]
+        workload, adapter = group.workloads[uid], SUSPENDABLE[group.kinds[uid]]
         owner = active_owner(workload)
         if owner is None:
             self.actions.request(change(group, uid, adapter.suspend(workload), _WHY))
@@ -99,7 +99,7 @@ class DeadlineKeeper:
 
     def _report_lost_time(self, group: WorkloadGroup, uid: str) -> None:
         """Its deadline may have run since before a controller saw it."""
-        since = ADAPTERS[group.kinds[uid]].counting_since(group.workloads[uid])
+        since = SUSPENDABLE[group.kinds[uid]].counting_since(group.workloads[uid])
         lost = 0 if since is None else self.shared.now - since
         if lost > _LOST_TIME:
             self._warn(group, uid, f"{lost:.0f} s of it had passed before a controller saw it")
@@ -112,7 +112,9 @@ class DeadlineKeeper:
 
 def release(shared: ControllerState, group: WorkloadGroup, uid: str) -> Iterator[Action]:
     """What releases a workload of a group that may start."""
-    workload, adapter = group.workloads[uid], ADAPTERS[group.kinds[uid]]
+    if group.kinds[uid] not in SUSPENDABLE:
+        return  # its pods are there, and are bound
+    workload, adapter = group.workloads[uid], SUSPENDABLE[group.kinds[uid]]
     owner = active_owner(workload)
     if adapter.is_waiting_for_us(workload) or shared.is_suspending(uid):
         by_owner = adapter.is_suspended_by_owner(workload) or shared.is_suspending(uid)
@@ -137,7 +139,9 @@ def _change_owner(group: WorkloadGroup, owner: Owner, *, suspend: bool, why: str
 
 def _runs(group: WorkloadGroup, uid: str) -> bool:
     """Whether Kubernetes counts the deadline of a workload now."""
-    workload, adapter = group.workloads[uid], ADAPTERS[group.kinds[uid]]
+    workload, adapter = group.workloads[uid], SUSPENDABLE.get(group.kinds[uid])
+    if adapter is None:
+        return False
     counts = adapter.counts_while_waiting(workload) and not adapter.is_suspended(workload)
     return counts and adapter.end(workload) is None
 

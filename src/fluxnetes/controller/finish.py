@@ -9,6 +9,7 @@ from __future__ import annotations
 from fluxnetes.cluster.groups import WorkloadGroup
 from fluxnetes.cluster.outcome import (
     COMPLETED,
+    REPLACED,
     is_suspended_by_user,
     outcome_of,
     runs_elsewhere,
@@ -39,6 +40,8 @@ def _finish(shared: ControllerState, group: WorkloadGroup, part: GroupPart) -> N
         outcome = COMPLETED
     if runs_elsewhere(group, part):
         shared.await_end(group, part)
+    elif outcome is None and group.is_service and len(group.holding) > 1:
+        shared.job_over(part, REPLACED)
     elif outcome is not None or not group.workloads:
         shared.job_over(part, outcome)
     elif is_suspended_by_user(group):

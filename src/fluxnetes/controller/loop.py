@@ -32,6 +32,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from fluxnetes.cluster.adapters import ADAPTERS
 from fluxnetes.cluster.groups import GroupKey, WorkloadGroup
 from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.common.reasons import Message, Reason
@@ -41,7 +42,7 @@ from fluxnetes.controller.decisions import DecisionApplier
 from fluxnetes.controller.incomplete import IncompleteGroups
 from fluxnetes.controller.node_sync import NodeSync
 from fluxnetes.controller.observation import Observation
-from fluxnetes.controller.reconcile import Reconciler
+from fluxnetes.controller.reconcile import Reconciler, has_enough
 from fluxnetes.controller.reporting.reporter import Reporter
 from fluxnetes.controller.seats import SeatAssigner
 from fluxnetes.controller.state import ControllerState
@@ -353,13 +354,25 @@ class Controller:
     def _check_progress(self, group: WorkloadGroup, part: GroupPart) -> None:
         """Request the binds of a part again, or give it up, after some time without progress."""
         idle = self.shared.clock - part.last_progress
-        stall = self.shared.settings.stalled_group
-        if idle > stall:
+        stall = self._stall(group, part)
+        if idle > stall and has_enough(group, part):
+            self.seats.end_empty_seats(group, part)
+        elif idle > stall:
             why = Reason.of(Message.STALLED, seconds=f"{stall:.0f}")
             self.reconciler.give_up(group, part, why, self._retry_delay(part))
         elif idle > _REQUEST_AGAIN:
             part.retry_binds()
             self.shared.request_reconcile(group)
+
+    def _stall(self, group: WorkloadGroup, part: GroupPart) -> float:
+        """Seconds without progress after which seats that are empty are given up."""
+        settings = self.shared.settings
+        if part.bound and any(
+            ADAPTERS[group.kinds[uid]].creates_in_order(workload)
+            for uid, workload in group.workloads.items()
+        ):
+            return max(settings.stalled_group, settings.dependent_pod)
+        return settings.stalled_group
 
     def _retry_delay(self, part: GroupPart) -> int:
         """How long a part that stalled is not started again; the first time not at all.
@@ -373,7 +386,7 @@ class Controller:
     def _settle_orphans(self) -> None:
         model = self.shared.model
         self._orphans = self._since(model.orphans, self._orphans)
-        model.settle_orphans(self._expired(self._orphans))
+        model.settle_orphans(self._expired(self._orphans), self.watchers.unwatched())
 
     def _settle_without_pod_group(self) -> None:
         model = self.shared.model

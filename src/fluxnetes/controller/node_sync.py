@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, field
 
+from fluxnetes.cluster.demand import least_size
 from fluxnetes.cluster.groups import WorkloadGroup
 from fluxnetes.cluster.parts import GroupPart
 from fluxnetes.common.reasons import Message, Reason
@@ -67,6 +68,9 @@ class NodeSync:
             ended = [task for task in lost if not self._lose_pod(group, part.pods[task])]
             moved = [task for task in tasks if task not in ended]
             if moved and not self._reseat(group, part, moved):
+                if _can_spare(group, part, moved):
+                    self._end_seats(group, part, moved)
+                    continue
                 gone = Reason.of(Message.NODE_GONE, node=node)
                 why = Reason.of(Message.NO_OTHER_NODE, reason=gone).coded(gone.code)
                 self.reconciler.give_up(group, part, why)
@@ -190,7 +194,8 @@ class NodeSync:
                 moved = True
                 if self._reseat(group, part, unbound):
                     continue
-                if self.shared.state(part) is JobState.RUNNING:
+                is_running = self.shared.state(part) is JobState.RUNNING
+                if is_running or _can_spare(group, part, unbound):
                     self._end_seats(group, part, unbound)
                 else:
                     nowhere = Reason.of(Message.NO_OTHER_NODE, reason=why).coded(why.code)
@@ -226,4 +231,16 @@ class NodeSync:
         self._overcommitted[node] = self.shared.clock
         group, part = max(seats, key=lambda seat: seat[1].last_progress)
         _log.warning("node %s is overcommitted; %s gives up its seats there", node, group.key)
-        self.reconciler.give_up(group, part, Reason.of(Message.CAPACITY_TAKEN, node=node))
+        tasks = [task for task, name in enumerate(part.nodes) if name == node]
+        taken = Reason.of(Message.CAPACITY_TAKEN, node=node)
+        if _can_spare(group, part, tasks):
+            self.reconciler.evict(group, part, tasks, taken)
+        else:
+            self.reconciler.give_up(group, part, taken)
+
+
+def _can_spare(group: WorkloadGroup, part: GroupPart, tasks: list[int]) -> bool:
+    """Whether a service runs on without some seats of a part: enough are left, or it is none that
+    has to have several pods."""
+    left = sum(each.seats for each in group.holding) - len(set(tasks) - part.ended)
+    return group.is_service and (left >= least_size(group) or least_size(group) == 1)

@@ -10,17 +10,21 @@ requested twice, and after a crash it is requested again.
     ending              by cause: deadline, suspension, deletion        empty  ──▶ Ended
 
 A Job is returned by suspending it, never by deleting its pods, which would count against its
-backoffLimit. A group of pods without a workload cannot be returned once one of them is bound, since
-no controller creates them again: then the group fails.
+backoffLimit. A service is returned by deleting its pods, since it creates others, which wait. A
+group of pods without a workload cannot be returned once one of them is bound, since no controller
+creates them again: then the group fails.
+
+A service runs as soon as enough of it is bound; its other seats are filled as its pods come.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from fluxnetes.cluster.adapters import ADAPTERS
-from fluxnetes.cluster.groups import Member, WorkloadGroup
+from fluxnetes.cluster.adapters import ADAPTERS, SUSPENDABLE
+from fluxnetes.cluster.demand import least_size
+from fluxnetes.cluster.groups import Member, WorkloadGroup, is_live
 from fluxnetes.cluster.labels.names import GATES
 from fluxnetes.cluster.outcome import (
     DELETED,
@@ -36,7 +40,7 @@ from fluxnetes.controller.actions.types import Action, BindPod, EndPod
 from fluxnetes.controller.deadlines import change, release
 from fluxnetes.controller.state import ControllerState
 from fluxnetes.queue.events import Ended, PartsLost, Returned, Started
-from fluxnetes.queue.jobs import OnLoss
+from fluxnetes.queue.jobs import OnLoss, QueueJob
 from fluxnetes.queue.states import WAITING, EndCause, JobState
 
 
@@ -75,9 +79,9 @@ class Reconciler:
         if not group.pods and not group.workloads:
             self.shared.job_over(part, outcome_of(group, part) or DELETED)
             return
+        if state is JobState.ALLOCATED and (part.is_filled or has_enough(group, part)):
+            self.shared.send(Started(part.job))
         if part.is_filled:
-            if state is JobState.ALLOCATED:
-                self.shared.send(Started(part.job))
             return
         if part.bound and not part.to_bind and not group.workloads:
             return  # everything that can be requested was requested
@@ -135,6 +139,7 @@ class Reconciler:
             return
         if part.bound or self._must_suspend(group):
             yield from self._suspend(group, reason_text(reason))
+        yield from self._evict(group, part, part.bound, reason_text(reason))
         self._revoke_binds(part)
         if not part.bound and not self.actions.is_binding_job(part.job):
             begin = self.shared.now + part.retry_delay if part.retry_delay else None
@@ -159,9 +164,27 @@ class Reconciler:
 
     def _suspend(self, group: WorkloadGroup, reason: str) -> Iterator[Action]:
         for uid, workload in group.workloads.items():
-            adapter = ADAPTERS[group.kinds[uid]]
+            adapter = SUSPENDABLE.get(group.kinds[uid])
+            if adapter is None:
+                continue  # see `_evict`
             if not adapter.is_suspended(workload) and adapter.end(workload) is None:
                 yield change(group, uid, adapter.suspend(workload), reason)
+
+    def evict(
+        self, group: WorkloadGroup, part: GroupPart, tasks: Iterable[int], why: Reason
+    ) -> None:
+        """Have pods of a service replaced by others, which are placed elsewhere."""
+        for action in self._evict(group, part, tasks, reason_text(why)):
+            self.actions.request(action)
+
+    def _evict(
+        self, group: WorkloadGroup, part: GroupPart, tasks: Iterable[int], why: str
+    ) -> Iterator[Action]:
+        """End the pods of some seats whose workload cannot be suspended, and creates others."""
+        for task in tasks:
+            member = group.pods.get(part.pods.get(task, ""))
+            if member is not None and member.owner and not _is_suspendable(group, member):
+                yield _end_pod(member, why, delete=True)
 
     def _fail(self, group: WorkloadGroup, reason: str) -> Iterator[Action]:
         for uid, workload in group.workloads.items():
@@ -186,6 +209,9 @@ class Reconciler:
             yield from self._fail(group, reason_text(job.reason))
         else:
             yield from self._suspend(group, reason_text(job.reason))
+            if job.cause is EndCause.CANCELLED:
+                yield from self._scale_to_zero(group, reason_text(job.reason))
+            yield from self._evict(group, part, part.bound, reason_text(job.reason))
         for task in part.bound:
             member = group.pods.get(part.pods[task])
             if member is not None and (late or not (member.owner or times_out)):
@@ -206,7 +232,7 @@ class Reconciler:
         elif self._lost_its_time(group, part):
             self.shared.job_requeued(group, part)
             self.shared.send(Returned(part.job, Reason.of(Message.TIME_LOST)))
-        elif self._creates_more(group) or runs_elsewhere(group, part):
+        elif self._creates_more(group, part) or runs_elsewhere(group, part):
             return False
         else:
             self.shared.send(Ended(part.job, ok=False, reason=job.reason))
@@ -239,20 +265,38 @@ class Reconciler:
         is_longer = own is None or own > (self.shared.job(part).walltime or 0)
         return adapter.end(workload) is None and is_longer
 
-    def _creates_more(self, group: WorkloadGroup) -> bool:
-        """Whether a workload would create pods again if its job ended for the queue now."""
-        return any(
-            not ADAPTERS[group.kinds[uid]].is_suspended(workload)
-            and ADAPTERS[group.kinds[uid]].end(workload) is None
-            for uid, workload in group.workloads.items()
-        )
+    def _creates_more(self, group: WorkloadGroup, part: GroupPart) -> bool:
+        """Whether a workload would create pods again if its job ended for the queue now.
+
+        What a service creates waits, and does no harm if its job waits again, too.
+        """
+        waits_again = ends_in_queue(self.shared.job(part))
+        for uid, workload in group.workloads.items():
+            kind = group.kinds[uid]
+            if kind in SUSPENDABLE:
+                if ADAPTERS[kind].goes_on(workload):
+                    return True
+            elif not waits_again and (
+                ADAPTERS[kind].goes_on(workload)
+                or any(m.owner == uid and is_live(m.pod) for m in group.pods.values())
+            ):
+                return True
+        return False
+
+    def _scale_to_zero(self, group: WorkloadGroup, why: str) -> Iterator[Action]:
+        """Leave services without pods; a Job that is cancelled is suspended."""
+        for uid, workload in group.workloads.items():
+            adapter = ADAPTERS[group.kinds[uid]]
+            if group.kinds[uid] not in SUSPENDABLE and adapter.goes_on(workload):
+                yield change(group, uid, adapter.fail(workload), why)
 
     def _end_by_deadline(self, group: WorkloadGroup, part: GroupPart) -> Iterator[Action]:
         """Have Kubernetes end what has used up its walltime, and keep it to be inspected."""
         walltime = self.shared.job(part).walltime or 0
         for uid, workload in group.workloads.items():
-            if self._outlasts(group, uid, part):
-                adapter = ADAPTERS[group.kinds[uid]]
+            adapter = ADAPTERS[group.kinds[uid]]
+            has_pods = not adapter.is_service or adapter.goes_on(workload)
+            if has_pods and self._outlasts(group, uid, part):
                 yield change(group, uid, adapter.end_by_deadline(workload), "walltime")
         for task in part.bound:
             member = group.pods.get(part.pods[task])
@@ -261,6 +305,23 @@ class Reconciler:
             own = member.pod.spec.active_deadline_seconds
             if own is None or own > walltime:
                 yield _end_pod(member, "its walltime is over", delete=False)
+
+
+def has_enough(group: WorkloadGroup, part: GroupPart) -> bool:
+    """Whether enough pods of a service are bound for it to run."""
+    return group.is_service and len(part.bound) >= min(least_size(group), part.seats)
+
+
+def ends_in_queue(job: QueueJob) -> bool:
+    """Whether a job that is ending waits again afterwards."""
+    spec = job.submission
+    return (job.cause is EndCause.PREEMPTED and spec.requeue) or (
+        job.cause is EndCause.LOST_NODES and spec.on_loss is OnLoss.REQUEUE
+    )
+
+
+def _is_suspendable(group: WorkloadGroup, member: Member) -> bool:
+    return group.kinds[member.owner] in SUSPENDABLE
 
 
 def _lacks_pods(group: WorkloadGroup, part: GroupPart) -> bool:

@@ -102,6 +102,8 @@ class SeatAssigner:
         for part in group.holding:
             if self.shared.state(part) is not JobState.ALLOCATED or part.returning:
                 continue
+            if group.is_service and part.bound:
+                continue  # its template changed; what does not fit asks by itself
             if _is_awaited(group, part) and any(
                 self._is_left_over(group, uid) for uid in group.pods
             ):
@@ -205,6 +207,15 @@ class SeatAssigner:
             due = max(0, due - len(free))
             late = [t for t in free[excess:] if t in part.held and self._is_late(part.held[t])]
             end_tasks(self.shared, group, part, free[:excess] + late)
+
+    def end_empty_seats(self, group: WorkloadGroup, part: GroupPart) -> None:
+        """No pods came for the seats of a service that are empty; others may use the nodes.
+
+        Pods that come later ask again.
+        """
+        empty = [t for t in range(len(part.nodes)) if t not in part.pods and t not in part.ended]
+        end_tasks(self.shared, group, part, empty)
+        self.shared.model.mark_dirty(group)
 
     def _seats_of_lost(self, group: WorkloadGroup, part: GroupPart) -> int:
         """The number of seats held for replacements of pods that still exist, on a node that is

@@ -58,6 +58,9 @@ class ControllerSettings:
     stalled_group: float = 60.0
     """A group that is placed but not filled is returned to the queue after no progress for this
     long."""
+    dependent_pod: float = 600.0
+    """The same for a group whose workload creates some of its pods only once others are ready,
+    while some of it runs."""
     retry_delay: float = 60.0
     """Delay before a group that was returned because it stalled is retried: first none, then
     this long, and then about twice as long each time, up to ten times as long."""
@@ -207,11 +210,14 @@ class ControllerState:
         part.made_progress(self.clock)
         group.add_part(part)
         self.parts[part.job] = (group, part)
-        self.remember_job(group, part.job)
+        if len(group.parts) == 1:
+            self.remember_job(group, part.job)
 
     def remember_job(self, group: WorkloadGroup, job: int) -> None:
-        """Groups that depend on a group of this name depend on this job from now on."""
+        """What depends on a group of this name, or on a workload of it, depends on this job."""
         self.last_job[group.key[:3]] = job
+        for uid, workload in group.workloads.items():
+            self.last_job[(group.kinds[uid], *workload.key)] = job
 
     def remember_outcomes(self, outcomes: Mapping[WorkloadName, bool]) -> None:
         """Groups that ended and that the store does not know; whether they succeeded."""

@@ -90,7 +90,7 @@ class GroupSubmitter:
             group.queued()
             self._gather(group, waiting, _NOTHING_TO_PLACE)
         else:
-            incomplete = missing(group, self.shared.model.ordered_sets)
+            incomplete = missing(group)
             group.wait_for(incomplete)
             self._gather(group, waiting, incomplete)
 
@@ -112,7 +112,7 @@ class GroupSubmitter:
     # -- new jobs ------------------------------------------------------------------------------
 
     def _more_asked(self, group: WorkloadGroup, demand: Demand, waiting: GroupPart | None) -> None:
-        grown = next((part for part in group.holding if self._can_grow(part)), None)
+        grown = next((part for part in group.holding if self._can_grow(group, part)), None)
         if grown is not None:
             self.shared.send(Grow(grown.job))
             return
@@ -147,7 +147,10 @@ class GroupSubmitter:
             self.demands[part.job] = demand
             self._hold_or_release(part, demand)
 
-    def _can_grow(self, part: GroupPart) -> bool:
+    def _can_grow(self, group: WorkloadGroup, part: GroupPart) -> bool:
+        """Whether a job can take in more members; those of a service wait in line by themselves."""
+        if group.is_service:
+            return False
         job = self.shared.job(part)
         size = job.submission.size
         return size is not None and len(part.nodes) < size.max
@@ -167,7 +170,7 @@ class GroupSubmitter:
             submission = replace(submission, job_class=_FIRST)
         try:
             self._check_refused(group)
-            shared.put(Submit(submission))
+            shared.put(Submit(submission, endless=demand.endless))
         except QueueError as error:  # a value that cannot be stored, for example
             group.refuse(Reason.from_text(str(error), ReasonCode.UNSUPPORTED))
             return
@@ -223,7 +226,7 @@ class GroupSubmitter:
         if before is not None and before.walltime != demand.walltime and demand.walltime:
             shared.send(Alter(part.job, walltime=demand.walltime))
         if job.queue != demand.queue and (before is None or before.queue != demand.queue):
-            shared.send(Alter(part.job, queue=demand.queue))
+            shared.send(Alter(part.job, queue=demand.queue, endless=demand.endless))
         if before is not None and before.priority != demand.priority:
             shared.send(Alter(part.job, priority=demand.priority))
         self._hold_or_release(part, demand)
@@ -263,5 +266,5 @@ def submission_of(group: WorkloadGroup, demand: Demand, job: int) -> Submission:
 def _keys(namespace: str, reference: str) -> list[tuple[str, str, str]]:
     """The groups that `kind/name`, or a name alone, may refer to."""
     kind, _, name = reference.rpartition("/")
-    kinds = [kind.capitalize()] if kind else [*ADAPTERS, LABELLED, POD]
-    return [(each, namespace, name) for each in kinds]
+    kinds = [each for each in (*ADAPTERS, LABELLED, POD) if kind in ("", each.lower())]
+    return [(each, namespace, name) for each in kinds or [kind.capitalize()]]

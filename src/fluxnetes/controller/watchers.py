@@ -23,7 +23,6 @@ from fluxnetes.kube.cache import ChangeKind, ObjectChange
 from fluxnetes.kube.client import KubeClient
 from fluxnetes.kube.informer import Informer
 from fluxnetes.kube.objects.base import Resource
-from fluxnetes.kube.objects.jobs import STATEFUL_SETS
 from fluxnetes.kube.objects.nodes import NODES, Node
 from fluxnetes.kube.objects.podgroups import NATIVE_POD_GROUPS, POD_GROUPS, VOLCANO_POD_GROUPS
 from fluxnetes.kube.objects.pods import PODS
@@ -32,8 +31,10 @@ from fluxnetes.kube.objects.volumes import CLAIMS, STORAGE_CLASSES, VOLUMES
 
 _log = logging.getLogger("fluxnetes.controller")
 
-OPTIONAL = (POD_GROUPS, NATIVE_POD_GROUPS, VOLCANO_POD_GROUPS, STATEFUL_SETS)
+OPTIONAL = (POD_GROUPS, NATIVE_POD_GROUPS, VOLCANO_POD_GROUPS)
 """Kinds that a cluster may not serve, or that the controller may not be allowed to read."""
+SERVICES = tuple(adapter.resource for adapter in ADAPTERS.values() if adapter.is_service)
+"""Kinds that the controller may not be allowed to read; their pods then stand for themselves."""
 
 _Handler = Callable[[list[ObjectChange[Any]]], None]
 """Handles a batch of changes from an informer."""
@@ -61,7 +62,7 @@ class Watchers:
         self._handlers: list[tuple[Informer[Any], _Handler]] = []
 
         def watch(resource: Resource[Any], handle: _Handler) -> Informer[Any]:
-            timing = _RELAXED if resource in OPTIONAL else None
+            timing = _RELAXED if resource in (*OPTIONAL, *SERVICES) else None
             informer = Informer(client, resource, timing=timing)
             self._handlers.append((informer, handle))
             return informer
@@ -74,7 +75,6 @@ class Watchers:
             )
         for resource in (POD_GROUPS, NATIVE_POD_GROUPS, VOLCANO_POD_GROUPS):
             watch(resource, _one_by_one(model.put_pod_group, model.drop_pod_group))
-        watch(STATEFUL_SETS, _one_by_one(model.put_stateful_set, model.drop_stateful_set))
         self.storage = StorageObjects(
             claims=watch(CLAIMS, self._storage_changed).objects,
             volumes=watch(VOLUMES, self._storage_changed).objects,
@@ -92,7 +92,16 @@ class Watchers:
 
     def required(self) -> list[WatchedKind]:
         """The watches of all kinds that every cluster serves. Part of `WatchedKinds`."""
-        return [each for each, _ in self._handlers if each.resource not in OPTIONAL]
+        served = (each for each, _ in self._handlers if each.resource not in OPTIONAL)
+        return [each for each in served if each.resource not in SERVICES or not each.is_refused]
+
+    def unwatched(self) -> set[str]:
+        """Kinds of workloads that the server does not let us read."""
+        return {
+            each.resource.kind
+            for each, _ in self._handlers
+            if each.resource in SERVICES and each.is_refused and not each.is_complete
+        }
 
     def list_again(self, kind: WatchedKind) -> None:
         """List all objects of a kind, and watch it from there. Part of `WatchedKinds`."""
@@ -123,6 +132,8 @@ class Watchers:
     def _is_complete(self, informer: Informer[Any]) -> bool:
         if informer.is_complete:
             return True
+        if informer.resource in SERVICES:  # else a passing problem would end what runs
+            return informer.is_refused
         return informer.resource in OPTIONAL and informer.problem is not None
 
     async def _watch(

@@ -30,7 +30,14 @@ from typing import Generic, TypeVar
 from fluxnetes.common.backoff import Backoff, RetryTiming
 from fluxnetes.kube.cache import ObjectCache, ObjectChange
 from fluxnetes.kube.client import EVERYTHING, KubeClient, Listing, Scope
-from fluxnetes.kube.errors import Expired, KubeError, Overloaded, Unreachable
+from fluxnetes.kube.errors import (
+    Expired,
+    Forbidden,
+    KubeError,
+    NotFound,
+    Overloaded,
+    Unreachable,
+)
 from fluxnetes.kube.objects.base import Key, Object, Resource
 from fluxnetes.kube.watch import watch
 
@@ -67,6 +74,8 @@ class Informer(Generic[T]):
         before that, a missing object may exist."""
         self.problem: str | None = None
         """Why no events arrive at the moment; `objects` may then be out of date."""
+        self.is_refused = False
+        """Whether that is because the server does not have the kind, or does not permit it."""
 
     async def changes(self) -> AsyncGenerator[list[ObjectChange[T]], None]:
         """Batches of changes, without end. `objects` already contains a batch when it is yielded.
@@ -134,7 +143,7 @@ class Informer(Generic[T]):
                     yield changes
 
     def _note_batch(self, has_events: bool) -> None:
-        self.problem = None
+        self.problem, self.is_refused = None, False
         if self._watching_since is None:
             self._watching_since = time.monotonic()
         if has_events:
@@ -144,6 +153,7 @@ class Informer(Generic[T]):
     def _note_error(self, error: KubeError) -> float:
         """Decide whether to list again; the seconds to wait that the server asks for."""
         self.problem = str(error)
+        self.is_refused = isinstance(error, (Forbidden, NotFound))
         if not isinstance(error, (Unreachable, Overloaded)):
             self._cache.version = ""
         return error.retry_after if isinstance(error, Overloaded) else 0.0

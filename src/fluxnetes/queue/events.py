@@ -23,6 +23,8 @@ class Submit:
     """A job is submitted. Its id must be new."""
 
     submission: Submission
+    endless: bool = False
+    """Whether it has no walltime, whatever the default of its queue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,8 @@ class Alter:
     walltime: int | None = None
     priority: int | None = None
     queue: str | None = None
+    endless: bool = False
+    """Whether a job without a walltime stays so, whatever the default of its queue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,8 @@ class Adopt:
     submission: Submission
     start: int
     nodes: tuple[str, ...]
+    endless: bool = False
+    """As for `Submit`."""
 
 
 @dataclass(frozen=True, slots=True)

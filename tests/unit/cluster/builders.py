@@ -15,12 +15,13 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from fluxnetes.cluster.adapters.services import ServiceWorkload
 from fluxnetes.cluster.labels.names import COMPLETION_INDEX, GROUP, GROUP_SIZE, QUEUED
 from fluxnetes.kube.objects.base import Object
 from fluxnetes.kube.objects.jobs import Job
 from fluxnetes.kube.objects.nodes import Node
 from fluxnetes.kube.objects.podgroups import NativePodGroup, PodGroup, VolcanoPodGroup
-from fluxnetes.kube.objects.pods import Pod
+from fluxnetes.kube.objects.pods import Pod, PodTemplate
 from tests.unit.cluster.objects import Content, a_container
 
 HERE = "default"
@@ -175,6 +176,80 @@ def pod_of(
         labels={**written, **numbered, **(labels or {})},
         annotations=template.get("metadata", {}).get("annotations", {}),
         owner=owner_of(job),
+        **{**spec, **more},
+    )
+
+
+W = TypeVar("W", bound=ServiceWorkload)
+
+
+def a_service(
+    kind: type[W],
+    name: str = "web",
+    *,
+    uid: str = "",
+    namespace: str = HERE,
+    replicas: int = 1,
+    cpu: str = "1",
+    scheduler: str = OURS,
+    labels: Content | None = None,
+    annotations: Content | None = None,
+    template: Content | None = None,
+    pod: Content | None = None,
+    owner: Content | None = None,
+    **spec: Any,
+) -> W:
+    """A Deployment, a ReplicaSet or a StatefulSet, as the webhook leaves it: its pods have our
+    gate. More of its template's metadata is in `template`, and of its spec in `pod`."""
+    content = {
+        "metadata": {
+            "name": name,
+            "namespace": namespace,
+            "uid": uid or f"uid-{namespace}-{kind.__name__.lower()}-{name}",
+            "labels": labels or {},
+            "annotations": annotations or {},
+            "ownerReferences": [owner] if owner else [],
+        },
+        "spec": {
+            "replicas": replicas,
+            "template": {
+                "metadata": {"labels": {"of": name}, **(template or {})},
+                "spec": {
+                    "containers": [a_container(cpu=cpu)],
+                    "schedulerName": scheduler,
+                    "schedulingGates": [{"name": QUEUED}],
+                    **(pod or {}),
+                },
+            },
+            **spec,
+        },
+    }
+    return msgspec.convert(content, kind)
+
+
+def owner_of_service(service: ServiceWorkload, **more: Any) -> Content:
+    """The owner reference of what a service makes."""
+    owner = service.metadata
+    named = {"apiVersion": "apps/v1", "kind": type(service).__name__}
+    return {**named, "name": owner.name, "uid": owner.uid, "controller": True, **more}
+
+
+def pod_of_template(
+    template: PodTemplate,
+    name: str,
+    *,
+    cpu: str = "",
+    labels: Content | None = None,
+    **more: Any,
+) -> Pod:
+    """A pod that a controller makes of a template; with another `cpu` if admission changed it."""
+    content = msgspec.to_builtins(template)
+    written = content.get("metadata", {})
+    spec = {**content["spec"], **({"containers": [a_container(cpu=cpu)]} if cpu else {})}
+    return one_pod(
+        name,
+        labels={**written.get("labels", {}), **(labels or {})},
+        annotations=written.get("annotations", {}),
         **{**spec, **more},
     )
 

@@ -15,13 +15,14 @@ controllers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
+from fluxnetes.cluster.adapters.services import ServiceWorkload
 from fluxnetes.cluster.labels.names import JOB, SCHEDULER_NAMES, TASK
 from fluxnetes.cluster.node_graph import is_closed
 from fluxnetes.cluster.pods.requests import held_amounts
@@ -36,8 +37,9 @@ from fluxnetes.kube.objects.podgroups import (
     PodGroup,
     VolcanoPodGroup,
 )
-from fluxnetes.kube.objects.pods import Pod
+from fluxnetes.kube.objects.pods import Pod, PodTemplate
 from tests.unit.controller.jobs import JobController
+from tests.unit.controller.services import look_at
 
 T = TypeVar("T", bound=Object)
 
@@ -66,6 +68,10 @@ class Cluster:
     """Jobs and pods by uid."""
     pod_groups: dict[str, AnyPodGroup] = field(default_factory=dict)
     """By uid."""
+    services: dict[str, ServiceWorkload] = field(default_factory=dict)
+    """Deployments, ReplicaSets and StatefulSets by uid."""
+    unavailable: int = 1
+    """How many pods of a Deployment may not run while it is rolled out."""
     news: list[News] = field(default_factory=list)
     run_time: int | None = None
     """Pods that ran for so long end well; None: they run until something ends them."""
@@ -136,6 +142,8 @@ class Cluster:
             return self.nodes, "nodes"
         if isinstance(object, PodGroup | NativePodGroup | VolcanoPodGroup):
             return self.pod_groups, "podgroups"
+        if isinstance(object, ServiceWorkload):
+            return self.services, f"{type(object).__name__.lower()}s"
         return (self.jobs, "jobs") if isinstance(object, Job) else (self.pods, "pods")
 
     @property
@@ -144,7 +152,7 @@ class Cluster:
 
     def everything(self) -> list[News]:
         """What a list would show."""
-        listed = (self.nodes, self.jobs, self.pods, self.pod_groups)
+        listed = (self.nodes, self.jobs, self.pods, self.pod_groups, self.services)
         found: list[Object] = [each for known in listed for each in known.values()]
         return [News(self._of(each)[1], ChangeKind.ADDED, each) for each in found]
 
@@ -209,6 +217,23 @@ class Cluster:
             )
         )
 
+    def patch_service(self, uid: str, content: dict[str, Any]) -> None:
+        """Merge; annotations, and the number of pods."""
+        service = self.services.get(uid)
+        if service is None:
+            raise Refused("there is no such service")
+        more = content.get("metadata", {}).get("annotations", {})
+        merged = {**service.metadata.annotations, **more}
+        annotations = {key: value for key, value in merged.items() if value is not None}
+        metadata = replace(service.metadata, annotations=annotations)
+        spec = replace(service.spec, **content.get("spec", {}))
+        self.put(replace(service, metadata=metadata, spec=spec))
+
+    def roll_out(self, uid: str, template: PodTemplate) -> None:
+        """A user changes the template of a service."""
+        service = self.services[uid]
+        self.put(replace(service, spec=replace(service.spec, template=template)))
+
     def patch_job_set(self, uid: str, content: dict[str, Any]) -> None:
         """A JobSet has its Jobs follow when it is suspended or resumed."""
         self.suspended_job_sets[uid] = content["spec"]["suspend"]
@@ -239,8 +264,15 @@ class Cluster:
         """One look of the Job controller and the garbage collectors."""
         for pod in list(self.pods.values()):
             owner = pod.metadata.controller
-            if owner is not None and owner.kind == "Job" and owner.uid not in self.jobs:
+            known = self._makers(pod)
+            if owner is not None and known is not None and owner.uid not in known:
                 self.delete_pod(pod.metadata.uid)
+        for service in list(self.services.values()):
+            owner = service.metadata.controller
+            if owner is not None and owner.uid not in self.services:
+                self.drop(service)
+        for service in list(self.services.values()):
+            look_at(self, service)
         self.keep_job_sets()
         for job in list(self.jobs.values()):
             JobController(self, job).look()
@@ -254,6 +286,17 @@ class Cluster:
             elif pod.spec.node_name and not pod.is_over:
                 self._keep(pod)
         self.control()
+
+    def _makers(self, pod: Pod) -> Container[str] | None:
+        """The objects of the kind that a pod says made it; None: it stands for itself."""
+        owner = pod.metadata.controller
+        if owner is None or owner.kind not in ("Job", "ReplicaSet", "StatefulSet"):
+            return None
+        return self.jobs if owner.kind == "Job" else self.services
+
+    def _made_by_a_service(self, pod: Pod) -> bool:
+        owner = pod.metadata.controller
+        return owner is not None and owner.kind in ("ReplicaSet", "StatefulSet")
 
     def _keep(self, pod: Pod) -> None:
         """What the kubelet of a pod's node does about it."""
@@ -274,6 +317,8 @@ class Cluster:
             deadline = pod.spec.active_deadline_seconds
             if deadline is not None and ran > deadline:
                 self.end_pod(uid, "Failed", "DeadlineExceeded")
+            elif self._made_by_a_service(pod):
+                pass  # its containers are started again
             elif self.run_time is not None and ran >= self.run_time:
                 self.end_pod(uid, "Succeeded")
 

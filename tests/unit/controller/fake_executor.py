@@ -160,6 +160,8 @@ class FakeExecutor:
             self.lands(action)
         elif isinstance(action, ChangeWorkload) and action.kind == "JobSet":
             cluster.patch_job_set(action.uid, action.content)
+        elif isinstance(action, ChangeWorkload) and action.uid in cluster.services:
+            cluster.patch_service(action.uid, action.content)
         elif isinstance(action, ChangeWorkload):
             cluster.patch_job(action.uid, action.content)
         elif action.delete:

@@ -55,6 +55,7 @@ TIMEOUTS = ControllerSettings(
     orphan_pod=2.0,
     forced_delete=3.0,
     incomplete=4.0,
+    dependent_pod=20.0,
     node_conflict=2.0,
 )
 CONFIG = SchedulerConfig(queues=(QueueConfig(grace=2),))
@@ -198,7 +199,7 @@ class Play:
         self.settle()
 
     def pods(self, name: str) -> list[Pod]:
-        """Those that are not over, of a Job, of a group label, or of a name of their own."""
+        """Those that are not over, of a workload, a group label, or a name of their own."""
         live = (pod for pod in self.cluster.pods.values() if not pod.is_over)
         return [pod for pod in live if name in _names(pod)]
 
@@ -310,9 +311,11 @@ def _uid_of(cluster: Cluster, job: str) -> str:
 
 
 def _names(pod: Pod) -> tuple[str, ...]:
+    """Pods of a Deployment are known by a label, since their ReplicaSet made them."""
     owner = pod.metadata.controller
     made_by = owner.name if owner is not None else ""
-    return pod.metadata.name, pod.metadata.labels.get(GROUP, ""), made_by
+    labels = pod.metadata.labels
+    return pod.metadata.name, labels.get(GROUP, ""), labels.get("of", ""), made_by
 
 
 def finish(running: Coroutine[Any, Any, T]) -> T:

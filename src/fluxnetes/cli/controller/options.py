@@ -106,7 +106,8 @@ def controller(
         list[str] | None,
         typer.Option(
             metavar="NAME=SECONDS",
-            help="Set a timeout: replacement-pod (60), stalled-group (60), retry-delay (60), "
+            help="Set a timeout: replacement-pod (60), stalled-group (60), "
+            "dependent-pod (600), retry-delay (60), "
             "orphan-pod (10), forced-delete (30), incomplete (60), node-conflict (5); repeatable.",
         ),
     ] = None,

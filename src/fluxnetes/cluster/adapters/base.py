@@ -1,11 +1,20 @@
-"""The protocol of workload adapters: what each of them can say and do."""
+"""The protocols of workload adapters: what each of them can say and do.
+
+    WorkloadAdapter      every kind: which pods, how many, and how it ended
+    SuspendableAdapter   kinds that create no pods while they are suspended
+
+A suspendable workload waits in the queue without pods. The pods of any other kind exist, and wait:
+they have a scheduling gate, or name our scheduler. To return such a workload to the queue its pods
+are deleted, and it creates new ones, which wait again.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from fluxnetes.kube.objects.base import Object, Resource
+from fluxnetes.kube.objects.fluxjobs import Wrapped
 from fluxnetes.kube.objects.pods import Pod, PodTemplate
 
 T = TypeVar("T", bound=Object)
@@ -23,12 +32,20 @@ class WorkloadOutcome:
     """Whether it failed because Kubernetes ended it at its deadline."""
 
 
+@runtime_checkable
 class WorkloadAdapter(Protocol[T]):
     """One kind of workload. All methods are pure: they return patches, and the executor sends
     them."""
 
     kind: str
     resource: Resource[T]
+    wrapped: Wrapped
+    """The type of its FluxJobs."""
+    is_service: bool
+    """Whether its pods run until they are removed, and each is useful without the others. Else they
+    do one piece of work together, which ends."""
+
+    # -- which pods ----------------------------------------------------------------------------
 
     def template(self, object: T) -> PodTemplate:
         """What its pods will look like."""
@@ -42,26 +59,31 @@ class WorkloadAdapter(Protocol[T]):
         """The number of pods that it runs at once, by its spec alone, whatever has ended so far."""
         ...
 
-    def walltime(self, object: T) -> int | None:
-        """The seconds after which Kubernetes itself ends it."""
+    def to_come(self, object: T, live: int, succeeded: int) -> int:
+        """The number of pods that it will still create, given how many live and have succeeded."""
         ...
 
-    def counts_while_waiting(self, object: T) -> bool:
-        """Whether Kubernetes counts its deadline from when it came, unless it is suspended."""
+    def creates_in_order(self, object: T) -> bool:
+        """Whether it creates some of its pods only once others are ready."""
         ...
 
-    def counting_since(self, object: T) -> float | None:
-        """Since when its deadline counts, in seconds since the epoch; None: it does not yet."""
+    def index(self, pod: Pod) -> int | None:
+        """The pod's number, if its workload numbers them."""
         ...
 
-    def is_suspended(self, object: T) -> bool: ...
+    # -- whether it goes on --------------------------------------------------------------------
+
+    def is_suspended(self, object: T) -> bool:
+        """Whether it creates no pods until it is resumed."""
+        ...
 
     def is_waiting_for_us(self, object: T) -> bool:
         """Whether it is suspended by us, so that we may release it."""
         ...
 
-    def end(self, object: T) -> WorkloadOutcome | None:
-        """How it ended, if it has."""
+    def goes_on(self, object: T) -> bool:
+        """Whether it would create pods, or has yet to say how it ended, if all of its pods ended
+        now."""
         ...
 
     def is_done(self, object: T, succeeded: int) -> bool:
@@ -69,12 +91,37 @@ class WorkloadAdapter(Protocol[T]):
         succeeded, and none lives."""
         ...
 
-    def to_come(self, object: T, live: int, succeeded: int) -> int:
-        """The number of pods that it will still create, given how many live and have succeeded."""
+    def end(self, object: T) -> WorkloadOutcome | None:
+        """How it ended, if it has."""
         ...
 
-    def index(self, pod: Pod) -> int | None:
-        """The pod's number, if its workload numbers them."""
+    # -- how it is ended -----------------------------------------------------------------------
+
+    def walltime(self, object: T) -> int | None:
+        """The seconds after which Kubernetes itself ends it."""
+        ...
+
+    def fail(self, object: T) -> Content:
+        """The patch by which Kubernetes ends it as failed, once a pod of it has failed; of a
+        service, the patch that leaves it without pods."""
+        ...
+
+    def end_by_deadline(self, object: T) -> Content:
+        """The patch by which Kubernetes ends it as one that exceeded its deadline; of a service,
+        the patch that leaves it without pods."""
+        ...
+
+
+@runtime_checkable
+class SuspendableAdapter(WorkloadAdapter[T], Protocol[T]):
+    """One kind of workload that can be suspended."""
+
+    def counts_while_waiting(self, object: T) -> bool:
+        """Whether Kubernetes counts its deadline from when it came, unless it is suspended."""
+        ...
+
+    def counting_since(self, object: T) -> float | None:
+        """Since when its deadline counts, in seconds since the epoch; None: it does not yet."""
         ...
 
     def release(self, object: T) -> Content:
@@ -96,12 +143,4 @@ class WorkloadAdapter(Protocol[T]):
     def forget_suspension(self, object: T) -> Content | None:
         """The patch that removes the note of a suspension from one that runs; None: none is
         there."""
-        ...
-
-    def fail(self, object: T) -> Content:
-        """The patch by which Kubernetes ends it as failed, once a pod of it has failed."""
-        ...
-
-    def end_by_deadline(self, object: T) -> Content:
-        """The patch by which Kubernetes ends it as one that exceeded its deadline."""
         ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fluxnetes.cluster.adapters.base import Content, WorkloadOutcome
 from fluxnetes.cluster.labels.names import COMPLETION_INDEX, QUEUED
+from fluxnetes.kube.objects.fluxjobs import Wrapped
 from fluxnetes.kube.objects.jobs import JOBS, Job
 from fluxnetes.kube.objects.pods import Pod, PodTemplate
 
@@ -13,10 +14,12 @@ _BY_US = ("true", _BY_OWNER)
 
 
 class JobAdapter:
-    """See `base.WorkloadAdapter`."""
+    """See `base.SuspendableAdapter`."""
 
     kind = "Job"
     resource = JOBS
+    wrapped = Wrapped.JOB
+    is_service = False
 
     def template(self, object: Job) -> PodTemplate:
         return object.spec.template
@@ -50,6 +53,9 @@ class JobAdapter:
     def is_waiting_for_us(self, object: Job) -> bool:
         return object.spec.suspend and object.metadata.annotations.get(QUEUED) in _BY_US
 
+    def goes_on(self, object: Job) -> bool:
+        return not object.spec.suspend and object.end is None
+
     def end(self, object: Job) -> WorkloadOutcome | None:
         end = object.end
         if end is None:
@@ -76,6 +82,9 @@ class JobAdapter:
         # Indexes that failed for good are not created again.
         over = succeeded + _count(object.status.failed_indexes)
         return max(0, min(spec.parallelism, spec.completions - over) - live)
+
+    def creates_in_order(self, object: Job) -> bool:
+        return False
 
     def index(self, pod: Pod) -> int | None:
         text = pod.metadata.labels.get(COMPLETION_INDEX) or pod.metadata.annotations.get(

@@ -108,6 +108,7 @@ TEMPLATES: Mapping[Message, str] = {
     Message.DEPENDENCY_FAILED: "it was to run after {job} succeeded, and that {state}",
     Message.WALLTIME_TOO_SHORT: "a walltime of {walltime} s: expected 1 or more",
     Message.WALLTIME_TOO_LONG: "a walltime of {walltime} s; queue {queue} allows {most}",
+    Message.WALLTIME_MISSING: "it has no walltime; queue {queue} allows {most} s",
     Message.NOT_A_MULTIPLE: "an elastic group must be a multiple of one unit: slots, "
     "nodes or equal pods",
     Message.ELASTIC_RANGE: "an elastic group of {min} to {max}: expected 1 <= min <= max",
@@ -162,6 +163,7 @@ TEMPLATES: Mapping[Message, str] = {
     Message.NOTHING_TO_PLACE: "nothing of it is left to be placed",
     Message.PART_ENDING: "another part of its group is ending",
     Message.PODS_ENDED: "all of its pods have ended, and {workload} has not",
+    Message.PODS_REPLACED: "other pods run in place of its own",
     Message.PODS_ELSEWHERE: "its pods run on nodes that it was not given",
     Message.POD_DELETED: "a pod of the group was deleted before it could start",
     Message.TEMPLATE_DIFFERS: "its pods ask for something else than their template said",

@@ -66,7 +66,8 @@ class PodAdoption:
         demand = demand_of(group, tuple(footprints[n] for n in order), None)
         nodes = tuple(group.pods[uid].pod.spec.node_name for uid in uids)
         start = min(_starts(group, job), default=self.shared.now)
-        if not self.shared.send(Adopt(submission_of(group, demand, job), start, nodes)):
+        adopted = submission_of(group, demand, job)
+        if not self.shared.send(Adopt(adopted, start, nodes, endless=demand.endless)):
             return False
         part = GroupPart(job, demand.footprints)
         self.shared.job_submitted(group, part)

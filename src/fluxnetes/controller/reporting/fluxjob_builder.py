@@ -28,7 +28,11 @@ from fluxnetes.match.gang.model import Gang, Shape
 from fluxnetes.queue.jobs import QueueJob
 from fluxnetes.queue.states import ENDED, WAITING, JobState
 
-_WRAPPED = {"Pod": Wrapped.POD, "Job": Wrapped.JOB, "Group": Wrapped.GROUP}
+_WRAPPED = {
+    POD: Wrapped.POD,
+    LABELLED: Wrapped.GROUP,
+    **{kind: adapter.wrapped for kind, adapter in ADAPTERS.items()},
+}
 _UNQUEUED = {ReasonCode.GATHERING: JobState.GATHERING, ReasonCode.HELD: JobState.HELD}
 """The state of a group that is not in the queue, by the code of its reason; else it is pending."""
 

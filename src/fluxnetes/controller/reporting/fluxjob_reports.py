@@ -87,8 +87,8 @@ class FluxJobReports:
     def follow_pods(self, key: GroupKey) -> None:
         """Update the nodes of a started group."""
         group = self.shared.model.groups.get(key)
-        if group is not None and group.parts and group.parts[0].holds:
-            part = group.parts[0]
+        part = group.leading if group is not None else None
+        if group is not None and part is not None and part.holds:
             self.want(group, self.shared.job(part), part)
 
     # -- at the beginning of a term ------------------------------------------------------------
@@ -110,8 +110,8 @@ class FluxJobReports:
         if group.key.kind == POD:
             self._pods.add(group.key)
         ended = self._ended_before.get(group.key)
-        if group.parts:
-            self.want(group, self.shared.job(group.parts[0]), group.parts[0])
+        if group.leading is not None:
+            self.want(group, self.shared.job(group.leading), group.leading)
         elif group.not_queued is not None:
             self.want_unqueued(group, group.not_queued)
         elif ended is not None:
@@ -130,8 +130,8 @@ class FluxJobReports:
         waits = job.state in WAITING
         if not (self._has_one_if_it_waits(group) if waits else self._has_one(group)):
             return
-        if group.parts and group.parts[0].job != job.id:
-            return  # the FluxJob of a group with several parts is about the first
+        if group.leading is not None and group.leading.job != job.id:
+            return  # the FluxJob of a group with several parts is about one of them
         if group.is_deleted and group.key.kind != LABELLED:
             return  # the FluxJob was deleted with its workload
         if forecast is None:

@@ -251,17 +251,6 @@ class Reporter:
         for what, _ in news:
             note = self._coded(group, reason)
             self._record(group, what.value, note, "Warning")
-            if blocked.reason.message is Message.PODS_IN_SEQUENCE:
-                self._record_for_owners(group, what.value, note)
-
-    def _record_for_owners(self, group: WorkloadGroup, event: str, note: str) -> None:
-        """Record a warning for the objects that created the pods of a group, each once."""
-        owners = (member.pod.metadata.controller for member in _waiting_pods(group))
-        for owner in {each.uid: each for each in owners if each is not None}.values():
-            regarding = Reference(
-                owner.api_version, owner.kind, owner.name, owner.uid, group.key.namespace
-            )
-            self.reports.events.record(regarding, event, note, type="Warning")
 
     # -- conditions and events -----------------------------------------------------------------
 

@@ -4,7 +4,7 @@
     pods           Pod, its spec and status, and the pod template of workloads
     affinity       node and pod affinity, spread constraints, tolerations; used by `pods`
     nodes          Node: capacity, taints, readiness
-    jobs           Job: a pod template, and how many pods; StatefulSet: in which order
+    jobs           Job: a pod template, and how many pods
     podgroups      PodGroup of scheduler-plugins, of Kubernetes itself and of Volcano
     fluxjobs       FluxJob: the record of a group that users read
     volumes        claims, volumes and storage classes, as far as they limit a pod's nodes

@@ -1,4 +1,4 @@
-"""Jobs: a number of pods that run to completion. StatefulSets: only how they create their pods."""
+"""Jobs: a number of pods that run to completion."""
 
 from __future__ import annotations
 
@@ -60,22 +60,3 @@ class Job(Object, frozen=True):
 
 
 JOBS = Resource("batch", "v1", "jobs", "Job", Job)
-
-PARALLEL = "Parallel"
-"""The policy by which all pods are created at once; otherwise each waits for the one before it."""
-
-
-class StatefulSetSpec(Part, frozen=True):
-    """How many pods, and in which order they are created."""
-
-    replicas: int = 1
-    pod_management_policy: str = "OrderedReady"
-
-
-class StatefulSet(Object, frozen=True):
-    """A StatefulSet."""
-
-    spec: StatefulSetSpec = StatefulSetSpec()
-
-
-STATEFUL_SETS = Resource("apps", "v1", "statefulsets", "StatefulSet", StatefulSet)

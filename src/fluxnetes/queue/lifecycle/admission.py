@@ -7,14 +7,13 @@ rejects such jobs; see `review`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from fluxnetes.common.reasons import JobRef, Message, Reason, ReasonCode
 from fluxnetes.queue.config import UnsatisfiablePolicy
 from fluxnetes.queue.core import QueueCore
 from fluxnetes.queue.errors import QueueError, QueueRefused, UnknownQueue
-from fluxnetes.queue.events import Gathered
+from fluxnetes.queue.events import Adopt, Gathered, Submit
 from fluxnetes.queue.jobs import Origin, QueueJob, Submission
 from fluxnetes.queue.lifecycle.transitions import Transitions
 from fluxnetes.queue.plan.requests import PlanRequest, narrowed, plan_request
@@ -34,10 +33,10 @@ class Admission:
         self._gate = transitions.gate
         self._windows = windows
 
-    def submit(self, submission: Submission, now: int) -> None:
-        core = self._core
+    def submit(self, event: Submit, now: int) -> None:
+        core, submission = self._core, event.submission
         self._check_new(submission)
-        job = self._record(submission, now)
+        job = self._record(submission, now, endless=event.endless)
         reason = self._refuses(job)
         request = None
         if not reason and not submission.gathering:
@@ -74,14 +73,15 @@ class Admission:
         else:
             self._transitions.gathering_to_pending(job, now)
 
-    def adopt(self, submission: Submission, start: int, nodes: Sequence[str], now: int) -> None:
+    def adopt(self, event: Adopt, now: int) -> None:
         """A job already runs on these nodes, task by task."""
+        submission, start, nodes = event.submission, event.start, event.nodes
         self._check_new(submission)
         if submission.queue not in self._core.queues:
             raise UnknownQueue(f"there is no queue {submission.queue}")
         if submission.array is not None:
             raise QueueRefused(f"job {submission.id} cannot be adopted: it is an array")
-        job = self._record(submission, min(start, now))
+        job = self._record(submission, min(start, now), endless=event.endless)
         request = self.plan_request(job)
         if request.elastic is not None:
             request = request.sized(len(nodes))
@@ -109,7 +109,7 @@ class Admission:
             if submission.id <= last and submission.id + tasks > array.id:
                 raise QueueError(f"job ids {array.id} to {last} belong to array {array.id}")
 
-    def _record(self, submission: Submission, now: int) -> QueueJob:
+    def _record(self, submission: Submission, now: int, *, endless: bool) -> QueueJob:
         records = self._core.records
         return QueueJob(
             submission,
@@ -118,14 +118,14 @@ class Admission:
             arrival=records.next_arrival(),
             queue=submission.queue,
             priority=submission.priority,
-            walltime=self.walltime(submission.queue, submission.walltime),
+            walltime=self.walltime(submission.queue, submission.walltime, endless=endless),
             ranked=records.step,
         )
 
-    def walltime(self, queue: str, requested: int | None) -> int | None:
+    def walltime(self, queue: str, requested: int | None, *, endless: bool = False) -> int | None:
         """The walltime of a job that requests this one, with the defaults of its queue."""
         config = self._core.queues.get(queue)
-        if requested is not None or config is None:
+        if requested is not None or config is None or endless:
             return requested
         return config.default_walltime or config.max_walltime
 
@@ -144,7 +144,8 @@ class Admission:
         if unknown:
             return Reason.of(Message.UNKNOWN_DEPENDENCY, job=JobRef(unknown[0]))
         return (
-            self.refuses_walltime(job.queue, job.walltime)
+            self.refuses_endless(job.queue, job.walltime)
+            or self.refuses_walltime(job.queue, job.walltime)
             or contradiction(spec)
             or self._windows.refuses(job)
             or core.limits.refuses(job)
@@ -153,6 +154,14 @@ class Admission:
     def refuses_change(self, job: QueueJob) -> Reason | None:
         """Why a waiting job may not be changed to this; None if it may."""
         return self.refuses_walltime(job.queue, job.walltime) or self._windows.refuses(job)
+
+    def refuses_endless(self, queue: str, walltime: int | None) -> Reason | None:
+        """A queue with a maximum takes no job without a walltime: not even one that has asked for
+        none, to which no default applies."""
+        most = self._core.queues[queue].max_walltime
+        if most is None or walltime is not None:
+            return None
+        return Reason.of(Message.WALLTIME_MISSING, queue=queue, most=most)
 
     def refuses_walltime(self, queue: str, walltime: int | None) -> Reason | None:
         most = self._core.queues[queue].max_walltime

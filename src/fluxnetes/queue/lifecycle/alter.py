@@ -52,7 +52,8 @@ class JobAlterations:
         core = self._core
         queue = job.queue if event.queue is None else event.queue
         walltime = job.walltime if event.walltime is None else event.walltime
-        walltime = self._admission.walltime(queue, walltime)
+        if event.queue is not None:
+            walltime = self._admission.walltime(queue, walltime, endless=event.endless)
         self._check(job, queue, walltime)
         placed = job.state is JobState.PENDING
         if placed:
@@ -81,6 +82,8 @@ class JobAlterations:
         if not refused and job.id in core.records.requests:
             altered = replace(job, queue=queue, walltime=walltime)
             refused = self._admission.exceeds_budget(altered, core.records.requests[job.id])
+        if not refused and queue != job.queue:
+            refused = self._admission.refuses_endless(queue, walltime)
         if refused:
             raise QueueRefused(f"job {job.id}: {refused}")
         if queue != job.queue:

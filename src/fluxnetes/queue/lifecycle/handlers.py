@@ -44,7 +44,7 @@ class EventHandlers:
         alterations = JobAlterations(core, transitions, promises, self.admission)
         nodes = NodeHandlers(core, transitions, self._tasks)
         self._handlers: dict[type, Callable[[Any, int], None]] = {
-            events.Submit: lambda e, now: self.admission.submit(e.submission, now),
+            events.Submit: self.admission.submit,
             events.Gathered: self.admission.gathered,
             events.Hold: self._hold,
             events.Release: self._release,
@@ -225,7 +225,7 @@ class EventHandlers:
             self._core.records.touch(job)
 
     def _adopt(self, event: events.Adopt, now: int) -> None:
-        self.admission.adopt(event.submission, event.start, event.nodes, now)
+        self.admission.adopt(event, now)
 
     def _grow(self, event: events.Grow, now: int) -> None:
         job = self._core.records.find(event.job)

@@ -7,9 +7,6 @@ from collections.abc import Iterator
 import pytest
 
 from fluxnetes.cluster.labels.names import AFTER_OK, GROUP_SIZE, HOLD, QUEUED, WALLTIME
-from fluxnetes.kube.objects.base import Metadata
-from fluxnetes.kube.objects.jobs import StatefulSet, StatefulSetSpec
-from fluxnetes.kube.objects.pods import Pod
 from fluxnetes.queue.states import JobState
 from tests.unit.cluster.builders import a_job, machine, one_pod
 from tests.unit.controller.fake_executor import Luck
@@ -117,46 +114,6 @@ def test_a_group_size_above_the_parallelism_is_refused_with_an_event(
     assert told.state("train") == "rejected"
     play.patch("train", {"spec": {"parallelism": 3, "completions": 3}})
     assert told.state("train") == "running"
-
-
-def a_set(name: str, replicas: int, policy: str = "OrderedReady") -> StatefulSet:
-    spec = StatefulSetSpec(replicas, policy)
-    return StatefulSet(metadata=Metadata(name=name, namespace="default", uid="set-1"), spec=spec)
-
-
-def pod_of_set(name: str) -> Pod:
-    owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "web", "uid": "set-1"}
-    return one_pod(name, group="ring", size=3, owner={**owner, "controller": True})
-
-
-@pytest.mark.parametrize("set_first", [True, False])
-def test_a_stateful_set_whose_pods_never_exist_together_is_told_why(
-    play: Play, told: Told, set_first: bool
-) -> None:
-    model = play.watchers.model
-    if set_first:
-        model.put_stateful_set(a_set("web", 3))
-    play.put(pod_of_set("web-0"))
-    model.put_stateful_set(a_set("web", 3))
-    play.wait(3 if set_first else 64)
-    for about in ("StatefulSet/web", "Pod/web-0"):
-        note = told.about(about, "FailedScheduling")[-1]
-        assert note.startswith("Gathering: ") and "podManagementPolicy: Parallel" in note
-    assert told.fluxjobs["ring"].state is JobState.GATHERING
-    model.put_stateful_set(a_set("web", 3, "Parallel"))
-    play.wait(2)
-    assert "1 of the 3 pods" in told.fluxjobs["ring"].reason
-    assert "podManagementPolicy" not in told.fluxjobs["ring"].reason
-
-
-def test_a_stateful_set_that_has_all_its_pods_is_not_blamed_for_others(
-    play: Play, told: Told
-) -> None:
-    play.watchers.model.put_stateful_set(a_set("web", 1))
-    play.put(pod_of_set("web-0"))
-    play.wait(3)
-    assert not told.about("StatefulSet/web")
-    assert "1 of the 3 pods" in told.fluxjobs["ring"].reason
 
 
 # -- single pods -----------------------------------------------------------------------------------
