@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from fluxnetes.cluster.adapters import ADAPTERS, WorkloadOutcome
+from fluxnetes.cluster.adapters import ADAPTERS, WorkloadAdapter, WorkloadOutcome
 from fluxnetes.cluster.labels.names import GATES, WALLTIME
 from fluxnetes.cluster.labels.parse import NO_OPTIONS, WorkloadLabels, options_or_error
 from fluxnetes.cluster.parts import GroupPart
@@ -304,8 +304,8 @@ class WorkloadGroup:
     ) -> None:
         """A workload is new or changed; `merged` is its metadata over that of its template."""
         uid = workload.metadata.uid
-        if uid in self.workloads and self.template(uid) != ADAPTERS[kind].template(workload):
-            self.created.pop(uid, None)
+        if uid in self.workloads:
+            self._follow(ADAPTERS[kind], self.workloads[uid], workload)
         self.workloads[uid] = workload
         self.kinds[uid] = kind
         self._note_end(workload)
@@ -322,6 +322,13 @@ class WorkloadGroup:
             self.wants_pod_group |= before is None
         if before is not None and before != options:
             self.forget_footprints()
+
+    def _follow(self, adapter: WorkloadAdapter[Any], before: Object, after: Object) -> None:
+        """A workload changed. Only a service has another template, or is used again."""
+        if adapter.template(before) != adapter.template(after):
+            self.created.pop(after.metadata.uid, None)
+        if adapter.is_service and not adapter.size(before) and adapter.size(after):
+            self.reopen()
 
     def remove_workload(self, workload: Object) -> None:
         """A workload is gone; this is what it was in the end.

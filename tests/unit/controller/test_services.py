@@ -279,7 +279,7 @@ def test_a_node_that_is_lost_takes_its_own_pods_alone(
 def test_others_that_crowd_a_node_push_out_the_pods_there_alone(play: Play) -> None:
     run(play, a_service(Deployment, replicas=3, cpu="4"))
     stay = {pod.metadata.uid for pod in play.pods("web") if pod.spec.node_name != "n1"}
-    play.put(one_pod("other", scheduler=OTHERS, node="n1", cpu="4"))
+    play.put(one_pod("other", scheduler=OTHERS, node="n1", cpu="4", phase="Running"))
     play.wait(LONG)
     assert stay <= {pod.metadata.uid for pod in play.pods("web")}
     assert sorted(filter(None, play.where("web"))) == ["n2", "n3"]
