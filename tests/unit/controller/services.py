@@ -79,6 +79,8 @@ def _look_at_deployment(cluster: Cluster, it: Deployment) -> None:
     least = max(0, wanted - cluster.unavailable)
     total = replicas + sum(s.spec.replicas for s in old)
     spare = total - least - (replicas - min(replicas, runs[new.metadata.uid]))
+    if spare <= 0:
+        return
     for each in old:
         idle = min(max(0, spare), max(0, each.spec.replicas - runs[each.metadata.uid]))
         spare -= idle
