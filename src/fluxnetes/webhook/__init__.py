@@ -1,9 +1,9 @@
-"""The mutating admission webhook: marks Jobs and Pods that opted in before they are stored.
+"""The mutating admission webhook: marks what opted in before it is stored.
 
     run           serve: certificates, then answers, then the registration          start here
     server        WebhookServer: HTTP paths, limits, health endpoints
     review        AdmissionReview: decoding of requests, encoding of responses and edits
-    mutate        decide: what happens to a Job and to a Pod                         (pure)
+    mutate        decide: what happens to a Job, a service and a Pod                 (pure)
     requester     which user sent a request, and so whether an owner reference is trusted
     rotation      CertificateRotation: renews and publishes certificates while serving
     certificates  which certificates there are, and when the next ones are due       (pure)
@@ -24,7 +24,8 @@ no side effects, so dry runs give the real result, and any number of replicas ag
 process of its own, since a scheduling cycle may compute for seconds and a response must come within
 50 ms.
 
-What it must not do is as important. It is called for Pods and Jobs on CREATE only, and only for
-those that opted in. While it is down these cannot be created, and nothing else is blocked: not
-kube-system, not the webhook's own namespace, not the pods of running Jobs.
+What it must not do is as important. It is called for Pods and Jobs on CREATE only, for services
+also when their template changes, and only for those that opted in. While it is down these cannot be
+created, and nothing else is blocked: not kube-system, not the webhook's own namespace, not the pods
+of running Jobs and services.
 """

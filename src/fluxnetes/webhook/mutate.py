@@ -1,13 +1,18 @@
-"""Decides what happens to a Job and to a Pod on their creation.
+"""Decides what happens to Jobs, services and pods on their creation.
 
-    Job    suspended, and its template names the scheduler, which cannot be changed later. The
-           annotation `fluxnetes.io/queued` marks that Fluxnetes suspended it. A Job that its user
-           suspended is held as well, by `fluxnetes.io/hold`, until the user removes that.
-    Pod    names the scheduler and has the scheduling gate, unless its user named the scheduler.
+    Job      suspended, and its template names the scheduler, which cannot be changed later. The
+             annotation `fluxnetes.io/queued` marks that Fluxnetes suspended it. A Job that its user
+             suspended is held as well, by `fluxnetes.io/hold`, until the user removes that.
+    Pod      names the scheduler and has the scheduling gate, unless its user named the scheduler.
+    service  so does its pod template (a Deployment, a ReplicaSet, a StatefulSet). Users can change
+             the template later, so that is a case for the webhook, too. A service that is there
+             already when its namespace opts in is left alone until then: to change its template
+             replaces its pods.
 
-Objects that other components manage stay unchanged: pods that a controller creates for a workload,
-Jobs that another controller manages, mirror pods of a kubelet. An owner reference that is only a
-claim does not count (`requester`).
+Objects that other components manage stay unchanged: pods and ReplicaSets that a controller creates
+for a workload, Jobs that another controller manages, mirror pods of a kubelet. An owner reference
+that is only a claim does not count (`requester`). To change the ReplicaSet of a Deployment would
+make it create others without end, since none is what its template says.
 
 Refused are objects that would bypass the queue (a node that the user chose), and invalid labels of
 Fluxnetes, since this is the earliest point at which a user can see the error.
@@ -19,14 +24,15 @@ request is checked here once more.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from fluxnetes.cluster.adapters import ADAPTERS
+from fluxnetes.cluster.adapters.services import ServiceWorkload
 from fluxnetes.cluster.labels.names import GATE, GATES, HOLD, HOSTNAME, QUEUED, SCHEDULER_NAMES
 from fluxnetes.cluster.labels.parse import InvalidLabel, read_options
-from fluxnetes.kube.objects.base import Metadata
+from fluxnetes.kube.objects.base import Metadata, Object
 from fluxnetes.kube.objects.jobs import JOBS, Job
 from fluxnetes.kube.objects.pods import PODS, Pod, PodSpec
 from fluxnetes.webhook.requester import is_mirror, trusted_owner
@@ -41,7 +47,14 @@ from fluxnetes.webhook.review import (
     put,
 )
 
-T = TypeVar("T", Job, Pod)
+T = TypeVar("T", bound=Object)
+
+SERVICES: dict[tuple[str, str], type[ServiceWorkload]] = {
+    (adapter.resource.group, adapter.resource.plural): adapter.resource.type
+    for adapter in ADAPTERS.values()
+    if issubclass(adapter.resource.type, ServiceWorkload)
+}
+"""The services whose pods are gated, by group and plural."""
 
 SYSTEM_NAMESPACES = ("kube-system", "kube-node-lease", "kube-public")
 BUILT_IN = "kubernetes.io/job-controller"
@@ -70,16 +83,20 @@ class AdmissionPolicy:
 
 def decide(request: AdmissionRequest, policy: AdmissionPolicy) -> AdmissionDecision:
     """The decision on a request. Raises InvalidReview if its object cannot be decoded."""
-    if request.operation != "CREATE" or request.sub_resource:
-        return AdmissionDecision("not a CREATE of an object")
+    resource = (request.resource.group, request.resource.resource)
+    service = SERVICES.get(resource)
+    may_be = ("CREATE",) if service is None else ("CREATE", "UPDATE")
+    if request.operation not in may_be or request.sub_resource:
+        return AdmissionDecision("neither a CREATE of an object nor an UPDATE of a service")
     if request.namespace in policy.exempt:
         return AdmissionDecision("in an exempt namespace")
-    resource = (request.resource.group, request.resource.resource)
+    if service is not None:
+        return _decide_service(request, service, policy)
     if resource == (JOBS.group, JOBS.plural):
         return _decide_job(_read(request, Job), request.user_info, policy)
     if resource == (PODS.group, PODS.plural):
         return _decide_pod(_read(request, Pod), request.user_info, policy)
-    return AdmissionDecision("neither a Job nor a Pod")
+    return AdmissionDecision("neither a Job, a service nor a Pod")
 
 
 def _decide_job(job: Job, user: AdmissionUser, policy: AdmissionPolicy) -> AdmissionDecision:
@@ -116,6 +133,38 @@ def _queue_job(job: Job, policy: AdmissionPolicy) -> AdmissionDecision:
     )
 
 
+def _decide_service(
+    request: AdmissionRequest, kind: type[ServiceWorkload], policy: AdmissionPolicy
+) -> AdmissionDecision:
+    service = _read(request, kind)
+    owner = trusted_owner(service.metadata, request.user_info)
+    if owner is not None:
+        return AdmissionDecision(f"belongs to {owner.kind} {owner.name}")
+    if request.operation == "UPDATE" and _template(request.object) == _template(request.old_object):
+        return AdmissionDecision("its template stays as it is")
+    template = service.spec.template
+    refusal = (
+        _chosen_node(template.spec, "spec.template.spec")
+        or _invalid_label(service.metadata, "metadata")
+        or _invalid_label(template.metadata, "spec.template.metadata")
+    )
+    if refusal:
+        return AdmissionDecision("refused", refusal=refusal)
+    if template.spec.scheduler_name in policy.schedulers:
+        return AdmissionDecision("names the scheduler already")
+    path = "/spec/template/spec"
+    edits = (*_gate(template.spec, path), *_set_scheduler(template.spec, path, policy))
+    return AdmissionDecision("queued", edits)
+
+
+def _template(object: msgspec.Raw) -> Any:
+    """The template with all of its fields: what counts is whether pods will be replaced."""
+    try:
+        return msgspec.json.decode(object)["spec"]["template"]
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, LookupError, TypeError):
+        return None
+
+
 def _decide_pod(pod: Pod, user: AdmissionUser, policy: AdmissionPolicy) -> AdmissionDecision:
     if is_mirror(pod.metadata, user):
         return AdmissionDecision("a mirror pod of a kubelet")
@@ -128,14 +177,14 @@ def _decide_pod(pod: Pod, user: AdmissionUser, policy: AdmissionPolicy) -> Admis
     if pod.spec.scheduler_name in policy.schedulers:
         return AdmissionDecision("names the scheduler already")
     return AdmissionDecision(
-        "queued", (*_gate(pod.spec), *_set_scheduler(pod.spec, "/spec", policy))
+        "queued", (*_gate(pod.spec, "/spec"), *_set_scheduler(pod.spec, "/spec", policy))
     )
 
 
-def _gate(spec: PodSpec) -> tuple[Edit, ...]:
+def _gate(spec: PodSpec, path: str) -> tuple[Edit, ...]:
     if any(gate.name in GATES for gate in spec.scheduling_gates):
         return ()
-    return (append("/spec/schedulingGates", spec.scheduling_gates, {"name": GATE}),)
+    return (append(f"{path}/schedulingGates", spec.scheduling_gates, {"name": GATE}),)
 
 
 def _set_scheduler(spec: PodSpec, path: str, policy: AdmissionPolicy) -> tuple[Edit, ...]:

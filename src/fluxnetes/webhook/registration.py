@@ -6,11 +6,13 @@ webhooks: by a label of the namespace, and by a label of the object in a namespa
 
     while the webhook is down   Fail: objects that opted in cannot be created
     always exempt               kube-system, kube-node-lease, kube-public, the webhook's namespace
-    only                        CREATE of pods and of jobs (batch/v1); no updates, no subresources
-    excluded by CONDITIONS      objects that the webhook would not change: pods that Kubernetes' own
-                                controllers create for a workload, and kubelets' mirror pods
+    only                        CREATE of pods, jobs (batch/v1) and services (apps/v1), and UPDATE
+                                of services; no subresources, and so no scaling
+    excluded by CONDITIONS      objects that the webhook would not change: pods and ReplicaSets that
+                                Kubernetes' own controllers create for a workload, services whose
+                                template stays as it is, and kubelets' mirror pods
 
-Because of the last line, running Jobs and DaemonSets continue while the webhook is down.
+Because of the last line, running Jobs, services and DaemonSets continue while the webhook is down.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from fluxnetes.kube.errors import NotFound
 from fluxnetes.kube.objects.registrations import REGISTRATIONS
 from fluxnetes.kube.patches import apply
 from fluxnetes.webhook.certificates import ServedAs
-from fluxnetes.webhook.mutate import BUILT_IN, AdmissionPolicy
+from fluxnetes.webhook.mutate import BUILT_IN, SERVICES, AdmissionPolicy
 from fluxnetes.webhook.requester import CONTROLLER_ACCOUNTS, CONTROLLERS, NODES
 
 NAME = "fluxnetes"
@@ -81,6 +83,8 @@ class WebhookAddress:
 Reach = WebhookService | WebhookAddress
 
 _IS_POD = "request.resource.resource == 'pods'"
+_IS_JOB = "request.resource.resource == 'jobs'"
+_HAS_MAKER = "request.resource.resource in ['pods', 'replicasets']"
 _OF_CONTROLLER = (
     f"(request.userInfo.username == '{CONTROLLERS}'"
     f" || request.userInfo.username.startsWith('{CONTROLLER_ACCOUNTS}'))"
@@ -95,8 +99,14 @@ _IS_MIRROR = (
 )
 CONDITIONS = (
     {
-        "name": "no-pod-that-a-controller-makes-for-a-workload",
-        "expression": f"!({_IS_POD} && {_OF_CONTROLLER} && {_HAS_OWNER})",
+        "name": "nothing-that-a-controller-makes-for-a-workload",
+        "expression": f"!({_HAS_MAKER} && {_OF_CONTROLLER} && {_HAS_OWNER})",
+    },
+    {
+        "name": "no-service-whose-template-stays-as-it-is",
+        "expression": (
+            "request.operation != 'UPDATE' || object.spec.template != oldObject.spec.template"
+        ),
     },
     {
         "name": "no-mirror-pod-of-a-kubelet",
@@ -105,7 +115,7 @@ CONDITIONS = (
     {
         "name": "no-job-that-another-controller-manages",
         "expression": (
-            f"{_IS_POD} || !has(object.spec.managedBy) || object.spec.managedBy == '{BUILT_IN}'"
+            f"!({_IS_JOB}) || !has(object.spec.managedBy) || object.spec.managedBy == '{BUILT_IN}'"
         ),
     },
 )
@@ -138,7 +148,11 @@ def _webhook(
     return {
         "name": f"{name}.webhook.fluxnetes.io",
         "clientConfig": client,
-        "rules": [_rule("", "pods"), _rule("batch", "jobs")],
+        "rules": [
+            _rule("", "pods", "CREATE"),
+            _rule("batch", "jobs", "CREATE"),
+            *(_rule(group, plural, "CREATE", "UPDATE") for group, plural in SERVICES),
+        ],
         "namespaceSelector": {"matchExpressions": namespaces},
         "objectSelector": {"matchExpressions": objects},
         "matchConditions": list(CONDITIONS),
@@ -152,12 +166,12 @@ def _webhook(
     }
 
 
-def _rule(group: str, resource: str) -> Content:
+def _rule(group: str, resource: str, *operations: str) -> Content:
     return {
         "apiGroups": [group],
         "apiVersions": ["v1"],
         "resources": [resource],
-        "operations": ["CREATE"],
+        "operations": list(operations),
         "scope": "Namespaced",
     }
 

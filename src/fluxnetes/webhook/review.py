@@ -51,6 +51,8 @@ class AdmissionRequest(Part, frozen=True):
     namespace: str = ""
     user_info: AdmissionUser = AdmissionUser()
     object: Raw = Raw(b"null")
+    old_object: Raw = Raw(b"null")
+    """What it is before an UPDATE."""
 
 
 class _Review(Part, frozen=True):

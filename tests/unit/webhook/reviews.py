@@ -13,6 +13,7 @@ from fluxnetes.webhook.review import read_review, write_review
 Content = dict[str, Any]
 
 JOB_CONTROLLER = "system:serviceaccount:kube-system:job-controller"
+DEPLOYMENT_CONTROLLER = "system:serviceaccount:kube-system:deployment-controller"
 KUBELET = "system:node:node-0"
 
 
@@ -45,13 +46,29 @@ def a_job(
     }
 
 
+def a_service(
+    kind: str = "Deployment",
+    *,
+    metadata: Content | None = None,
+    template: Content | None = None,
+    **spec: Any,
+) -> Content:
+    made = a_job(metadata=metadata, template=template)
+    return {
+        **made,
+        "apiVersion": "apps/v1",
+        "kind": kind,
+        "spec": {"replicas": 2, "template": made["spec"]["template"]} | spec,
+    }
+
+
 def owned_by(kind: str, *, controller: bool = True) -> Content:
     owner = {"apiVersion": "batch/v1", "kind": kind, "name": "o", "uid": "1"}
     return {"ownerReferences": [{**owner, "controller": controller}]}
 
 
 def a_review(made: Content, user: str = "eve", **request: Any) -> Content:
-    group = "batch" if made["kind"] == "Job" else ""
+    group = made["apiVersion"].rpartition("/")[0]
     resource = {"group": group, "version": "v1", "resource": made["kind"].lower() + "s"}
     return {
         "apiVersion": "admission.k8s.io/v1",

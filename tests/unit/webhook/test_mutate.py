@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from tests.unit.webhook.reviews import (
+    DEPLOYMENT_CONTROLLER,
     JOB_CONTROLLER,
     KUBELET,
     Content,
     a_job,
     a_pod,
+    a_service,
     admit,
     ask,
     owned_by,
@@ -126,6 +128,48 @@ def test_a_mirror_pod_is_left_alone_if_a_kubelet_made_it() -> None:
     assert "schedulingGates" in admit(a_pod(metadata=MIRROR), "eve")["spec"]
 
 
+# --- services ---
+
+KINDS = ["Deployment", "ReplicaSet", "StatefulSet"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_pods_of_a_service_will_be_gated_and_ours_and_nothing_else_changes(kind: str) -> None:
+    service = a_service(kind, metadata={"labels": {"a": "b"}}, unheardOf={"deep": [1, None]})
+    wanted = copy.deepcopy(service)
+    wanted["spec"]["template"]["spec"]["schedulerName"] = "fluxnetes"
+    wanted["spec"]["template"]["spec"]["schedulingGates"] = [{"name": QUEUED}]
+    admitted = admit(service)
+    assert admitted == wanted
+    assert admit(admitted) == admitted
+
+
+def test_a_service_that_names_our_scheduler_is_left_as_it_is() -> None:
+    service = a_service(template={"spec": {"schedulerName": "fluence"}})
+    assert admit(service) == service
+
+
+def test_the_sets_of_a_deployment_are_left_to_it() -> None:
+    """Else it would find that none is what its template says, and make more and more of them."""
+    replica_set = a_service("ReplicaSet", metadata=owned_by("Deployment"))
+    assert admit(replica_set, DEPLOYMENT_CONTROLLER) == replica_set
+    assert admit(replica_set, "eve") != replica_set, "of others it is only a claim"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_service_whose_template_changes_stays_in_the_queue(kind: str) -> None:
+    """A manifest that is applied again knows nothing of our gate."""
+    before, after = admit(a_service(kind)), a_service(kind, template={"spec": {"image": "new"}})
+    spec = admit(after, operation="UPDATE", oldObject=before)["spec"]["template"]["spec"]
+    assert (spec["schedulerName"], spec["schedulingGates"]) == ("fluxnetes", [{"name": QUEUED}])
+
+
+def test_a_service_that_was_there_before_is_left_alone_until_its_template_changes() -> None:
+    before = a_service()
+    after = a_service(replicas=7, metadata={"labels": {"new": "label"}})
+    assert admit(after, operation="UPDATE", oldObject=before) == after
+
+
 # --- what is refused ---
 
 
@@ -134,6 +178,7 @@ def test_a_pod_that_chooses_a_node_is_refused_with_advice_how_to_ask_for_it() ->
         (a_pod(nodeName="node-1"), "spec.nodeName"),
         (a_pod(nodeName="node-1", schedulerName="fluxnetes"), "spec.nodeName"),
         (a_job(template={"spec": {"nodeName": "node-1"}}), "spec.template.spec.nodeName"),
+        (a_service(template={"spec": {"nodeName": "node-1"}}), "spec.template.spec.nodeName"),
     ):
         message = refuse(made)
         assert message.startswith(f"{path} is 'node-1'")
@@ -156,6 +201,8 @@ def test_labels_of_ours_that_make_no_sense_are_refused(key: str, value: str) -> 
         a_pod(metadata=bad, schedulerName="fluxnetes"),
         a_job(metadata=bad),
         a_job(template={"metadata": bad}),
+        a_service(metadata=bad),
+        a_service("StatefulSet", template={"metadata": bad}),
     ):
         message = refuse(made)
         assert key in message and value in message
@@ -180,7 +227,7 @@ def test_bad_labels_on_what_is_not_ours_are_not_our_business() -> None:
         {"namespace": "kube-public"},
         {"namespace": "kube-node-lease"},
         {"namespace": "fluxnetes-system"},
-        {"resource": {"group": "apps", "version": "v1", "resource": "deployments"}},
+        {"resource": {"group": "apps", "version": "v1", "resource": "daemonsets"}},
         {"resource": {"group": "example.com", "version": "v1", "resource": "jobs"}},
     ],
 )
