@@ -192,6 +192,13 @@ class Reconciler:
             if adapter.end(workload) is None:
                 yield change(group, uid, adapter.fail(workload), reason)
 
+    def _end_unbound(self, group: WorkloadGroup, why: str) -> Iterator[Action]:
+        """No pod of a Job that is to fail runs any more, so one that waits has to fail."""
+        for member in group.pods.values():
+            waits = is_live(member.pod) and not member.pod.spec.node_name
+            if waits and member.owner in group.workloads and _is_suspendable(group, member):
+                yield _end_pod(member, why, delete=True)
+
     # -- end -----------------------------------------------------------------------------------
 
     def _end(self, group: WorkloadGroup, part: GroupPart) -> Iterator[Action]:
@@ -207,6 +214,8 @@ class Reconciler:
             yield from self._end_by_deadline(group, part)
         elif job.cause is EndCause.LOST_NODES and job.submission.on_loss is OnLoss.FAIL:
             yield from self._fail(group, reason_text(job.reason))
+            if is_empty:
+                yield from self._end_unbound(group, reason_text(job.reason))
         else:
             yield from self._suspend(group, reason_text(job.reason))
             if job.cause is EndCause.CANCELLED:

@@ -13,6 +13,10 @@ from typing import Protocol, TypeVar
 
 from msgspec.structs import replace
 
+from fluxnetes.cluster.adapters.deployments import Deployment
+from fluxnetes.cluster.adapters.replica_sets import ReplicaSet
+from fluxnetes.cluster.adapters.services import ServiceWorkload
+from fluxnetes.cluster.adapters.stateful_sets import StatefulSet
 from fluxnetes.cluster.labels.names import (
     EXCLUSIVE,
     GROUP,
@@ -31,6 +35,7 @@ from tests.unit.cluster.builders import (
     a_job,
     a_native_pod_group,
     a_pod_group,
+    a_service,
     a_volcano_pod_group,
     one_pod,
 )
@@ -256,6 +261,91 @@ class PodComes:
                 **_spec(self.where, self.cpu, "pods"),
             )
         )
+
+
+class Service(enum.Enum):
+    DEPLOYMENT = Deployment
+    REPLICA_SET = ReplicaSet
+    STATEFUL_SET = StatefulSet
+
+
+@dataclass(frozen=True)
+class ServiceComes:
+    """A service, as the webhook leaves it."""
+
+    kind: Service
+    replicas: int
+    cpu: int = 1
+    least: int | None = None
+    parallel: bool = True
+    walltime: int | None = None
+    ring: int = 0
+
+    def __call__(self, scene: Scene) -> None:
+        options = {} if self.least is None else {MIN_SIZE: str(self.least)}
+        if self.ring:
+            options = {GROUP: f"ring-{self.ring}", GROUP_SIZE: str(self.ring)}
+        elif self.walltime is not None:
+            options |= {WALLTIME: f"{self.walltime}s"}
+        policy: Content = {"podManagementPolicy": "Parallel" if self.parallel else "OrderedReady"}
+        scene.put(
+            a_service(
+                self.kind.value,
+                scene.name("service"),
+                uid=scene.uid(),
+                replicas=self.replicas,
+                cpu=str(self.cpu),
+                annotations=options,
+                **(policy if self.kind is Service.STATEFUL_SET else {}),
+            )
+        )
+
+
+def _service(scene: Scene, number: int) -> ServiceWorkload | None:
+    own = [s for s in scene.cluster.services.values() if s.metadata.controller is None]
+    return _one(own, number)
+
+
+@dataclass(frozen=True)
+class ServiceScaled:
+    number: int
+    replicas: int
+
+    def __call__(self, scene: Scene) -> None:
+        service = _service(scene, self.number)
+        if service is not None:
+            content = {"spec": {"replicas": self.replicas}}
+            scene.cluster.patch_service(service.metadata.uid, content)
+
+
+@dataclass(frozen=True)
+class ServiceRolledOut:
+    """Its template changes: back to one of before, or to a new one."""
+
+    number: int
+    cpu: int
+    image: int
+
+    def __call__(self, scene: Scene) -> None:
+        service = _service(scene, self.number)
+        if service is not None and not isinstance(service, ReplicaSet):
+            other = a_service(
+                type(service),
+                service.metadata.name,
+                cpu=str(self.cpu),
+                template={"annotations": {"image": str(self.image)}},
+            )
+            scene.cluster.roll_out(service.metadata.uid, other.spec.template)
+
+
+@dataclass(frozen=True)
+class ServiceGoes:
+    number: int
+
+    def __call__(self, scene: Scene) -> None:
+        service = _service(scene, self.number)
+        if service is not None:
+            scene.cluster.drop(service)
 
 
 @dataclass(frozen=True)

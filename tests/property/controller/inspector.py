@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import cast
 
 from fluxnetes.cluster.demand import least_size, missing_pods
 from fluxnetes.cluster.groups import GroupKey, WorkloadGroup, is_live
@@ -154,14 +153,14 @@ class Inspector:
     def _check_deadlines(self, group: WorkloadGroup) -> None:
         blocked = group.not_queued
         may_never_run = group.closed is not None or group.options.max_size is not None
-        for uid, each in group.workloads.items():
-            wants_none = not cast(Job, each).spec.parallelism
+        jobs = {uid: each for uid, each in group.workloads.items() if isinstance(each, Job)}
+        for uid, each in jobs.items():
+            wants_none = not each.spec.parallelism
             if may_never_run or wants_none or (blocked is not None and blocked.is_refused):
                 self._ran.add(uid)  # so it does not wait, or may do so for ever
         if self._had_trouble:
             return
-        for uid, each in group.workloads.items():
-            job = cast(Job, each)
+        for uid, job in jobs.items():
             # The walltime of a group ends all of its Jobs, by a deadline of one second.
             if job.end is None or job.spec.active_deadline_seconds == 1:
                 continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from fluxnetes.cluster.groups import WorkloadGroup, named_group
 from fluxnetes.cluster.labels.names import GROUP, HOLD, QUEUED, WALLTIME
@@ -92,8 +92,8 @@ class Scene:
             pod, at = member.pod, group.seats.get(uid)
             seat = f"has seat {at[0].job}/{at[1]}" if at is not None else "has no seat"
             lines.append(f"  pod {uid} {pod.status.phase} on {pod.spec.node_name!r}, {seat}")
-        for uid, job in group.workloads.items():
-            lines.append(f"  job {uid}: {cast(Job, job).spec} {cast(Job, job).status}")
+        for uid, each in group.workloads.items():
+            lines.append(f"  {group.kinds[uid]} {uid}: {each}")
         return "\n".join(lines)
 
     # -- the end of a term ---------------------------------------------------------------------
@@ -177,6 +177,8 @@ class Scene:
     def delete_everything(self) -> None:
         for job in list(self.cluster.jobs):
             self.cluster.delete_job(job)
+        for service in list(self.cluster.services.values()):
+            self.cluster.drop(service)
         for pod in list(self.cluster.pods):
             self.cluster.delete_pod(pod)
         for pod_group in list(self.cluster.pod_groups.values()):

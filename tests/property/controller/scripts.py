@@ -38,6 +38,11 @@ from tests.property.controller.happenings import (
     PodsOutliveNodes,
     Restart,
     SeenTwice,
+    Service,
+    ServiceComes,
+    ServiceGoes,
+    ServiceRolledOut,
+    ServiceScaled,
     Wait,
     Where,
 )
@@ -131,6 +136,24 @@ GROUPS = (
     | st.builds(JobAsksForTime, _some, st.integers(8, 9))
 )
 """Jobs and pods that name PodGroups, which come, change and go."""
+SERVICES = (
+    st.builds(
+        ServiceComes,
+        st.sampled_from(Service),
+        st.integers(0, 4),
+        cpu=st.integers(1, 4),
+        least=st.none() | st.none() | st.integers(1, 3),
+        parallel=st.booleans(),
+        walltime=st.sampled_from([None, None, 4]),
+        ring=st.sampled_from([0, 0, 0, 3]),
+    )
+    | st.builds(ServiceScaled, _some, st.integers(0, 4))
+    | st.builds(ServiceRolledOut, _some, st.integers(1, 4), st.integers(1, 3))
+    | st.builds(ServiceGoes, _some)
+    | st.builds(PodEnds, _some, st.just(False))
+    | st.builds(PodGoes, _some)
+)
+"""Services that come, change and go; of their pods some end."""
 LESS = (
     st.builds(NodeChanges, _some, st.integers(1, 4), st.just(True), st.none() | st.integers(0, 2))
     | st.builds(OtherComes, _some, st.just(1))

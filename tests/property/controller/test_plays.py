@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from tests.property.controller.endings import check_that_all_came_to_an_end
+from tests.property.controller.endings import (
+    check_that_all_came_to_an_end,
+    check_that_services_run,
+)
 from tests.property.controller.happenings import Happening
 from tests.property.controller.scene import NODES, Scene, a_node
 from tests.property.controller.scripts import (
@@ -14,6 +17,7 @@ from tests.property.controller.scripts import (
     GAPS,
     GROUPS,
     NODES_AND_OTHERS,
+    SERVICES,
     TROUBLE,
     USERS,
     draining,
@@ -30,6 +34,7 @@ def live_through(story: list[Happening]) -> None:
         for happening in story:
             happening(scene)
         scene.clear_up()
+        check_that_services_run(scene)
         check_that_all_came_to_an_end(scene)
         scene.check_ends()
         scene.delete_everything()
@@ -71,6 +76,18 @@ def test_so_it_is_with_pod_groups_in_all_kinds_of_trouble(story: list[Happening]
 @given(stories(GROUPS, GAPS))
 @examples(25)
 def test_so_it_is_with_pod_groups_that_no_controller_sees_change(story: list[Happening]) -> None:
+    live_through(story)
+
+
+@given(stories(SERVICES))
+@examples(50)
+def test_so_it_is_with_services(story: list[Happening]) -> None:
+    live_through(story)
+
+
+@given(stories(SERVICES | SERVICES | NODES_AND_OTHERS | TROUBLE | FALLS))
+@examples(50)
+def test_so_it_is_with_services_in_all_kinds_of_trouble(story: list[Happening]) -> None:
     live_through(story)
 
 
