@@ -91,16 +91,21 @@ def relabel(stage: Stage, node: str, rack: str | None) -> None:
 def test_what_runs_on_a_node_that_moves_goes_on_also_over_a_restart(
     racks: Stage, space: Space
 ) -> None:
-    space.create(near("first", 2, required=RACK))
+    space.create(near("first", 2, required=RACK).running_for("1h"))
     pods = space.until_job_bound("first", 2)
     relabel(racks, "a1", "b")
-    space.create(near("late", 2, required=RACK), near("large", 3, required=RACK))
+    space.create(
+        *(
+            near(name, size, required=RACK).running_for("1h")
+            for name, size in (("late", 2), ("large", 3))
+        )
+    )
     assert nodes_of(space.until_job_bound("late", 2)) == ["b0", "b1"]
     assert nodes_of(space.until_job_bound("large", 3)) == ["c0", "c1", "c2"]
     racks.controller.kill()
     relabel(racks, "a0", None)
     racks.controller.start()
-    space.create(near("next", 2, required=RACK).queued())
+    space.create(near("next", 2, required=RACK).running_for("1h").queued())
     space.until_reason("next-job", "Resources")
     now = space.until_job_bound("first", 2)
     assert [pod["metadata"]["uid"] for pod in now] == [pod["metadata"]["uid"] for pod in pods]
