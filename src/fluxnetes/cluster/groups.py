@@ -133,6 +133,8 @@ class WorkloadGroup:
     ended_pods: dict[str, Pod] = field(default_factory=dict)
     """How pods were when they ended, by uid: of those that changed or went since. Kept for as long
     as the group has parts."""
+    gone_for_good: set[str] = field(default_factory=set)
+    """Uids of pods that are gone and that no workload replaces; for as long as it has parts."""
     changed_pods: set[str] = field(default_factory=set)
     """Uids of pods that changed since the controller last looked at the group."""
     closed: ClosedGroup | None = None
@@ -269,7 +271,9 @@ class WorkloadGroup:
     def remove_pod(self, pod: Pod) -> None:
         """A pod is gone; this is what it was in the end."""
         uid = pod.metadata.uid
-        del self.pods[uid]
+        member = self.pods.pop(uid)
+        if self.parts and not member.owner:
+            self.gone_for_good.add(uid)
         if pod.is_over and self.parts:
             self.ended_pods.setdefault(uid, pod)
         self.label_errors.pop(uid, None)
@@ -455,6 +459,7 @@ class WorkloadGroup:
         self.parts.remove(part)
         if not self.parts:
             self.ended_pods.clear()
+            self.gone_for_good.clear()
         self.seats = {uid: seat for uid, seat in self.seats.items() if seat[0] is not part}
 
     def close(self, closed: ClosedGroup) -> None:

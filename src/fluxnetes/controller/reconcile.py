@@ -23,8 +23,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from fluxnetes.cluster.adapters import ADAPTERS, SUSPENDABLE
-from fluxnetes.cluster.demand import least_size
-from fluxnetes.cluster.groups import Member, WorkloadGroup, is_live
+from fluxnetes.cluster.demand import least_size, pods_to_come
+from fluxnetes.cluster.groups import LABELLED, Member, WorkloadGroup, is_live
 from fluxnetes.cluster.labels.names import GATES
 from fluxnetes.cluster.outcome import (
     DELETED,
@@ -81,6 +81,8 @@ class Reconciler:
             return
         if state is JobState.ALLOCATED and (part.is_filled or has_enough(group, part)):
             self.shared.send(Started(part.job))
+            if group.is_service:  # which may run without some of its pods
+                self.shared.model.mark_dirty(group)
         if part.is_filled:
             return
         if part.bound and not part.to_bind and not group.workloads:
@@ -133,7 +135,7 @@ class Reconciler:
     def _return(self, group: WorkloadGroup, part: GroupPart) -> Iterator[Action]:
         reason = part.returning
         assert reason is not None  # noqa: S101 - the caller looked
-        if (part.bound or part.ended) and not group.workloads:
+        if self._cannot_return(group, part):
             self.shared.send(PartsLost((part.job,), reason))
             yield from self._end(group, part)
             return
@@ -145,6 +147,13 @@ class Reconciler:
             begin = self.shared.now + part.retry_delay if part.retry_delay else None
             self.shared.job_requeued(group, part)
             self.shared.send(Returned(part.job, reason, begin))
+
+    def _cannot_return(self, group: WorkloadGroup, part: GroupPart) -> bool:
+        """Whether pods of a part have run that no workload creates again."""
+        if not group.workloads:
+            return bool(part.bound or part.ended)
+        there = (group.pods.get(part.pods.get(task, "")) for task in part.bound)
+        return any(member is not None and not member.owner for member in there)
 
     def _revoke_binds(self, part: GroupPart) -> None:
         """Pods that are not bound yet stay so."""
@@ -335,7 +344,13 @@ def _is_suspendable(group: WorkloadGroup, member: Member) -> bool:
 
 def _lacks_pods(group: WorkloadGroup, part: GroupPart) -> bool:
     """Whether seats stay empty because no workload creates pods for them."""
-    return not group.workloads and len(part.pods) < part.seats
+    if not group.workloads:
+        return len(part.pods) < part.seats
+    if group.key.kind != LABELLED or group.is_service:
+        return False  # what its workload no longer wants is given back
+    due = sum(pods_to_come(group, uid) for uid in group.workloads)
+    there = len(part.pods) + len(part.held)
+    return there + due < min(least_size(group), part.seats)
 
 
 def _end_pod(member: Member, why: str, *, delete: bool) -> EndPod:

@@ -187,7 +187,8 @@ class SeatAssigner:
         state = self.shared.state(part)
         if state is JobState.ENDING or part.returning:
             return
-        if state is JobState.ALLOCATED and not was_bound and not group.workloads:
+        is_replaced = bool(group.workloads) and uid not in group.gone_for_good
+        if state is JobState.ALLOCATED and not was_bound and not is_replaced:
             part.start_return(Reason.of(Message.POD_DELETED))
             return
         ok = member is not None and member.pod.status.phase == "Succeeded"

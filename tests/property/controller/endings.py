@@ -50,7 +50,8 @@ def _is_whole(scene: Scene, group: WorkloadGroup) -> bool:
     wanted = sum(ADAPTERS[group.kinds[uid]].size(each) for uid, each in group.workloads.items())
     running = [m for m in group.pods.values() if is_live(m.pod) and m.pod.status.phase == "Running"]
     held = sum(part.seats for part in group.holding)
-    return len(running) == wanted == held
+    # A pod runs on without a seat if its node goes and comes back.
+    return len(running) == wanted >= held
 
 
 def _could_be(scene: Scene, group: WorkloadGroup) -> bool:

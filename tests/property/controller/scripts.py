@@ -211,10 +211,12 @@ def draining() -> st.SearchStrategy[list[Happening]]:
 
 
 def stories(
-    events: st.SearchStrategy[Happening], gaps: st.SearchStrategy[Happening] | None = None
+    events: st.SearchStrategy[Happening],
+    gaps: st.SearchStrategy[Happening] | None = None,
+    coming: st.SearchStrategy[Happening] = COMING,
 ) -> st.SearchStrategy[list[Happening]]:
     """Something comes; then several things happen at once, then time passes, and so on."""
-    several = st.lists(COMING | events, min_size=1, max_size=4).map(tuple)
+    several = st.lists(coming | events, min_size=1, max_size=4).map(tuple)
     late = st.lists(events, max_size=2).map(tuple)
     moment = st.builds(AtOnce, several, late)
     waiting = st.builds(Wait, st.integers(1, 9))

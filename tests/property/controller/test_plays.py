@@ -85,7 +85,7 @@ def test_so_it_is_with_services(story: list[Happening]) -> None:
     live_through(story)
 
 
-@given(stories(SERVICES | SERVICES | NODES_AND_OTHERS | TROUBLE | FALLS))
+@given(stories(SERVICES | NODES_AND_OTHERS | TROUBLE | FALLS, coming=SERVICES))
 @examples(50)
 def test_so_it_is_with_services_in_all_kinds_of_trouble(story: list[Happening]) -> None:
     live_through(story)

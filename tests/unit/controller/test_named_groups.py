@@ -301,6 +301,16 @@ def test_a_group_that_is_half_bound_at_a_restart_is_finished_without_its_pod_gro
     assert play.states() == ["running"]
 
 
+def test_a_bare_pod_that_goes_before_its_group_starts_takes_the_others_back(play: Play) -> None:
+    """A Job is a part of the group, too, and does not replace it."""
+    play.meanwhile = lambda: play.cluster.delete_pod("uid-default-bare")
+    pods = [one_pod(name, labels={LABEL: "ring"}) for name in ("bare", "other")]
+    play.put(a_pod_group("ring", 3), of_group("one", 1), *pods)
+    assert bound(play, "one", "other") == [0, 0]
+    play.put(one_pod("late", labels={LABEL: "ring"}))
+    assert bound(play, "one", "other", "late") == [1, 1, 1]
+
+
 def test_nothing_is_left_of_a_group_whose_objects_are_all_deleted(play: Play) -> None:
     group = a_pod_group("ring", 5)
     play.put(group, of_group("two", 2), of_group("one", 1), one_pod("bare", labels={LABEL: "ring"}))
