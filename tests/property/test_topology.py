@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fluxnetes.common.reasons import Message
 from fluxnetes.match.answers import Answer, Operation, Outcome
 from fluxnetes.match.gang.model import Gang, TopologyRequest
 from fluxnetes.match.matcher import Matcher
@@ -116,6 +117,32 @@ def _check_tightest(plain: Plain, asked: Gang, play: Play, answer: Answer, level
     assert seats is not None
     (chosen,) = {plain.domains[node][level] for node, _ in seats[0]}
     assert sums[chosen] == min(n for n in sums.values() if n >= asked.shapes[0].count)
+
+
+@examples(200)
+@given(tiered_farms(), streams_of(st.one_of(near_gangs, equal_pods())), st.sampled_from(LEVELS))
+def test_a_reason_says_truly_how_many_pods_fit_in_one_domain(
+    farm: Farm, stream: list[Step], level: str
+) -> None:
+    play = Play(farm, "low")
+
+    def check(ask: Ask) -> None:
+        shape = ask.gang.shapes[0]
+        one = Gang((shape,), duration=ask.gang.duration, topology=TopologyRequest(level))
+        plain = play.plain()
+        answer = play.matcher.match(Operation.ALLOCATE, one, now=play.now)
+        if answer.reason is not None and answer.reason.message is Message.INSIDE_ONE:
+            seconds = plain.seconds_of(play.now, int(one.duration + 0.5), now=True)
+            capacity = plain.capacity(shape, seconds)
+            fits = {plain.domains[node].get(level): 0 for node in capacity} | {None: 0}
+            for node, pods in capacity.items():
+                fits[plain.domains[node].get(level)] += pods
+            del fits[None]
+            assert dict(answer.reason.args)["found"] == max(fits.values(), default=0) < shape.count
+        answer = play.matcher.match(ask.operation, ask.gang, now=play.now)
+        assert bool(answer) == (answer.reason is None)
+
+    play.run(stream, check)
 
 
 @examples(200)

@@ -25,35 +25,34 @@ _MAX_AREAS = 64
 
 def explain_topology(request: TopologyRequest, make: MakePlacer) -> Reason:
     """Why a gang has no place that its topology request allows."""
-    reason = None
     for part in _parts(request):
         placer = make(part)
-        reason = _no_domain(placer) or _why(placer)
+        reason = _no_domain(placer)
         if reason is not None:
-            break
-    assert reason is not None  # noqa: S101 - the last part is the whole request
-    return reason
+            return reason
+        if placer.seat() is None:
+            return _reason(placer)
+    return _reason(make(request))
 
 
 def _parts(request: TopologyRequest) -> list[TopologyRequest]:
-    """The request, beginning with one domain for all."""
-    whole = replace(request, preferred=None)
-    spread = replace(whole, slice_level=None, slice_size=0)
+    """Parts of the request, beginning with one domain for all; the last one is all of it."""
+    spread = replace(request, preferred=None, slice_level=None, slice_size=0)
     one = replace(spread, spread_level=None, spread_most=0)
-    return [part for part in dict.fromkeys((one, spread, whole)) if part.is_binding]
+    return [part for part in dict.fromkeys((one, spread, request)) if part.is_binding]
 
 
 def _no_domain(placer: TopologyPlacer) -> Reason | None:
-    """The first level of which the graph has no domain."""
-    for level in placer.request.levels():
-        if not placer.levels.domains(level).count:
+    """The first level that is needed, and of which the graph has no domain."""
+    request = placer.request
+    for level in (request.required, request.spread_level, request.slice_level):
+        if level and not placer.levels.domains(level).count:
             return Reason.of(Message.NO_DOMAIN, level=level)
     return None
 
 
-def _why(placer: TopologyPlacer) -> Reason | None:
-    if placer.seat() is not None:
-        return None
+def _reason(placer: TopologyPlacer) -> Reason:
+    """What of the gang fits, where not all of it does."""
     request, best, is_ever = placer.request, _best(placer), placer.free.is_ever
     count = sum(shape.count for shape in placer.gang.shapes)
     if request.slice_level:
