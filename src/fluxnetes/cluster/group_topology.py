@@ -1,8 +1,8 @@
 """What a group asks of the levels of the cluster, in whichever words.
 
 The first of these that says something counts: our keys, or Kueue's, on its objects; the constraint
-of its PodGroup; and Fluence's label for one zone. A level that the cluster does not have is
-refused, with what said it and the levels that there are.
+in the spec of its only workload; that of its PodGroup; and Fluence's label for one zone. A level
+that the cluster does not have is refused, with what said it and the levels that there are.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+from fluxnetes.cluster.adapters.scheduling import TOPOLOGY_KEY, topology_declared
 from fluxnetes.cluster.demand import UnsupportedPod
 from fluxnetes.cluster.groups import WorkloadGroup
 from fluxnetes.cluster.labels.topology import LevelWord, TopologyWords
@@ -27,7 +28,7 @@ NATIVE_KEY = "spec.schedulingConstraints.topology[0].key"
 def topology_of(group: WorkloadGroup, node_graph: NodeGraph) -> TopologyRequest | None:
     """The topology request of a group; None: it has none. Raises `UnsupportedPod`."""
     topology = node_graph.topology
-    words = group.options.topology or _native_words(group)
+    words = group.options.topology or _declared_words(group) or _native_words(group)
     if words is not None:
         request = _resolved(words, topology)
     elif group.options.zone_together:
@@ -37,6 +38,15 @@ def topology_of(group: WorkloadGroup, node_graph: NodeGraph) -> TopologyRequest 
     if request == TopologyRequest():
         return None
     return replace(request, beside=_placed(group))
+
+
+def _declared_words(group: WorkloadGroup) -> TopologyWords | None:
+    """What the only workload of a group says in its own spec."""
+    if len(group.workloads) != 1:
+        return None
+    (workload,) = group.workloads.values()
+    key = topology_declared(workload)
+    return None if key is None else TopologyWords(required=LevelWord(TOPOLOGY_KEY, key))
 
 
 def _native_words(group: WorkloadGroup) -> TopologyWords | None:

@@ -10,6 +10,7 @@ import pytest
 
 from fluxnetes.cluster.group_topology import NATIVE_KEY, volcano_request
 from fluxnetes.cluster.topology import ClusterTopology
+from fluxnetes.kube.objects.jobs import Job
 from fluxnetes.kube.objects.nodes import Node
 from fluxnetes.kube.objects.podgroups import NativePodGroup, NetworkTopology
 from fluxnetes.match.gang.model import Gang, TopologyRequest
@@ -151,6 +152,16 @@ def test_volcanos_tiers_are_levels_from_the_nodes_upwards(
 ) -> None:
     found = volcano_request(network, ClusterTopology.of(LEVELS))
     assert found == TopologyRequest(required, "level:example.com/rack")
+
+
+def test_the_constraint_in_the_spec_of_a_job_counts(play: Play) -> None:
+    def job(name: str, key: str) -> Job:
+        constraints = {"schedulingConstraints": {"topology": [{"key": key}]}}
+        return a_job(name, pods=3, cpu="4", scheduling=constraints)
+
+    play.put(job("lost", "example.com/row"), job("train", RACK))
+    assert "spec.scheduling.schedulingConstraints.topology[0].key: found" in reason(play, "lost")
+    assert play.where("train") == ["c0", "c1", "c2"]
 
 
 # -- Fluence's zone --------------------------------------------------------------------------------

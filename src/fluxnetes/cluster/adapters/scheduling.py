@@ -19,6 +19,17 @@ MIN_COUNT = "spec.scheduling.schedulingPolicy.gang.minCount"
 """The field that has the number."""
 
 
+TOPOLOGY_KEY = "spec.scheduling.schedulingConstraints.topology[0].key"
+"""The field that has the label of which all nodes of a workload have one value."""
+
+
+def topology_declared(workload: Object) -> str | None:
+    """The label of which all nodes of a workload must have one value, if it says so."""
+    scheduling = workload.spec.scheduling if isinstance(workload, Job) else None
+    constraints = () if scheduling is None else scheduling.scheduling_constraints.topology
+    return constraints[0].key if constraints else None
+
+
 def least_declared(workload: Object) -> int | None:
     """How many pods of a workload must start together, if it says so."""
     scheduling = workload.spec.scheduling if isinstance(workload, Job) else None
