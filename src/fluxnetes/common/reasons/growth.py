@@ -27,7 +27,7 @@ MORE_NODES_HELP: Mapping[Code, bool] = {
     Code.QUEUE_STOPPED: False,  # an operator wants nothing of it to start
     Code.PREREQUISITE: False,  # a claim or a class is missing
     Code.RETURNED: False,  # nodes were there, and its pods did not come; it is tried again later
-    Code.SUBMITTED: False,  # nobody knows yet whether it fits: the next cycle says so
+    Code.SUBMITTED: False,  # whether it fits is not known yet: the next cycle says so
     # Why a request is refused.
     Code.UNSATISFIABLE: True,  # no node of today could serve it; a node group may have larger ones
     Code.INVALID: False,  # no cluster serves it
